@@ -35,11 +35,11 @@ func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeco
 	}
 	key, err := cloud.SecretValue(secret, "tls.key")
 	if err != nil {
-		return nil, fmt.Errorf("%w: the CA of %s signs elsewhere, so that no certificate can be minted", err, c)
+		return nil, fmt.Errorf("%w: the CA of %s signs elsewhere, so that no certificate can be issued", err, c)
 	}
 	certificate, clientKey, err := sign([]byte(cert), []byte(key), spec)
 	if err != nil {
-		return nil, fmt.Errorf("minting a client certificate for %s: %w", c, err)
+		return nil, fmt.Errorf("issuing a client certificate for %s: %w", c, err)
 	}
 	raw, err := kube.KubeconfigFor(admin.Raw.Reveal(), spec.CommonName, []byte(certificate), []byte(clientKey))
 	if err != nil {

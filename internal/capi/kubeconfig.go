@@ -46,7 +46,7 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 		k, err = c.awaitKubeconfig(ctx, waiting)
 		var expired *vnfm.ExpiredError
 		if spec.ClientCertificate != nil && errors.As(err, &expired) {
-			// What is minted has an end of its own.
+			// A certificate that is issued expires by itself.
 			err = nil
 		}
 	} else if k, err = c.readKubeconfig(ctx); apierrors.IsNotFound(err) {

@@ -209,7 +209,7 @@ func TestPackageProblems(t *testing.T) {
 		"even control plane":   {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Replicas = clustertest.Number(2) }, "a control plane cannot have 2 machines", "control_plane.replicas"},
 		"limits and number":    {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1), MinReplicas: clustertest.Number(1), MaxReplicas: clustertest.Number(2)}), "has a number of nodes and limits", "node_groups"},
 		"one limit":            {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(1)}), "has one limit of an autoscaler only", "node_groups"},
-		"limits the wrong way": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "more nodes at least (3) than at most (2)", "node_groups"},
+		"limits the wrong way": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MinReplicas: clustertest.Number(3), MaxReplicas: clustertest.Number(2)}), "has a minimum of 3 nodes, above the maximum of 2", "node_groups"},
 		"no class":             {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Replicas: clustertest.Number(1)}), `node group "g" has no class`, "node_groups"},
 		"flavor of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "big" }, "a topology does not support control_plane.flavor", "control_plane.flavor"},
 		"taints in v1beta1":    {topologySpec("v1beta1"), withGroup(vnfm.NodeGroup{Class: "w", Taints: []vnfm.NodeTaint{{Key: "k", Effect: "NoExecute"}}}), "does not know", "node_groups"},
@@ -237,7 +237,7 @@ func TestPackageProblems(t *testing.T) {
 		"tags for a chart of one's own": {chartSpec(), func(s *vnfm.ClusterSpec) {
 			s.Chart.Name, s.Chart.Path = "", "charts/own"
 			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Tags: []string{"a"}}}
-		}, "a chart that is not embedded has no value for the tags", "network.external"},
+		}, "takes the external network by its id alone", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
 			`a topology does not support networks of node group "g"`, "node_groups"},
 		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart does not support class of node group "g"`, "node_groups"},

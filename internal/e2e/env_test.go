@@ -116,7 +116,7 @@ resource "vnf_instance" "test" {
   vim_id          = vnf_vim.test.id
   package_id      = vnf_package.test.id
   namespace       = %q
-  deletion_policy = { volumes = "delete" }
+  deletion_policy = { volumes = "delete", namespace = "delete", crds = "delete" }
   %s
   lifecycle {
     postcondition {

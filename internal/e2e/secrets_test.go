@@ -269,7 +269,7 @@ func TestAccSecrets(t *testing.T) {
 	s.says(s.run(1, "plan"), "The URL holds credentials")
 	s.variables["source_url"] = source("good.csar").String()
 	s.variables["value"] = s.plant("value that a chart refuses") + "?"
-	s.says(s.run(1, "plan"), "The value users.0.password of the chart planted is refused", "does not meet pattern", "additional_params_wo")
+	s.says(s.run(1, "plan"), "The value users.0.password of the chart planted is rejected", "does not meet pattern", "additional_params_wo")
 	s.variables["value"] = value
 
 	plan := filepath.Join(t.TempDir(), "plan")

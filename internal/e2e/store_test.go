@@ -184,7 +184,7 @@ func TestAccRemoteRun(t *testing.T) {
 	parts := []string{env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test")}
 
 	env.write(parts...)
-	env.says(env.expectExit(1, "plan", state), "No Place for the Store", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
+	env.says(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
 
 	provider := strings.ReplaceAll(env.store.Provider(), "encryption", "#")
 	env.write(append(parts, provider)...)

@@ -20,8 +20,8 @@ func NewParseKubeconfig() function.Function {
 			"client_certificate, client_key, token, username, password, context and namespace.",
 		MarkdownDescription: "Returns one context of a kubeconfig, under the names that the arguments of Kubernetes providers have: " +
 			"`host`, `cluster_ca_certificate`, `insecure`, `tls_server_name`, `proxy_url`, `client_certificate`, `client_key`, `token`, `username`, `password`, `context` and `namespace`.\n\n" +
-			"Certificates and keys are decoded from base64 to PEM. What the kubeconfig does not say is null; `insecure` is false then. " +
-			"The function opens no file and runs no program: a kubeconfig that names files is refused (`kubectl config view --raw --flatten` writes one that holds everything itself), " +
+			"Certificates and keys are decoded from base64 to PEM. Values that the kubeconfig does not contain are null; `insecure` is then false. " +
+			"The function opens no file and runs no program: a kubeconfig that names files is rejected (`kubectl config view --raw --flatten` writes a self-contained one), " +
 			"and one whose credentials come from an exec plugin has no credentials in the result.\n\n" +
 			"The result is as sensitive as the argument: Terraform marks it so when the argument is sensitive or ephemeral.",
 		Parameters: []function.Parameter{

@@ -24,7 +24,7 @@ func NewParseVNFD() function.Function {
 			"default_flavour_id and flavours with their scaling aspects, instantiation levels and VDUs.",
 		MarkdownDescription: "Returns the content of one TOSCA document of a VNFD (ETSI GS NFV-SOL 001): `vnfd_id`, `vnfd_version`, `vnf_provider`, `product_name`, " +
 			"`software_version`, `vnfm_info`, `default_flavour_id` and `flavours`, a map by flavour id with `description`, `default_instantiation_level_id`, `scaling_aspects`, `instantiation_levels` and `vdus`.\n\n" +
-			"The function reads this one document: imports are not followed. Of a VNFD that has its deployment flavours in documents of their own, give each of these.",
+			"The function reads this one document: imports are not followed. If the deployment flavours of a VNFD are in separate documents, parse each of them.",
 		Parameters: []function.Parameter{function.StringParameter{
 			Name:                "content",
 			Description:         "Content of the VNFD, YAML.",

@@ -317,7 +317,7 @@ func (p *planner) repair() {
 			return
 		}
 		o.OnlyIfDrifted = !p.observed
-		o.Params = map[string]any{paramCause: "changed behind the VNF manager's back: " + strings.Join(p.drift, "; ")}
+		o.Params = map[string]any{paramCause: "changed outside of Terraform: " + strings.Join(p.drift, "; ")}
 	}
 	p.repaired = true
 	p.add(o)

@@ -40,11 +40,11 @@ func (t *Template) Check(ps *vnfm.Problems) {
 	}
 	if t.NetworkDriver != "" && !t.hasAddons() {
 		refuse("network_driver", fmt.Sprintf("the embedded chart %q installs no network driver", t.Chart.Name),
-			"give its manifests in chart.values.workloadManifests, or use a chart with addons: chart.path, chart.repository or chart.oci")
+			"give its manifests as workloadManifests in a document of chart.values, or use a chart with addons: chart.path, chart.repository or chart.oci")
 	}
 	if len(t.VolumeTypes) > 0 && !t.hasAddons() {
 		refuse("volume_types", fmt.Sprintf("the embedded chart %q installs no storage driver", t.Chart.Name),
-			"give its manifests in chart.values.workloadManifests, or use a chart with addons: chart.path, chart.repository or chart.oci")
+			"give its manifests as workloadManifests in a document of chart.values, or use a chart with addons: chart.path, chart.repository or chart.oci")
 	}
 	given := ReadLabels(t.Labels, attributeLabels, ps)
 	if _, ok := given["fixed_subnet_cidr"]; ok && (t.FixedNetwork != "" || t.FixedSubnet != "") {

@@ -62,7 +62,7 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 	}
 	if g.Autoscaled() {
 		if g.MinReplicas != nil && *g.MinReplicas < 1 {
-			refuse("has no least node", "Cluster API Provider OpenStack does not scale a group from zero: min_replicas must be at least 1")
+			refuse("needs at least one node", "Cluster API Provider OpenStack does not scale a group from zero: min_replicas must be at least 1")
 		}
 		return
 	}
@@ -72,11 +72,11 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 	least, most := l.count("min_node_count", *g.Replicas), l.count("max_node_count", *g.Replicas)
 	switch {
 	case least < 1:
-		refuse("has no least node", "the label min_node_count is 1 at least")
+		refuse("needs at least one node", "the label min_node_count must be at least 1")
 	case least > *g.Replicas:
 		refuse(fmt.Sprintf("has %d nodes, and min_node_count is %d", *g.Replicas, least), "the label min_node_count is at most the number of nodes")
 	case most < least:
-		refuse(fmt.Sprintf("has more nodes at least (%d) than at most (%d)", least, most), "the label max_node_count must not be below min_node_count")
+		refuse(fmt.Sprintf("has a minimum of %d nodes, above the maximum of %d", least, most), "the label max_node_count must not be below min_node_count")
 	case least != most:
 		g.MinReplicas, g.MaxReplicas, g.Replicas = &least, &most, nil
 	}

@@ -119,9 +119,9 @@ func TestProblemsOfClusters(t *testing.T) {
 		"odd together":    {&vnfm.ClusterSpec{}, map[string]string{"etcd_volume_type": "fast"}, attributeChoices, `etcd has no block device`},
 		"no autoscaler":   {group(vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2)}), map[string]string{"auto_scaling_enabled": "false"}, "node_groups", `the label auto_scaling_enabled is false`},
 		"from zero":       {group(vnfm.NodeGroup{MinReplicas: number(0), MaxReplicas: number(2)}), nil, "node_groups", `does not scale a group from zero`},
-		"none at least":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("0", "3"), "node_groups", `min_node_count is 1 at least`},
+		"none at least":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("0", "3"), "node_groups", `min_node_count must be at least 1`},
 		"above the count": {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("3", "4"), "node_groups", `has 2 nodes, and min_node_count is 3`},
-		"the wrong way":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("2", "1"), "node_groups", `more nodes at least (2) than at most (1)`},
+		"the wrong way":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("2", "1"), "node_groups", `has a minimum of 2 nodes, above the maximum of 1`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ps vnfm.Problems

@@ -41,19 +41,19 @@ type barbicanModel struct {
 func barbicanAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
-		MarkdownDescription: "Keeps the keys in Barbican, the key manager of an OpenStack: one for each VIM and one for the contents of the store, as secrets named `terraform-provider-vnf/<id>`. What they seal stays in the store. " +
+		MarkdownDescription: "Keeps the keys in Barbican, the key manager of an OpenStack: one for each VIM and one for the contents of the store, as secrets named `terraform-provider-vnf/<id>`. The sealed data stay in the store. " +
 			"The user needs the role `creator`. A key is read once in a run, when it is needed, and removed with its VIM. " +
-			"`key_file` or `key` beside it, the environment variable and a key file beside the store open what they have sealed before; credentials that are opened are sealed with Barbican from then on, and the key of the contents is taken over, so that one run with both moves everything.",
+			"`key_file` or `key` beside it, the environment variable and a key file beside the store still decrypt older data: one run with both re-encrypts all credentials that it reads, and the key of the contents, with Barbican.",
 		Attributes: map[string]schema.Attribute{
 			"auth": schema.SingleNestedAttribute{
 				Required: true,
-				MarkdownDescription: "Connection to the project of an OpenStack that has the secrets, with the arguments that `openstack` of a `vnf_vim` has. It is the provider's own: a VIM cannot hold the key to itself. " +
+				MarkdownDescription: "Connection to the project of an OpenStack that has the secrets, with the arguments that `openstack` of a `vnf_vim` has. It cannot refer to a `vnf_vim`, whose credentials these keys encrypt. " +
 					"The secrets may be ephemeral values. When none of them is set, they are read from the environment variables `VNF_BARBICAN_PASSWORD`, `VNF_BARBICAN_APPLICATION_CREDENTIAL_SECRET`, `VNF_BARBICAN_TOKEN` and `VNF_BARBICAN_CLOUDS_YAML`.",
 				Attributes: barbicanAuthAttributes(),
 			},
 			"rotation_trigger": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "Any string, such as a month. Changing this rotates all keys; a plan is enough. An interrupted rotation resumes on the next run. " +
+				MarkdownDescription: "Any string, such as a month. Changing this rotates all keys; a plan is enough, and an interrupted rotation resumes on the next run. Removing it does nothing. " +
 					"Package contents stay as they are: only their key is re-encrypted.",
 				Validators: []validator.String{stringvalidator.LengthBetween(1, maxRotation)},
 			},

@@ -56,7 +56,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 						Attributes: map[string]schema.Attribute{
 							"path": schema.StringAttribute{
 								Optional: true,
-								MarkdownDescription: "Path of the database file. Defaults to `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, that is `~/.local/state` when that is not set. " +
+								MarkdownDescription: "Path of the database file. Defaults to `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, which defaults to `~/.local/state`. " +
 									"Changing this moves nothing: the next apply recreates the missing records at the new path.",
 								Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 							},

@@ -65,7 +65,7 @@ func TestPlanShowsDefaults(t *testing.T) {
 // applied is a plan in which what was unknown has become known.
 func applied(t *testing.T, plan tftypes.Value) tftypes.Value {
 	t.Helper()
-	healthy := map[string]string{"status": "READY", "created_at": "2026-01-02T03:04:05Z"}
+	healthy := map[string]string{"status": "READY", "created_at": "2026-01-02T03:04:05Z", "kubeconfig_not_after": "2027-01-02T03:04:05Z"}
 	out, err := tftypes.Transform(plan, func(at *tftypes.AttributePath, v tftypes.Value) (tftypes.Value, error) {
 		switch {
 		case v.IsKnown():
@@ -75,8 +75,10 @@ func applied(t *testing.T, plan tftypes.Value) tftypes.Value {
 			return tftypes.NewValue(v.Type(), cmp.Or(healthy[string(name)], "known")), nil
 		case v.Type().Is(tftypes.Map{}):
 			return tftypes.NewValue(v.Type(), map[string]tftypes.Value{}), nil
-		default:
+		case v.Type().Is(tftypes.List{}), v.Type().Is(tftypes.Set{}):
 			return tftypes.NewValue(v.Type(), []tftypes.Value{}), nil
+		default:
+			return tftypes.NewValue(v.Type(), nil), nil
 		}
 	})
 	if err != nil {

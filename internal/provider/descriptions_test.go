@@ -8,18 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// worded are the objects whose descriptions follow the rules of TestDescriptionsAreUniform.
-var worded = map[string]bool{
-	"vnf_capi_cluster_template":    true,
-	"vnf_capi_workload_cluster":    true,
-	"vnf_capi_workload_clusters":   true,
-	"vnf_capi_workload_kubeconfig": true,
-	"vnf_packages":                 true,
-	"vnf_private_registries":       true,
-	"vnf_rendering":                true,
-	"vnf_vims":                     true,
-}
-
 // otherDefault are ways to write a default besides "Defaults to".
 var otherDefault = regexp.MustCompile("(?i)\\bdefaults? (is|are)\\b|\\bdefault `|\\(default\\)|\\bwithout it\\b|when none is given")
 
@@ -28,24 +16,15 @@ var otherDefault = regexp.MustCompile("(?i)\\bdefaults? (is|are)\\b|\\bdefault `
 func TestDescriptionsAreUniform(t *testing.T) {
 	t.Parallel()
 	resp := getSchema(t)
-	seen := map[string]bool{}
 	check := func(kind string, schemas map[string]*tfprotov6.Schema, changes bool) {
 		for name, s := range schemas {
-			if worded[name] {
-				seen[name] = true
-				checkWording(t, kind+" "+name, s.Block.Attributes, changes)
-			}
+			checkWording(t, kind+" "+name, s.Block.Attributes, changes)
 		}
 	}
 	check("resource", resp.ResourceSchemas, true)
 	// Data sources and ephemeral resources have no changes: they are read again.
 	check("data source", resp.DataSourceSchemas, false)
 	check("ephemeral resource", resp.EphemeralResourceSchemas, false)
-	for name := range worded {
-		if !seen[name] {
-			t.Errorf("the provider has no object %s", name)
-		}
-	}
 }
 
 // checkWording checks attributes and those inside them. Changes says whether arguments have

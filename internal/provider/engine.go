@@ -65,7 +65,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	if s.storePath == "" {
 		defaultPath, err := sqlite.DefaultPath()
 		if err != nil {
-			diags.AddAttributeError(path.Root("store"), "No Place for the Store",
+			diags.AddAttributeError(path.Root("store"), "No Usable Store Path",
 				tfutil.ErrorDetail(err))
 			return nil
 		}
@@ -73,7 +73,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	}
 	database, err := sqlite.RealPath(s.storePath)
 	if err != nil {
-		diags.AddAttributeError(path.Root("store"), "No Place for the Store", tfutil.ErrorDetail(err))
+		diags.AddAttributeError(path.Root("store"), "No Usable Store Path", tfutil.ErrorDetail(err))
 		return nil
 	}
 	s.key.DefaultKeyFile = filepath.Join(filepath.Dir(database), keyFileName)

@@ -202,7 +202,7 @@ func TestSecretsStayHidden(t *testing.T) {
 	c.env = append(c.env, "TF_LOG=TRACE", "TF_LOG_PATH="+log)
 	vars := []string{"kubeconfig=" + lab.Kubeconfig}
 	out := c.apply(t, "resources/vnf_vim", vars...)
-	if !strings.Contains(out, "runs Kubernetes "+lab.KubernetesVersion) {
+	if !strings.Contains(out, "runs Kubernetes "+strings.TrimPrefix(lab.KubernetesVersion, "v")) {
 		t.Errorf("the outputs of the example are\n%s", out)
 	}
 	out += c.run(t, "resources/vnf_vim", vars, "plan", "-no-color", "-out=saved", "-var=kubeconfig="+lab.Kubeconfig)

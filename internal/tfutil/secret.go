@@ -41,7 +41,7 @@ func (s Secret) AddTo(attributes map[string]schema.Attribute) {
 		Optional:  true,
 		Sensitive: true,
 		MarkdownDescription: fmt.Sprintf("%s It is a sensitive value in the state; use `%s` with Terraform 1.11 or later. "+
-			"Changing this updates the object in place.", s.Description, wo),
+			"Changing this updates in place.", s.Description, wo),
 		Validators: rules(wo),
 	}
 	attributes[wo] = schema.StringAttribute{

@@ -5,7 +5,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "edge" {
   name              = vnf_capi_workload_cluster.edge.kubeconfig_ref.name
 
   # A certificate for an hour, with the rights that RBAC gives to the group.
-  mint = { common_name = "pipeline", organizations = ["deployers"], ttl = "1h" }
+  certificate_request = { common_name = "pipeline", organizations = ["deployers"], ttl = "1h" }
 }
 
 provider "kubernetes" {

@@ -1,6 +1,6 @@
 # By the id of the management cluster, the namespace and the name of the cluster, or by its own id in the store.
 #
-# The first form also imports a cluster that the store does not know, whoever made it. The state then holds what the management
+# The first form also imports a cluster that the store does not know, for example of another tool. The state then holds what the management
 # cluster shows: management_vim_id, namespace, name, the running version, endpoint, conditions and counts; status is UNKNOWN.
 # The form and all other arguments are those of the configuration, and the next apply takes the objects over, in place. It needs
 # adopt_existing = true, and force_conflicts = true for as long as another tool owns fields that the configuration changes. A

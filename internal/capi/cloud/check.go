@@ -38,7 +38,7 @@ func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	if err != nil {
 		detail := err.Error()
 		if isEdited(err) {
-			detail += "; find out who writes the store, and register the VIM again"
+			detail += "; find out who edited the store, and register the VIM again"
 		}
 		return append(problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "openstack",

@@ -32,7 +32,7 @@ func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 		patch, _ := each.(map[string]any)
 		external, _ := patch["external"].(map[string]any)
 		if forms.StringAt(external, "generatePatchesExtension") != "" || forms.StringAt(external, "generateExtension") != "" {
-			return nil, fmt.Errorf("the ClusterClass %s/%s is patched by an extension (patch %q), so that it cannot be told what its machines are made of",
+			return nil, fmt.Errorf("the ClusterClass %s/%s is patched by an extension (patch %q), so that the flavors and images of its machines cannot be determined",
 				class.GetNamespace(), class.GetName(), forms.StringAt(patch, "name"))
 		}
 	}

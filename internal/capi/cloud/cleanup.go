@@ -65,7 +65,7 @@ func (c *Cleanup) Finish(ctx context.Context) {
 	}
 	client, err := c.cloud(ctx, c.Spec.OpenStack.VIMID)
 	if err != nil {
-		c.leftBehind("What the cloud provider of "+c.String()+" made", err.Error())
+		c.leftBehind("Resources that the cloud provider of "+c.String()+" created", err.Error())
 		return
 	}
 	if c.wanted.LoadBalancers {
@@ -94,7 +94,7 @@ func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 	if left > 0 {
 		reason = fmt.Sprintf("%d %s were left: %v", left, what, err)
 	}
-	c.leftBehind("What the cloud provider of "+c.String()+" made", reason)
+	c.leftBehind("Resources that the cloud provider of "+c.String()+" created", reason)
 }
 
 // deleteLoadBalancers deletes the load balancers and returns how many there were.

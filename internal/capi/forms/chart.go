@@ -65,7 +65,7 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 	}
 	objects, err := Decode(out.String())
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "what the chart renders cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the rendered objects of the chart cannot be read", Detail: err.Error()})
 	}
 	return objects
 }
@@ -116,12 +116,12 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 
 // check finds what the values of no chart say.
 func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
-	u := unusedArguments{ps: ps, form: "a chart", detail: "give what the chart has for it under chart.values"}
+	u := unusedArguments{ps: ps, form: "a chart", detail: "set the corresponding value of the chart in chart.values"}
 	cp := &spec.ControlPlane
 	u.cluster("control_plane", map[string]bool{"annotations": len(cp.Annotations) > 0, "class_variables": len(cp.Variables) > 0})
-	if n := spec.Network; n != nil && n.External != nil && len(n.External.Tags) > 0 && (f.Name == "" || f.Fetched()) {
+	if n := spec.Network; n != nil && n.External != nil && n.External.ID == "" && (f.Name == "" || f.Fetched()) {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "network.external", Summary: "a chart that is not embedded has no value for the tags of the external network", Detail: "give the id of the network",
+			Attribute: "network.external", Summary: "a chart that is not embedded takes the external network by its id alone", Detail: "give the id of the network",
 		})
 	}
 	for _, name := range SortedKeys(spec.NodeGroups) {

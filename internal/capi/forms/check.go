@@ -47,7 +47,7 @@ func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 		case g.Autoscaled() && (g.MinReplicas == nil || g.MaxReplicas == nil):
 			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has one limit of an autoscaler only", name), "set both min_replicas and max_replicas")
 		case g.Autoscaled() && *g.MinReplicas > *g.MaxReplicas:
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has more nodes at least (%d) than at most (%d)", name, *g.MinReplicas, *g.MaxReplicas), "min_replicas must not be above max_replicas")
+			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has a minimum of %d nodes, above the maximum of %d", name, *g.MinReplicas, *g.MaxReplicas), "min_replicas must not be above max_replicas")
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/int64default"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
@@ -77,7 +78,8 @@ func SinkSchema(when string) schema.Attribute {
 				Optional:            true,
 				Computed:            true,
 				Default:             stringdefault.StaticString(vnfm.DefaultSinkTimeout.String()),
-				Validators:          []validator.String{tfutil.NotNegative()},
+				Validators:          []validator.String{tfutil.Positive()},
+				PlanModifiers:       []planmodifier.String{tfutil.KeepEqualDuration()},
 			},
 			"attempts": schema.Int64Attribute{
 				MarkdownDescription: fmt.Sprintf("Number of attempts. Defaults to `%d`. Changing this applies to the next delivery.", vnfm.DefaultSinkAttempts),

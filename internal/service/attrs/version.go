@@ -86,22 +86,7 @@ func (t VersionType) ValueFromTerraform(ctx context.Context, in tftypes.Value) (
 }
 
 // KeepEqualVersion keeps the version of the state in the plan when the configuration writes the
-// same one in the other form. The framework compares semantically only after an operation.
-func KeepEqualVersion() planmodifier.String { return keepEqualVersion{} }
-
-type keepEqualVersion struct{}
-
-// Description implements planmodifier.Describer.
-func (keepEqualVersion) Description(context.Context) string {
-	return "a leading v makes no difference"
-}
-
-// MarkdownDescription implements planmodifier.Describer.
-func (m keepEqualVersion) MarkdownDescription(ctx context.Context) string { return m.Description(ctx) }
-
-// PlanModifyString implements planmodifier.String.
-func (keepEqualVersion) PlanModifyString(_ context.Context, req planmodifier.StringRequest, resp *planmodifier.StringResponse) {
-	if tfutil.Set(req.StateValue) && tfutil.Set(req.PlanValue) && trimmed(req.StateValue.ValueString()) == trimmed(req.PlanValue.ValueString()) {
-		resp.PlanValue = req.StateValue
-	}
+// same one in the other form.
+func KeepEqualVersion() planmodifier.String {
+	return tfutil.KeepEqual("a leading v makes no difference", func(a, b string) bool { return trimmed(a) == trimmed(b) })
 }

@@ -140,7 +140,7 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	// A VIM or package that is not found is registered by the same apply.
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Tried on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
+		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Checked on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
 }
 

@@ -50,6 +50,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Default:             stringdefault.StaticString(defaultLockTimeout),
 			CustomType:          timetypes.GoDurationType{},
 			Validators:          []validator.String{tfutil.NotNegative()},
+			PlanModifiers:       []planmodifier.String{tfutil.KeepEqualDuration()},
 		},
 	}
 }

@@ -52,7 +52,7 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 		"path":       text("Directory or archive of a chart on the machine that runs Terraform. Every plan reads it."),
 		"repository": text("URL of a Helm repository with an `index.yaml`, `https://…`.", repositoryURL{}),
 		"oci":        text("Chart in an OCI registry, `oci://<registry>/<path>`.", stringvalidator.RegexMatches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
-		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is no pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
+		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is not a pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
 		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
 			stringvalidator.RegexMatches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
 		"ca_certificate":           text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),

@@ -84,8 +84,9 @@ func networkAttributes() map[string]schema.Attribute {
 		"fixed_subnet":     optional("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"dns_nameservers": schema.ListAttribute{
 			MarkdownDescription: "Name servers of the networks that are created for clusters. Changing this is rejected by Cluster API Provider OpenStack for existing clusters.", Optional: true, ElementType: types.StringType,
+			Validators: []validator.List{listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
-		"network_driver": optional("CNI that the chart installs, for example `calico`, for charts with add-ons. The embedded charts have none and take manifests in `chart.values.workloadManifests`. Changing this updates in place."),
+		"network_driver": optional("CNI that the chart installs, for example `calico`, for charts with `addons`. The embedded charts have none and take manifests as `workloadManifests` in `chart.values`. Changing this updates in place."),
 	}
 }
 
@@ -102,9 +103,9 @@ func chartAttributes() map[string]schema.Attribute {
 			}),
 		},
 		"volume_types": schema.ListAttribute{
-			MarkdownDescription: "Volume types of Cinder, for charts with add-ons: the chart creates a storage class for each, and the first is the default class. Changing this updates in place.",
+			MarkdownDescription: "Volume types of Cinder, for charts with `addons`: the chart creates a storage class for each, and the first is the default class. Changing this updates in place.",
 			Optional:            true, ElementType: types.StringType,
-			Validators: []validator.List{listvalidator.UniqueValues()},
+			Validators: []validator.List{listvalidator.UniqueValues(), listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"keystone": schema.SingleNestedAttribute{
 			MarkdownDescription: "Keystone for the label `keystone_auth_enabled`. Changing anything here updates the clusters of the template in place.",

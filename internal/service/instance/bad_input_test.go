@@ -204,7 +204,9 @@ var errorOf = regexp.MustCompile(`in resource "vnf_instance" "(\w+)"`)
 func expectErrors(t *testing.T, said error, cases map[string]badInput) {
 	t.Helper()
 	found := map[string][]string{}
-	for _, text := range strings.Split(said.Error(), "\nError: ")[1:] {
+	// The type of durations ends its text with the error of Go, which is no diagnostic of its own.
+	all := strings.ReplaceAll(said.Error(), "\nError: time: ", "\nCause: time: ")
+	for _, text := range strings.Split(all, "\nError: ")[1:] {
 		name := "unplaced"
 		if m := errorOf.FindStringSubmatch(text); m != nil {
 			name = m[1]

@@ -43,8 +43,8 @@ func connectionsAttribute() schema.Attribute {
 		}
 	}
 	return schema.MapNestedAttribute{
-		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that is there instead of on `vim_id`. In `objects` what is there goes by `<name>: <identity>`. " +
-			"A part is moved, added and taken away in place. Another `vim_id` or `namespace` under the same name replaces the instance.",
+		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that runs there instead of on `vim_id`. `objects` lists the objects of a part as `<name>: <identity>`. " +
+			"Changing this moves, adds and removes parts in place; another `vim_id` or `namespace` under the same name replaces the instance.",
 		Optional: true,
 		Validators: []validator.Map{
 			mapvalidator.KeysAre(stringvalidator.RegexMatches(connectionName, "must be a name of letters, digits, '-', '_' and '.'")),
@@ -58,12 +58,12 @@ func connectionsAttribute() schema.Attribute {
 					Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 				},
 				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace of objects whose manifest names none, created if missing. Defaults to the VIM's default namespace.",
+					MarkdownDescription: "Namespace of objects whose manifest names none, created if missing. Defaults to `default_namespace` of the VIM.",
 					Optional:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"vdu_ids":   texts("VDUs that are there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well."),
-				"manifests": texts("Manifest files of the package whose objects are there."),
+				"vdu_ids":   texts("Ids of the VDUs that run there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well."),
+				"manifests": texts("Paths of the manifests of the package whose objects are created there."),
 			},
 		},
 	}

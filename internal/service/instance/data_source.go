@@ -30,7 +30,7 @@ func NewDataSource() datasource.DataSource {
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "One VNF instance with its current VNFCs. Give `id`, or `vim_id`, `namespace` and `name`.",
+		MarkdownDescription: "Reads a VNF instance with its current VNFCs. Set `id`, or `vim_id` and `name`, with `namespace` where the VIM has several instances of that name.",
 		Attributes:          viewAttributes("id", "vim_id", "namespace", "name"),
 	}
 }
@@ -45,9 +45,9 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 	byName := !config.VIMID.IsNull() || !config.Namespace.IsNull() || !config.Name.IsNull()
 	switch {
 	case !config.ID.IsNull() && byName:
-		resp.Diagnostics.AddAttributeError(path.Root("id"), "Two Ways to Find the Instance", "Give either id, or vim_id, namespace and name.")
-	case config.ID.IsNull() && (config.VIMID.IsNull() || config.Namespace.IsNull() || config.Name.IsNull()):
-		resp.Diagnostics.AddError("Instance Not Named", "Give either id, or all of vim_id, namespace and name.")
+		resp.Diagnostics.AddAttributeError(path.Root("id"), "Conflicting Lookup Arguments", "Set either id, or vim_id and name, and namespace where the name is not unique.")
+	case config.ID.IsNull() && (config.VIMID.IsNull() || config.Name.IsNull()):
+		resp.Diagnostics.AddError("Missing Lookup Arguments", "Set either id, or vim_id and name, and namespace where the name is not unique.")
 	}
 }
 
@@ -77,18 +77,40 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
 }
 
+// find returns the instance of an id, or that of a name on a VIM. Without a namespace, which instances on OpenStack never have,
+// the name must be unique on the VIM.
 func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Instance, error) {
 	if !config.ID.IsNull() {
 		return m.Instance(ctx, config.ID.ValueString())
 	}
-	return m.InstanceByName(ctx, config.VIMID.ValueString(), config.Namespace.ValueString(), config.Name.ValueString())
+	vimID, namespace, name := config.VIMID.ValueString(), config.Namespace.ValueString(), config.Name.ValueString()
+	if config.Namespace.IsNull() {
+		found, err := m.Instances(ctx, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: vimID, Name: name})
+		if err != nil {
+			return nil, err
+		}
+		var namespaces []string
+		for i := range found {
+			if found[i].VIMID == vimID {
+				namespaces = append(namespaces, found[i].Namespace)
+			}
+		}
+		switch len(namespaces) {
+		case 0:
+		case 1:
+			namespace = namespaces[0]
+		default:
+			return nil, fmt.Errorf("the VIM has %d VNF instances of the name %q, in the namespaces %s: set namespace", len(namespaces), name, vnfm.QuotedNames(namespaces))
+		}
+	}
+	return m.InstanceByName(ctx, vimID, namespace, name)
 }
 
 // NewListDataSource returns the data source vnf_instances.
 func NewListDataSource() datasource.DataSource {
 	return &base.List[view]{
 		DataSource:  base.DataSource{Type: "vnf_instances"},
-		Description: "The VNF instances of the store that match all given filters, with their current VNFCs. Workload clusters of Cluster API are listed by `vnf_capi_workload_clusters`.",
+		Description: "Lists the VNF instances of the store that match all given filters, with their current VNFCs. Workload clusters of Cluster API are listed by `vnf_capi_workload_clusters`.",
 		Title:       "VNF Instances",
 		Filters: map[string]schema.StringAttribute{
 			"vim_id":     base.Filter("Only instances on this VIM."),

@@ -3,13 +3,16 @@ package instance
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -74,4 +77,52 @@ func TestNetworkFunctionsAlone(t *testing.T) {
 	require.Len(t, diags, 1)
 	require.Equal(t, "Not a VNF Instance", diags[0].Summary())
 	require.Contains(t, diags[0].Detail(), "vnf_capi_workload_cluster")
+}
+
+// namedManager has instances of one name on two VIMs.
+type namedManager struct{ vnfm.Manager }
+
+func (namedManager) instances() []vnfm.Instance {
+	return []vnfm.Instance{
+		{ID: "a", VIMID: "kubernetes", Namespace: "north", Name: "core"},
+		{ID: "b", VIMID: "kubernetes", Namespace: "south", Name: "core"},
+		{ID: "c", VIMID: "kubernetes", Namespace: "north", Name: "edge"},
+		{ID: "d", VIMID: "openstack", Name: "core"},
+		{ID: "e", VIMID: "other", Name: "core", Connections: map[string]vnfm.Connection{"x": {VIMID: "openstack"}}},
+	}
+}
+
+func (m namedManager) Instances(_ context.Context, filter vnfm.InstanceFilter) ([]vnfm.Instance, error) {
+	return slices.DeleteFunc(m.instances(), func(i vnfm.Instance) bool { return !filter.Selects(&i) }), nil
+}
+
+func (m namedManager) InstanceByName(_ context.Context, vimID, namespace, name string) (*vnfm.Instance, error) {
+	for _, i := range m.instances() {
+		if i.VIMID == vimID && i.Namespace == namespace && i.Name == name {
+			return &i, nil
+		}
+	}
+	return nil, &vnfm.NotFoundError{Kind: "VNF instance", ID: name}
+}
+
+// TestFindByName: the namespace is needed only where the name is not unique on the VIM.
+func TestFindByName(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ vim, namespace, name, id, problem string }{
+		{"kubernetes", "south", "core", "b", ""},
+		{"kubernetes", "", "edge", "c", ""},
+		{"openstack", "", "core", "d", ""},
+		{"kubernetes", "", "core", "", `the VIM has 2 VNF instances of the name "core", in the namespaces "north", "south": set namespace`},
+		{"openstack", "", "edge", "", `VNF instance "edge" is not in the store`},
+	} {
+		found, err := find(t.Context(), namedManager{}, view{
+			VIMID: types.StringValue(c.vim), Namespace: tfutil.OptionalString(c.namespace), Name: types.StringValue(c.name),
+		})
+		if c.problem != "" {
+			require.EqualError(t, err, c.problem)
+			continue
+		}
+		require.NoError(t, err)
+		require.Equal(t, c.id, found.ID)
+	}
 }

@@ -106,11 +106,11 @@ func TestAccInstance_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      config + "data \"vnf_instance\" \"both\" {\n  id = \"x\"\n  name = \"test\"\n}\n",
-			ExpectError: sentence(`Two Ways to Find the Instance`, `Give either id, or vim_id, namespace and name.`),
+			ExpectError: sentence(`Conflicting Lookup Arguments`, `Set either id, or vim_id and name, and namespace where the name is not unique.`),
 		},
 		resource.TestStep{
 			Config:      config + "data \"vnf_instance\" \"half\" {\n  name = \"test\"\n}\n",
-			ExpectError: sentence(`Instance Not Named`, `Give either id, or all of vim_id, namespace and name.`),
+			ExpectError: sentence(`Missing Lookup Arguments`, `Set either id, or vim_id and name, and namespace where the name is not unique.`),
 		},
 		resource.TestStep{
 			Config:      config + "data \"vnf_instance\" \"none\" {\n  id = \"none\"\n}\n",

@@ -38,11 +38,11 @@ func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.Hea
 }
 
 func healAttribute() schema.Attribute {
-	return base.HealAttribute("Replaces VNFCs once for each new `trigger`: the named ones, all of the named VDUs, or, when none is named, applies everything again and then replaces all VNFCs. "+
-		"It runs after a change of package, state or scale of the same apply. On create the trigger is recorded and nothing is healed. Every apply repairs missing and changed objects without it.",
+	return base.HealAttribute("Replaces VNFCs once for each new `trigger`: those of `vnfc_ids`, all of `vdu_ids`, or, if neither is set, all VNFCs after everything has been applied again. "+
+		"It runs after a change of package, state or scale of the same apply. On create the trigger is recorded and nothing is healed. Every apply repairs missing and changed objects anyway. Changing this without a new `trigger` has no effect.",
 		map[string]schema.Attribute{
 			"vnfc_ids": base.Names("Ids of the VNFCs to be replaced, as the data source `vnf_instance` shows them. All are replaced at the same time."),
-			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, as gently as the update strategy of the workload says."),
+			"vdu_ids":  base.Names("Ids of VDUs whose VNFCs are all replaced, with the update strategy of the workload."),
 			"replace_volumes": schema.BoolAttribute{
 				MarkdownDescription: "Whether to replace the volumes that belong to these VNFCs alone, and lose their data: on Kubernetes the claims that a StatefulSet makes for each pod, whose pods are then replaced one by one; on OpenStack the volumes in the nested template of the VDU. Defaults to `false`.",
 				Optional:            true,

@@ -55,7 +55,7 @@ func linkAttributes() map[string]schema.Attribute {
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"resource_id": resourceID,
 				"ext_cps": schema.MapNestedAttribute{
-					MarkdownDescription: "External connection points that are connected to the network, by their id in the VNFD (`cpdId`). An empty object leaves everything to the VIM; `{}` connects none.",
+					MarkdownDescription: "External connection points that are connected to the network, by their id in the VNFD (`cpdId`). An entry `{}` leaves everything to the VIM; an empty map connects no connection point.",
 					Required:            true,
 					Validators:          []validator.Map{mapvalidator.NoNullValues()},
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{

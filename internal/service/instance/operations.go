@@ -56,7 +56,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 		return schema.StringAttribute{MarkdownDescription: description, CustomType: timetypes.RFC3339Type{}, Computed: true}
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "The LCM operation occurrences of a VNF instance, oldest first.",
+		MarkdownDescription: "Lists the LCM operation occurrences of a VNF instance, oldest first.",
 		Attributes: map[string]schema.Attribute{
 			"instance_id": schema.StringAttribute{
 				MarkdownDescription: "Id of the VNF instance.", Required: true,
@@ -67,14 +67,14 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 				Computed:            true,
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":               text("Id of the operation occurrence."),
-					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `MODIFY_INFO` or `TERMINATE`."),
+					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `CHANGE_EXT_CONN`, `MODIFY_INFO` or `TERMINATE`."),
 					"state":            text("`STARTING`, `PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
 					"parameters":       text("Parameters of the request as JSON, without secrets."),
 					"progress":         text("Last step or wait of an unfinished operation."),
 					"error":            text("Error of a failed operation."),
 					"attempts":         schema.Int64Attribute{MarkdownDescription: "Number of times that the operation was started or resumed.", Computed: true},
-					"started_at":       instant("Start, RFC 3339 in UTC."),
-					"state_entered_at": instant("Entry into the present state, RFC 3339 in UTC."),
+					"started_at":       instant("Time of the start (RFC 3339, UTC)."),
+					"state_entered_at": instant("Time of the entry into the present state (RFC 3339, UTC)."),
 				}},
 			},
 		},

@@ -24,7 +24,7 @@ func NewResource() resource.Resource {
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the instance.",
-		AdoptDescription: "Whether to adopt existing objects that belong to no instance. Defaults to `false`: an existing object is an error. Objects of another instance are never adopted.",
+		AdoptDescription: "Whether to adopt existing objects that belong to no instance. If `false`, an existing object is an error; objects of another instance are never adopted. Defaults to `false`. Changing this applies to the next operation.",
 		CompletedStatus:  string(vnfm.StatusInstantiated),
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})

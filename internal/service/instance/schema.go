@@ -62,7 +62,7 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.Map{mapvalidator.NoNullValues()},
 		},
 		"vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the `vnf_vim` that the instance runs on. Changing this creates a new instance.",
+			MarkdownDescription: "Id of the `vnf_vim` that the instance runs on. Changing this replaces the instance.",
 			Required:            true,
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
@@ -80,7 +80,7 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace of objects whose manifest names none, created if missing; unused on OpenStack. Defaults to the value of `additional_params.namespace`, else the VIM's default namespace. Changing this creates a new instance.",
+			MarkdownDescription: "Namespace of objects whose manifest names none, created if missing; rejected on OpenStack. Defaults to the value of `additional_params.namespace`, else to `default_namespace` of the VIM. Changing this replaces the instance.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.Namespace()},
@@ -92,7 +92,7 @@ func identityAttributes() map[string]schema.Attribute {
 		"additional_params_wo": schema.DynamicAttribute{
 			MarkdownDescription: "Secret parameters, such as passwords: those of the management drivers that the VNFD names, values of a Helm chart (`helm_parameters`), and on OpenStack `nfv` and the parameters that the package's template declares. " +
 				"They override `additional_params` key by key, and element by element in lists (see the guide about secret parameters). This form is write-only: it reaches neither plan nor state and accepts ephemeral values; the store keeps it sealed for refreshes and the termination. " +
-				"A change of what a chart or a template gets shows in the plan as one of the objects that are made of it. Terraform cannot detect a change for a management driver: increment `additional_params_wo_version` as well.",
+				"Changing this updates in place: the plan shows new values of a chart or template as changes of the objects that use them. Terraform cannot detect a change for a management driver: increment `additional_params_wo_version` as well.",
 			Optional:  true,
 			Sensitive: true,
 			WriteOnly: true,
@@ -165,7 +165,8 @@ func terminationAttribute() schema.Attribute {
 				MarkdownDescription: "Time for a VNFC to shut down by itself, for example `30s`. Defaults to the grace period of each pod, and one minute for servers, which are shut down before the stack is deleted.",
 				CustomType:          timetypes.GoDurationType{},
 				Optional:            true,
-				Validators:          []validator.String{tfutil.NotNegative()},
+				Validators:          []validator.String{tfutil.Positive()},
+				PlanModifiers:       []planmodifier.String{tfutil.KeepEqualDuration()},
 			},
 		},
 	}
@@ -183,7 +184,7 @@ func deletionPolicyAttribute() schema.Attribute {
 				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 			},
 			"namespace": schema.StringAttribute{
-				MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless something that stays, or somebody else's object, is in it; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package. Defaults to `delete`, also if `deletion_policy` is omitted.",
+				MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless it contains kept or foreign objects; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package. Defaults to `delete`, also if `deletion_policy` is omitted.",
 				Optional:            true,
 				Computed:            true,
 				Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),
@@ -203,7 +204,7 @@ func deletionPolicyAttribute() schema.Attribute {
 func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"generation": schema.Int64Attribute{
-			MarkdownDescription: "Counter that increases with every scale, heal and package change.",
+			MarkdownDescription: "Counter that increases with every scale, heal, repair, and change of package or external networks.",
 			Computed:            true,
 		},
 		"vnfd_id": schema.StringAttribute{
@@ -217,7 +218,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"vdus": attrs.VDUsAttribute(),
 		"registered_vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the VIM that a management driver has registered: the Kubernetes cluster that the instance is. Null when there is none. It stays the same when the cluster is rebuilt.",
+			MarkdownDescription: "Id of the VIM that a management driver registered for the Kubernetes cluster of the instance. Null if there is none. It stays the same when the cluster is rebuilt.",
 			Computed:            true,
 		},
 		"objects": schema.MapAttribute{
@@ -229,4 +230,4 @@ func computedAttributes() map[string]schema.Attribute {
 }
 
 // additionalParams describes the argument additional_params.
-const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; default all, and the containers that the VNFD describes when there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; default the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart again), `helm_release_name` (default made of the instance's name), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (what templates see as capabilities; default Kubernetes 1.34 and its stable API versions, whatever the cluster is, so that the plan is what is applied). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is laid over the parameter of that name that is computed for Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and a likely secret here causes a warning."
+const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; defaults to all, or to the containers that the VNFD describes if there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; defaults to the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart again), `helm_release_name` (defaults to a name made from that of the instance), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (capabilities that templates see; default to Kubernetes 1.34 and its stable API versions for every cluster, so that plan and apply agree). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is merged over the computed parameter `nfv` of Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and a likely secret here causes a warning. Changing this updates in place."

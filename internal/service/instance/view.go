@@ -125,8 +125,8 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		"instantiation_level_id": text("instantiation_level_id", "Instantiation level."),
 		"scale_status":           schema.MapAttribute{MarkdownDescription: "Scale level of every scaling aspect.", ElementType: types.Int64Type, Computed: true},
 		"operational_state":      text("operational_state", "`started` or `stopped`."),
-		"status":                 text("status", "`INSTANTIATED`, `FAILED_TEMP`, `PROCESSING`, or `UNKNOWN` if the record of the instance cannot be read."),
-		"generation":             schema.Int64Attribute{MarkdownDescription: "Counter that increases with every scale, heal and package change.", Computed: true},
+		"status":                 text("status", "`INSTANTIATED` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed."),
+		"generation":             schema.Int64Attribute{MarkdownDescription: "Counter that increases with every scale, heal, repair, and change of package or external networks.", Computed: true},
 		"vnfcs": schema.ListNestedAttribute{
 			MarkdownDescription: "The current VNFCs.",
 			Computed:            true,
@@ -148,7 +148,7 @@ func vnfcAttributes() map[string]schema.Attribute {
 		"vdu_id":            text("Id of the VDU."),
 		"resource_name":     text("Name of the pod or server."),
 		"namespace":         text("Namespace of the pod; empty for a server."),
-		"node_name":         text("Node that the pod runs on; for a server its host where that may be seen, else its availability zone."),
+		"node_name":         text("Node that the pod runs on; for a server its host if the user may see it, else its availability zone."),
 		"addresses":         schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
 		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD names it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
 		"volume_ids":        schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},
@@ -156,6 +156,6 @@ func vnfcAttributes() map[string]schema.Attribute {
 		"ready":             schema.BoolAttribute{MarkdownDescription: "Whether the pod is ready, or the server `ACTIVE`.", Computed: true},
 		"restarts":          schema.Int64Attribute{MarkdownDescription: "Restarts of the pod's containers; not available for a server.", Computed: true},
 		"message":           text("Message of Kubernetes about a pod that is not ready, or of Nova about a fault."),
-		"created_at":        schema.StringAttribute{MarkdownDescription: "Time of creation, RFC 3339 in UTC.", CustomType: timetypes.RFC3339Type{}, Computed: true},
+		"created_at":        schema.StringAttribute{MarkdownDescription: "Time of creation (RFC 3339, UTC).", CustomType: timetypes.RFC3339Type{}, Computed: true},
 	}
 }

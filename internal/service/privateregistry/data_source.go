@@ -2,6 +2,7 @@ package privateregistry
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,7 +44,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		Attributes: tfutil.Merged(recordAttributes(), tfutil.ComputedAttributes(map[string]rschema.Attribute{
 			"status": computed["status"], "drift": computed["drift"],
 		}), map[string]schema.Attribute{
-			"id": argument("Identifier of the registry, a UUID. Exactly one of `id`, `host` and `instance_id` is set.",
+			"id": argument("Id of the registry, a UUID. Exactly one of `id`, `host` and `instance_id` is set.",
 				stringvalidator.ExactlyOneOf(path.MatchRoot("id"), path.MatchRoot("host"), path.MatchRoot("instance_id"))),
 			"host":        argument("Address of the host, as the resource has it; null if the host is a server of a VNF instance. Exactly one of `id`, `host` and `instance_id` is set."),
 			"instance_id": argument("Id of the `vnf_instance` that the host is a server of; null for any other host. Exactly one of `id`, `host` and `instance_id` is set."),
@@ -73,7 +74,11 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	m := readModelOf(ctx, seen, &resp.Diagnostics)
-	if err != nil {
+	switch {
+	case errors.As(err, new(*vnfm.EditedError)):
+		m.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddWarning("Record of "+object(seen.Spec.Name)+" Was Edited", tfutil.ErrorDetail(err))
+	case err != nil:
 		m.Status = types.StringValue(statusUnreachable)
 		resp.Diagnostics.AddWarning(object(seen.Spec.Name)+" Does Not Answer",
 			tfutil.ErrorDetail(err)+"\n\nThe other attributes are those of the last installation.")

@@ -44,7 +44,7 @@ func recordAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return map[string]schema.Attribute{
-		"id":               text("Identifier of the registry, a UUID."),
+		"id":               text("Id of the registry, a UUID."),
 		"name":             text("Name of the container."),
 		"host":             text("Address of the host. Null if the host is a server of a VNF instance."),
 		"instance_id":      text("Id of the `vnf_instance` that the host is a server of. Null for any other host."),
@@ -55,10 +55,10 @@ func recordAttributes() map[string]schema.Attribute {
 		"runtime":          text("Engine that runs the registry: `docker`, `podman` or `containerd`."),
 		"port":             schema.Int64Attribute{Computed: true, MarkdownDescription: "Port of the registry."},
 		"storage_path":     text("Directory on the host for the images. Null for `/var/lib/<name>`."),
-		"address":          text("Address of the host."),
-		"server":           text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
+		"address":          text("Address at which the host is reached, also if it is a server of a VNF instance."),
+		"server":           text("Host and port of the registry: the beginning of the names of its images, and a value of `private_registry_connection_info`."),
 		"url":              text("URL of the registry."),
-		"image_id":         text("Identifier of the image that runs."),
+		"image_id":         text("Id of the image that runs."),
 		"operating_system": text("Operating system of the host."),
 		"runtime_version":  text("Version of the engine."),
 	}

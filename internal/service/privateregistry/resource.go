@@ -164,6 +164,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case err != nil && errors.Is(ctx.Err(), context.Canceled), err != nil && seen == nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
+	case errors.As(err, new(*vnfm.EditedError)):
+		r.restore(&state, seen)
+		state.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Record of "+object(state.Name.ValueString())+" Was Edited",
+			tfutil.ErrorDetail(err)+"\n\nThe registry itself is untouched. The next apply writes the record again, as it is configured.")
 	case err != nil:
 		r.restore(&state, seen)
 		state.Status = types.StringValue(statusUnreachable)

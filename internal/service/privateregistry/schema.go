@@ -38,7 +38,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes := map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Identifier of the registry, a UUID.",
+			MarkdownDescription: "Id of the registry, a UUID.",
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
@@ -76,18 +76,18 @@ func hostAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"name": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("private_registry"),
-			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this creates a new registry.",
+			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this replaces the registry.",
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		}),
-		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this creates a new registry.",
+		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
 			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),
-		"instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this creates a new registry.",
+		"instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this replaces the registry.",
 			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name")))),
 		"ssh_cp_name": optional("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("instance_id"))),
 		"instance_generation": schema.Int64Attribute{
 			Optional:            true,
-			MarkdownDescription: "The `generation` of the `vnf_instance`. Changing this, which every heal and scale does, installs the registry in the same apply on the server that now exists.",
+			MarkdownDescription: "The `generation` of the `vnf_instance`, which increases when its servers can change. Changing this installs the registry on the present server in the same apply.",
 			Validators:          []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("instance_id"))},
 		},
 		"ssh": schema.SingleNestedAttribute{
@@ -140,7 +140,7 @@ func imageAttributes() map[string]schema.Attribute {
 		"container_image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
 		"runtime": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
-			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this creates a new registry.",
+			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this replaces the registry.",
 			Validators:          []validator.String{stringvalidator.OneOf("docker", "podman", "containerd")},
 		}),
 	}
@@ -219,15 +219,15 @@ func computedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return map[string]schema.Attribute{
-		"status": text(fmt.Sprintf("`%s` if the registry answers and matches its configuration, `%s` if not, `%s` if the host cannot be reached, `%s` if the store has lost the record. Any other value than `%[1]s`: the next apply repairs it.",
+		"status": text(fmt.Sprintf("`%s` if the registry answers and matches its configuration, `%s` if not, `%s` if the host cannot be reached, `%s` if the store has lost the record or it was edited there. Any value other than `%[1]s`: the next apply repairs the registry.",
 			statusReady, statusDrifted, statusUnreachable, statusUnknown)),
 		"drift": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "Differences from the desired configuration.",
 		},
-		"address":          text("Address of the host."),
-		"server":           text("Host and port of the registry, as names of images begin with and `private_registry_connection_info` takes it."),
+		"address":          text("Address at which the host is reached, also if it is a server of a VNF instance."),
+		"server":           text("Host and port of the registry: the beginning of the names of its images, and a value of `private_registry_connection_info`."),
 		"url":              text("URL of the registry."),
-		"image_id":         text("Identifier of the image that runs."),
+		"image_id":         text("Id of the image that runs."),
 		"operating_system": text("Operating system of the host."),
 		"runtime_version":  text("Version of the engine that runs the registry."),
 	}

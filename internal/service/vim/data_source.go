@@ -37,7 +37,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	computed["id"] = schema.StringAttribute{
 		Optional:            true,
 		Computed:            true,
-		MarkdownDescription: "Identifier of the VIM. Exactly one of `id` and `name` is set.",
+		MarkdownDescription: "Id of the VIM. Exactly one of `id` and `name` is set.",
 		Validators: []validator.String{
 			stringvalidator.LengthAtLeast(1),
 			stringvalidator.ExactlyOneOf(path.MatchRoot("name")),

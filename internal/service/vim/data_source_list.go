@@ -19,7 +19,7 @@ import (
 func NewListDataSource() datasource.DataSource {
 	return &base.List[listedModel]{
 		DataSource: base.DataSource{Type: "vnf_vims"},
-		Description: "Lists the VIMs of the store that match all given filters. It reads records only: what a VIM offers is what its registration or last update saw. " +
+		Description: "Lists the VIMs of the store that match all given filters. It reads records only: versions, API groups and services are those of the registration or last update. " +
 			"Whether a VIM answers now is the `status` of the data source `vnf_vim`.",
 		Title: "VIMs",
 		Filters: map[string]schema.StringAttribute{

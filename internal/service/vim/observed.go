@@ -35,24 +35,24 @@ func observedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"status": text("`REACHABLE` if the VIM answered the last check, `UNREACHABLE` if it did not or rejected the credentials, " +
 			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
-		"endpoint":       text("URL of the API server, or of Keystone, that was reached, also when a kubeconfig or a clouds.yaml gave it."),
+		"endpoint":       text("URL of the API server or of Keystone, also if it comes from a kubeconfig or a clouds.yaml."),
 		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
 		"api_groups": schema.SetAttribute{
 			Computed:            true,
 			ElementType:         types.StringType,
 			MarkdownDescription: "API groups with their versions that the server serves, for example `apps/v1`. Empty for an OpenStack.",
 		},
-		"user_id":      text("Id of the user of an OpenStack as whom the VIM is used."),
-		"project_id":   text("Id of the project of an OpenStack that the VIM is."),
-		"project_name": text("Name of that project."),
-		"region":       text("Region of an OpenStack that the VIM is."),
+		"user_id":      text("Id of the OpenStack user that the credentials belong to. Null for Kubernetes."),
+		"project_id":   text("Id of the OpenStack project. Null for Kubernetes."),
+		"project_name": text("Name of the OpenStack project. Null for Kubernetes."),
+		"region":       text("OpenStack region. Null for Kubernetes."),
 		"services": schema.MapNestedAttribute{
 			Computed: true,
 			MarkdownDescription: "Services of the catalogue of an OpenStack by their type, for example `compute`, `network`, `image`, `orchestration`, `key-manager`, as far as they have an endpoint for region and interface. " +
 				"Empty for Kubernetes.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"endpoint":     text("URL of the service."),
-				"version":      text("Current version of its API, for example `2.1`, as far as the service says it."),
+				"version":      text("Current version of its API, for example `2.1`, if the service reports it."),
 				"microversion": text("Newest microversion, where the service has them."),
 			}},
 		},

@@ -26,9 +26,9 @@ func openstackAttribute() schema.SingleNestedAttribute {
 	return schema.SingleNestedAttribute{
 		Optional: true,
 		MarkdownDescription: "Connection to one region and project of an OpenStack, instead of `kubernetes`. Exactly one way of authentication is set: a user with its password, " +
-			"an application credential with its secret, a token, or a whole clouds.yaml, of which the other arguments replace single values. Nothing is ever read from variables of the environment or from the home directory. " +
-			"Workload clusters get application credentials of their own with it: a VIM that authenticates with an application credential itself needs an unrestricted one for that. " +
-			"Debian's and other patched Keystones refuse Heat's stacks to application credentials: use a password where Heat is. " +
+			"an application credential with its secret, a token, or a clouds.yaml, whose values the other arguments override. Environment variables and the home directory are never read. " +
+			"To issue application credentials for workload clusters, a VIM that itself authenticates with an application credential needs an unrestricted one. " +
+			"Patched versions of Keystone, such as Debian's, do not let application credentials create Heat stacks: use a password for a VIM of VNF instances. " +
 			"Changing anything here checks the connection and updates it in place.",
 		Attributes: openstackAttributes(),
 	}

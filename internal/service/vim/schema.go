@@ -29,10 +29,10 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes := attributes()
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "A virtualised infrastructure manager (VIM): a Kubernetes API server that VNF instances and workload clusters are on, or a region and project of an OpenStack that workload clusters have their machines in.\n\n" +
-			"Creating it reaches the VIM, authenticates, checks its version and what the credentials may do, and keeps them sealed in the store. " +
-			"A VIM that cannot be reached is not registered. Rights that are missing are a warning, because they may be narrow on purpose. " +
-			"Every change is made in place, rotated credentials included. Destroying it is refused while a VNF instance runs on it.",
+		MarkdownDescription: "A virtualised infrastructure manager (VIM): a Kubernetes API server that runs network functions of containers or manages workload clusters, or a region and project of an OpenStack that runs network functions of servers and machines of workload clusters.\n\n" +
+			"Creating it connects to the VIM, authenticates, checks its version and the rights of the credentials, and seals the credentials in the store. " +
+			"A VIM that cannot be reached is not registered. Missing rights are a warning, because they can be restricted on purpose. " +
+			"Every change is made in place, rotated credentials included. Destroying it is rejected while a network function, a workload cluster or another VIM uses it.",
 		Attributes: attributes,
 	}
 }
@@ -42,7 +42,7 @@ func attributes() map[string]schema.Attribute {
 	all := map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed:            true,
-			MarkdownDescription: "Identifier of the VIM, a UUID. It stays the same when the VIM has to be registered again.",
+			MarkdownDescription: "Id of the VIM, a UUID. It stays the same when the VIM is registered again.",
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"name": schema.StringAttribute{
@@ -70,8 +70,8 @@ func attributes() map[string]schema.Attribute {
 			Optional: true,
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
 				path.MatchRoot(string(vnfm.VIMTypeKubernetes)), path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
-			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set exactly one of `kubernetes` and `openstack`; changing from one to the other creates a new VIM. Exactly one way of authentication is set: a bearer token, " +
-				"a username with its password, a client certificate with its key, a whole kubeconfig, of which the other arguments replace single values, or a workload cluster of Cluster API. Nothing is ever read from `~/.kube/config`. " +
+			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set exactly one of `kubernetes` and `openstack`; changing from one to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
+				"a username with its password, a client certificate with its key, a kubeconfig, whose values the other arguments override, or a workload cluster of Cluster API. `~/.kube/config` is never read. " +
 				"Changing anything here checks the connection and updates it in place.",
 			Attributes: kubernetesAttributes(),
 		},
@@ -87,8 +87,8 @@ func kubernetesAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: notEmpty}
 	}
 	attributes := map[string]schema.Attribute{
-		"endpoint": optional("URL of the API server, for example `https://10.0.0.10:6443`. It is required unless a kubeconfig gives it. Changing this checks the new server and updates the VIM in place."),
-		"ca_certificate": optional("PEM CA bundle used to verify the server. Defaults to the system's roots. " +
+		"endpoint": optional("URL of the API server, for example `https://10.0.0.10:6443`. Required unless a kubeconfig contains it or `kubeconfig_ref` is set. Changing this checks the new server and updates the VIM in place."),
+		"ca_certificate": optional("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system. " +
 			"Changing this updates the VIM in place."),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
 			Optional: true,

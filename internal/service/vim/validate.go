@@ -115,7 +115,7 @@ func (k *kubernetesModel) validateKubeconfig(at path.Path, diags *diag.Diagnosti
 
 func (k *kubernetesModel) validateEndpoint(at path.Path, diags *diag.Diagnostics) {
 	if k.Endpoint.IsNull() && k.Kubeconfig.IsNull() && k.KubeconfigWO.IsNull() && k.KubeconfigRef.IsNull() {
-		diags.AddAttributeError(at.AtName("endpoint"), "Missing Endpoint", "endpoint is required unless a kubeconfig gives it, or kubeconfig_ref.")
+		diags.AddAttributeError(at.AtName("endpoint"), "Missing Endpoint", "endpoint is required unless a kubeconfig contains it or kubeconfig_ref is set.")
 	}
 	if tfutil.Set(k.Endpoint) {
 		tfutil.CheckURL(at.AtName("endpoint"), k.Endpoint.ValueString(), false, diags, "https", "http")

@@ -40,7 +40,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	attributes["id"] = schema.StringAttribute{
 		Optional:            true,
 		Computed:            true,
-		MarkdownDescription: "Identifier of a version of the package, `<name>@<digest>`. Exactly one of `id` and `name` is set.",
+		MarkdownDescription: "Id of a version of the package, `<name>@<digest>`. Exactly one of `id` and `name` is set.",
 		Validators: []validator.String{
 			stringvalidator.LengthAtLeast(1),
 			stringvalidator.ExactlyOneOf(path.MatchRoot("name")),
@@ -54,7 +54,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 	}
 	attributes["onboarded_at"] = onboardedAttribute()
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads a VNF package that is onboarded, with what its VNFD says.",
+		MarkdownDescription: "Reads an onboarded VNF package with the data of its VNFD.",
 		Attributes:          attributes,
 	}
 }

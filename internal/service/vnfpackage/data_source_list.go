@@ -18,12 +18,12 @@ import (
 func NewListDataSource() datasource.DataSource {
 	return &base.List[listedModel]{
 		DataSource: base.DataSource{Type: "vnf_packages"},
-		Description: "Lists the onboarded VNF packages of the store that match all given filters, with what their VNFDs say. " +
+		Description: "Lists the onboarded VNF packages of the store that match all given filters, with the data of their VNFDs. " +
 			"Each version of a package is an element of its own.",
 		Title: "VNF Packages",
 		Filters: map[string]schema.StringAttribute{
 			"name":    base.Filter("Only versions of the package of this name."),
-			"vnfd_id": base.Filter("Only packages whose VNFD has this identifier (`descriptor_id`)."),
+			"vnfd_id": base.Filter("Only packages whose VNFD has this id (`descriptor_id`)."),
 		},
 		Name: "packages", NameDescription: "Packages in the order in which they were onboarded.",
 		Elements: listedAttributes(),
@@ -52,7 +52,7 @@ func listedAttributes() map[string]schema.Attribute {
 	all["onboarded_at"] = onboardedAttribute()
 	all["superseded"] = schema.BoolAttribute{
 		Computed:            true,
-		MarkdownDescription: "Whether another content has taken the place of this version, which is removed as soon as nothing uses it.",
+		MarkdownDescription: "Whether a newer version has replaced this one, which is removed as soon as nothing uses it.",
 	}
 	return all
 }

@@ -48,7 +48,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	attributes["source"] = schema.StringAttribute{
 		Required: true,
-		MarkdownDescription: "Location of the package: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path is relative to the working directory of Terraform. " +
+		MarkdownDescription: "Location of the package: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
 			"Every plan reads the content, so no hash argument is needed. Changing this updates in place.",
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
@@ -81,10 +81,10 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A VNF package (CSAR, ETSI GS NFV-SOL 004) with its VNFD (SOL001).\n\n" +
-			"Creating it verifies structure, digests and signature, reads the VNFD and keeps the content in the store, so that its instances can be scaled, healed and terminated when the source has gone. " +
+			"Creating it verifies structure, digests and signature, reads the VNFD and keeps the content in the store, so that its instances can be scaled, healed and terminated when the source no longer exists. " +
 			"All of that is checked when the plan is made, and all computed attributes are known in the plan. " +
-			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it is refused while an instance uses it.\n\n" +
-			"A saved plan holds for the content that it was made for: when the content changed since, Terraform refuses the plan as inconsistent and changes nothing; plan again.",
+			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it is rejected while an instance or a private registry uses it.\n\n" +
+			"A saved plan applies only to the content that it was made for: if the content has changed since, Terraform rejects the plan as inconsistent and changes nothing; plan again.",
 		Attributes: attributes,
 	}
 }
@@ -95,7 +95,7 @@ func trustAttribute() schema.Attribute {
 		return schema.SetAttribute{
 			Optional:            true,
 			ElementType:         types.StringType,
-			MarkdownDescription: description + " By default nothing is pinned. Changing this verifies the package again in place.",
+			MarkdownDescription: description + " Defaults to any. Changing this verifies the package again in place.",
 			Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.ValueStringsAre(validators...)},
 		}
 	}
@@ -116,8 +116,8 @@ func trustAttribute() schema.Attribute {
 				stringvalidator.RegexMatches(usagePattern, "must be one of code_signing, document_signing, email_protection, timestamping, server_auth, client_auth, ocsp_signing and any_extended, or an object identifier like 1.3.6.1.5.5.7.3.3")),
 			"crls": schema.StringAttribute{
 				Optional: true,
-				MarkdownDescription: "PEM bundle of certificate revocation lists. With it, each certificate of a signer's chain below the root needs a list of its issuer that has not ended. " +
-					"By default no revocation is checked. Changing this verifies the package again in place.",
+				MarkdownDescription: "PEM bundle of certificate revocation lists. With it, each certificate of a signer's chain below the root needs a current list of its issuer. " +
+					"Defaults to no check of revocation. Changing this verifies the package again in place.",
 				Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
 		},
@@ -131,9 +131,9 @@ func describedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
 	}
 	return map[string]schema.Attribute{
-		"id":                 text("Identifier of this version of the package, `<name>@<digest>`. It moves with the content, in place."),
+		"id":                 text("Id of this version of the package, `<name>@<digest>`. It changes with the content, in place."),
 		"digest":             text("Digest over all paths and contents, `sha256:<hex>`. It is the same for a directory and for a zip of it."),
-		"vnfd_id":            text("Identifier of the VNFD (`descriptor_id`)."),
+		"vnfd_id":            text("Id of the VNFD (`descriptor_id`)."),
 		"vnfd_version":       text("Version of the VNFD (`descriptor_version`)."),
 		"vnf_provider":       text("Provider of the VNF."),
 		"product_name":       text("Product name of the VNF."),

@@ -56,7 +56,7 @@ func addonAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: tfutil.Merged(found, map[string]schema.Attribute{
 				"chart_name": text("Name of the chart."),
-				"status":     text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read."),
+				"status":     text("`DEPLOYED`; `DRIFTED` if it differs from the configuration, which the next apply repairs; `MISSING` if it was deleted outside of Terraform; `PAUSED` with the cluster; `UNKNOWN` if the workload cluster could not be read after an operation or an import. A refresh that cannot read it keeps the last status."),
 				"drift": schema.ListAttribute{
 					MarkdownDescription: "Differences from the configuration of an add-on that is `DRIFTED`: its objects and their fields.",
 					Computed:            true,

@@ -154,7 +154,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			Config: both,
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.0.3")),
-				plancheck.ExpectKnownValue(address, at("cloud", "chart"), knownvalue.StringExact("cloud")),
+				plancheck.ExpectKnownValue(address, at("cloud", "chart_name"), knownvalue.StringExact("cloud")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"), groupHas("workers", "available_replicas", 1),

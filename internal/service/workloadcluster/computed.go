@@ -47,7 +47,7 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
 		},
-		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
+		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339, UTC).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 		"kubeconfig_ref": schema.SingleNestedAttribute{
 			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,

@@ -93,7 +93,7 @@ func machineViewAttributes() map[string]schema.Attribute {
 		"phase":           text("Phase of the Machine, for example `Provisioning` or `Running`."),
 		"ready":           schema.BoolAttribute{MarkdownDescription: "Whether the machine is ready.", Computed: true},
 		"message":         text("Message of Cluster API about a machine that is not ready."),
-		"created_at":      schema.StringAttribute{MarkdownDescription: "Time of creation (RFC 3339).", Computed: true, CustomType: timetypes.RFC3339Type{}},
+		"created_at":      schema.StringAttribute{MarkdownDescription: "Time of creation (RFC 3339, UTC).", Computed: true, CustomType: timetypes.RFC3339Type{}},
 	}
 }
 

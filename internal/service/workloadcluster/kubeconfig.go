@@ -53,7 +53,7 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"namespace":   named("Namespace of the cluster on the management cluster."),
 		"name":        named("Name of the cluster."),
 		"wait_timeout": {
-			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: refer to `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and do not wait if the same plan repairs the cluster.",
+			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: take the names from `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and leave this out if the same plan repairs the cluster.",
 			CustomType:          timetypes.GoDurationType{},
 			Validators:          []validator.String{tfutil.NotNegative()},
 			Optional:            true,
@@ -64,13 +64,13 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"client_certificate":     read("Client certificate, as PEM."),
 		"client_key":             secret("Private key of the client certificate, as PEM."),
 		"token":                  secret("Bearer token, for control planes that issue one instead of a certificate."),
-		"not_after":              {Computed: true, MarkdownDescription: "Time at which the client certificate expires (RFC 3339).", CustomType: timetypes.RFC3339Type{}},
+		"not_after":              {Computed: true, MarkdownDescription: "Time at which the client certificate expires (RFC 3339, UTC).", CustomType: timetypes.RFC3339Type{}},
 	}
 }
 
 // read fills the model from the management cluster.
-func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, mint *vnfm.ClientCertificateSpec, diags *diag.Diagnostics) {
-	spec := vnfm.KubeconfigSpec{ClientCertificate: mint, Wait: tfutil.GoDuration(m.WaitTimeout)}
+func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, certificate *vnfm.ClientCertificateSpec, diags *diag.Diagnostics) {
+	spec := vnfm.KubeconfigSpec{ClientCertificate: certificate, Wait: tfutil.GoDuration(m.WaitTimeout)}
 	ref := vnfm.ClusterRef{VIMID: m.ManagementVIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError
@@ -86,7 +86,7 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager,
 	m.Kubeconfig, m.Host, m.CACertificate = types.StringValue(k.Raw.Reveal()), types.StringValue(k.Host), tfutil.OptionalString(k.CACertificate)
 	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
 	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Instant(k.NotAfter)
-	if mint == nil {
+	if certificate == nil {
 		warnOfExpiry(ref.Name, k.NotAfter, diags)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -28,29 +29,29 @@ func NewKubeconfigEphemeral() ephemeral.EphemeralResource { return &KubeconfigEp
 // ephemeralModel is the ephemeral resource as Terraform has it.
 type ephemeralModel struct {
 	kubeconfigModel
-	Mint types.Object `tfsdk:"mint"`
+	CertificateRequest types.Object `tfsdk:"certificate_request"`
 }
 
-// mintModel is the argument mint.
-type mintModel struct {
+// certificateModel is the argument certificate_request.
+type certificateModel struct {
 	CommonName    types.String         `tfsdk:"common_name"`
 	Organizations types.Set            `tfsdk:"organizations"`
 	TTL           timetypes.GoDuration `tfsdk:"ttl"`
 }
 
-func (m *mintModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.ClientCertificateSpec {
+func (m *certificateModel) toDomain(ctx context.Context, diags *diag.Diagnostics) *vnfm.ClientCertificateSpec {
 	if m == nil {
 		return nil
 	}
-	mint := &vnfm.ClientCertificateSpec{CommonName: m.CommonName.ValueString(), TTL: tfutil.GoDuration(m.TTL)}
+	spec := &vnfm.ClientCertificateSpec{CommonName: m.CommonName.ValueString(), TTL: tfutil.GoDuration(m.TTL)}
 	if tfutil.Set(m.Organizations) {
-		diags.Append(m.Organizations.ElementsAs(ctx, &mint.Organizations, false)...)
+		diags.Append(m.Organizations.ElementsAs(ctx, &spec.Organizations, false)...)
 	}
-	if mint.TTL <= 0 {
+	if spec.TTL <= 0 {
 		// The rule of the schema knows no value that was unknown when it ran.
-		diags.AddAttributeError(path.Root("mint").AtName("ttl"), "Invalid Duration", "mint.ttl must be a duration of more than 0s, for example \"1h\".")
+		diags.AddAttributeError(path.Root("certificate_request").AtName("ttl"), "Invalid Duration", "certificate_request.ttl must be a duration of more than 0s, for example \"1h\".")
 	}
-	return mint
+	return spec
 }
 
 // Metadata implements ephemeral.EphemeralResource.
@@ -69,7 +70,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 	for name, a := range kubeconfigAttributes() {
 		attributes[name] = schema.StringAttribute(a)
 	}
-	attributes["mint"] = schema.SingleNestedAttribute{
+	attributes["certificate_request"] = schema.SingleNestedAttribute{
 		Optional:            true,
 		MarkdownDescription: "Signs a client certificate with the CA of the cluster instead of using the administrator's: short-lived, with the RBAC rights of its name and groups. Each opening signs a new certificate, which cannot be revoked before it expires.",
 		Attributes: map[string]schema.Attribute{
@@ -77,7 +78,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},
 			},
 			"organizations": schema.SetAttribute{
-				Optional: true, ElementType: types.StringType, Validators: []validator.Set{boundGroups{}},
+				Optional: true, ElementType: types.StringType, Validators: []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)), boundGroups{}},
 				MarkdownDescription: "Groups of the user. Bind a group of your own to the necessary rights: a binding can be removed while a certificate is valid. `system:masters` bypasses RBAC and keeps all rights until the certificate expires.",
 			},
 			"ttl": schema.StringAttribute{
@@ -123,11 +124,11 @@ func (e *KubeconfigEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	mint := tfutil.As[mintModel](ctx, config.Mint, &resp.Diagnostics).toDomain(ctx, &resp.Diagnostics)
+	certificate := tfutil.As[certificateModel](ctx, config.CertificateRequest, &resp.Diagnostics).toDomain(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if config.read(ctx, manager, mint, &resp.Diagnostics); resp.Diagnostics.HasError() {
+	if config.read(ctx, manager, certificate, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, &config)...)

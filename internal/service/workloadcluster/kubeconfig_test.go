@@ -165,7 +165,7 @@ func (env *testEnv) expectNodes(address string) resource.TestCheckFunc {
 	}
 }
 
-// The ephemeral resource gives the same and is in no state; with mint it signs a
+// The ephemeral resource gives the same and is in no state; with certificate_request it issues a
 // certificate with the rights of its user alone.
 func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	env := newEnv(t)
@@ -176,7 +176,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 		return fmt.Sprintf("provider \"echo\" {\n  data = %s\n}\nresource \"echo\" \"test\" {}\n", value)
 	}
 	shown := tfjsonpath.New("data")
-	minted := env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
+	issued := env.lookup(ephemeralKubeconfig, `certificate_request = { common_name = "reader", organizations = ["auditors"], ttl = "1h" }`)
 	env.runEphemeral(t,
 		resource.TestStep{
 			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `wait_timeout = "2m"`)),
@@ -192,22 +192,22 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("echo.test", shown, knownvalue.StringExact(whole))},
 		},
 		resource.TestStep{
-			Config:      env.configWithVIM(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
+			Config:      env.configWithVIM(issued, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
 			ExpectError: acctest.Says(`Reading the CA of workload cluster .*/edge`),
 		},
 		resource.TestStep{
 			PreConfig: func() {
 				env.plantSecret("edge-ca", map[string]string{"tls.crt": env.pki("ca.crt"), "tls.key": env.pki("ca.key")})
 			},
-			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `mint = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
-			ExpectError: acctest.Says(`mint.ttl must be a duration of more than 0s`),
+			Config:      env.configWithVIM(env.lookup(ephemeralKubeconfig, `certificate_request = { common_name = "reader", ttl = "0s" }`), echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
+			ExpectError: acctest.Says(`certificate_request.ttl must be a duration of more than 0s`),
 		},
 		resource.TestStep{
 			// Taken out, so that the echo takes up a new value.
 			Config: env.configWithVIM(),
 		},
 		resource.TestStep{
-			Config: env.configWithVIM(minted, echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
+			Config: env.configWithVIM(issued, echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
 			Check: resource.TestCheckResourceAttrWith("echo.test", "data", func(text string) error {
 				return env.isReader(text)
 			}),
@@ -215,7 +215,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	)
 }
 
-// isReader checks the certificate of a minted kubeconfig, and that the workload API
+// isReader checks the certificate of an issued kubeconfig, and that the workload API
 // takes it for its user: known, and without rights.
 func (env *testEnv) isReader(text string) error {
 	k, err := kube.ReadKubeconfig(text)
@@ -230,7 +230,7 @@ func (env *testEnv) isReader(text string) error {
 	if left := time.Until(cert.NotAfter); left > time.Hour || left < 30*time.Minute {
 		return fmt.Errorf("the certificate is valid for %s", left)
 	}
-	file := env.file("minted", text)
+	file := env.file("issued", text)
 	who := env.lab.Kubectl(env, "--kubeconfig", file, "auth", "whoami", "--output", "jsonpath={.status.userInfo.username} {.status.userInfo.groups}")
 	if !strings.Contains(who, "reader") || !strings.Contains(who, "auditors") {
 		return fmt.Errorf("the workload API takes it for %s", who)

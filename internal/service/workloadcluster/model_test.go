@@ -42,17 +42,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		form      string
 		writeOnly bool
 	}{{"topology", false}, {"chart", false}, {"chart", true}, {"clusterctl_template", false}, {"cluster_template", true}} {
-		set := map[string]any{
-			"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
-			"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
-			"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
-			"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
-		}
-		for _, at := range []string{"control_plane", "node_groups.key"} {
-			for _, name := range []string{"health_check.node_startup_timeout", "health_check.unhealthy_timeout", "deletion.node_drain_timeout", "deletion.node_volume_detach_timeout", "deletion.node_deletion_timeout"} {
-				set[at+"."+name] = "1m"
-			}
-		}
+		set := validValues(definition)
 		ignored := append(computedNames(), "credentials_sink.headers_wo_version", "addons.key.chart.password_wo_version")
 		for _, form := range forms {
 			if form != c.form {
@@ -116,11 +106,46 @@ func TestChartRoundTrip(t *testing.T) {
 	require.Empty(t, diags)
 }
 
-// TestCertificateRequest: each argument of mint reaches the specification.
+// validValues are values of the arguments whose types take no other text, by their paths.
+func validValues(definition string) map[string]any {
+	set := map[string]any{
+		"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
+		"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
+		"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
+		"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
+	}
+	for _, at := range []string{"control_plane", "node_groups.key"} {
+		for _, name := range []string{"health_check.node_startup_timeout", "health_check.unhealthy_timeout", "deletion.node_drain_timeout", "deletion.node_volume_detach_timeout", "deletion.node_deletion_timeout"} {
+			set[at+"."+name] = "1m"
+		}
+	}
+	return set
+}
+
+// TestEmptyIsNoChange: an empty collection needs no operation beside a null one.
+func TestEmptyIsNoChange(t *testing.T) {
+	t.Parallel()
+	empty := map[string]tftypes.Value{}
+	for _, path := range []string{"control_plane.labels", "node_groups.key.labels", "node_groups.key.annotations"} {
+		decoded := func(value any) *model {
+			values := validValues("")
+			delete(values, "cluster_template.definition")
+			values[path] = value
+			for _, form := range []string{"topology", "clusterctl_template", "cluster_template"} {
+				values[form] = nil
+			}
+			return modeltest.Decode[model](t, modeltest.Full(t, NewResource(), values))
+		}
+		require.False(t, decoded(empty).Differs(t.Context(), decoded(nil)), "%s", path)
+		require.False(t, decoded(nil).Differs(t.Context(), decoded(empty)), "%s", path)
+	}
+}
+
+// TestCertificateRequest: each argument of certificate_request reaches the specification.
 func TestCertificateRequest(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
-	m := mintModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: timetypes.NewGoDurationValueFromStringMust("90m")}
+	m := certificateModel{CommonName: types.StringValue("robot"), Organizations: tfutil.StringSet([]string{"pipelines"}), TTL: timetypes.NewGoDurationValueFromStringMust("90m")}
 	require.Equal(t, &vnfm.ClientCertificateSpec{CommonName: "robot", Organizations: []string{"pipelines"}, TTL: 90 * time.Minute}, m.toDomain(t.Context(), &diags))
 	require.Empty(t, diags)
 }

@@ -43,13 +43,13 @@ func cloudAttributes() map[string]schema.Attribute {
 				},
 				"application_credential": schema.SingleNestedAttribute{
 					Optional: true,
-					MarkdownDescription: "Own application credential of the cluster in a Secret on the management cluster; `{}` gives it all roles of the user of the VIM. Its secret is neither in state, plan nor logs. " +
+					MarkdownDescription: "Own application credential of the cluster in a Secret on the management cluster; `{}` gives it all roles of the user of the VIM. Its secret is in neither state, plan nor logs. " +
 						"Changing this issues a new credential or updates its Secret in place, without replacing machines; see [Its OpenStack](../guides/workload-clusters.md#its-openstack).",
 					Attributes: map[string]schema.Attribute{
 						"roles": schema.SetAttribute{
 							Optional: true, ElementType: types.StringType,
 							MarkdownDescription: "Names of the roles of the application credential. Defaults to all roles of the user of the VIM in the project. Changing this issues a new application credential in place.",
-							Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues()},
+							Validators:          []validator.Set{setvalidator.SizeAtLeast(1), setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 						},
 						"rotation_trigger": schema.StringAttribute{
 							Optional:            true,
@@ -72,7 +72,7 @@ func cloudAttributes() map[string]schema.Attribute {
 				},
 				"deletion_policy": schema.SingleNestedAttribute{
 					Optional:            true,
-					MarkdownDescription: "What a destroy does with resources that the OpenStack cloud provider in the cluster created, after the machines are gone and within the delete timeout. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
+					MarkdownDescription: "Treatment at a destroy of resources that the OpenStack cloud provider in the cluster created: after the machines are gone, and within `timeouts.delete`. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
 					Attributes: map[string]schema.Attribute{
 						"load_balancers": keepOrDelete("Load balancers of Services (`kube_service_<cluster>_…`) and their floating IPs: `keep` or `delete`."),
 						"volumes":        keepOrDelete("Volumes of the CSI driver (metadata `cinder.csi.openstack.org/cluster`): `keep` or `delete`. **`delete` loses their data.**"),

@@ -47,7 +47,7 @@ func cloudNetworkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"internal":        found("Existing network of the machines. Defaults to a new network."+forCharts, "network"),
 		"internal_subnet": found("Existing subnet of the internal network."+forCharts, "subnet"),
-		"external":        found("Existing external network of the floating IPs. Tags require an embedded chart. Defaults to the only external network."+forCharts, "network"),
+		"external":        found("Existing external network of the floating IPs. A chart that is not embedded requires `id`. Defaults to the only external network."+forCharts, "network"),
 	}
 }
 
@@ -85,7 +85,11 @@ func (s selection) ValidateObject(_ context.Context, req validator.ObjectRequest
 	}
 	o := req.ConfigValue.Attributes()
 	tags, _ := o["tags"].(types.Set)
-	others := !o["name"].IsNull() || tags.IsUnknown() || len(tags.Elements()) > 0
+	if o["id"].IsUnknown() || o["name"].IsUnknown() || tags.IsUnknown() {
+		// An unknown value may become null. Terraform validates again once all are known.
+		return
+	}
+	others := !o["name"].IsNull() || len(tags.Elements()) > 0
 	switch id := !o["id"].IsNull(); {
 	case id && others:
 		resp.Diagnostics.AddAttributeError(req.Path, "Conflicting Selection", fmt.Sprintf("%s: id identifies the object alone; remove name and tags, or id.", req.Path))
@@ -100,7 +104,7 @@ func names(description string) schema.Attribute {
 		MarkdownDescription: description,
 		ElementType:         types.StringType,
 		Optional:            true,
-		Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+		Validators:          []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 	}
 }
 

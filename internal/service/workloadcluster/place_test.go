@@ -26,6 +26,8 @@ func TestSelection(t *testing.T) {
 		"id":                     {id, none, noTags, false, ""},
 		"id, empty tags":         {id, none, empty, false, ""},
 		"name and tags":          {none, name, tags, false, ""},
+		"unknown id and name":    {types.StringUnknown(), types.StringUnknown(), noTags, false, ""},
+		"id and unknown tags":    {id, none, types.SetUnknown(types.StringType), false, ""},
 		"unknown tags":           {none, none, types.SetUnknown(types.StringType), false, ""},
 		"nothing":                {none, none, noTags, false, "Missing Selection"},
 		"empty tags":             {none, none, empty, false, "Missing Selection"},

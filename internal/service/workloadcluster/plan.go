@@ -49,10 +49,10 @@ func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = base.Objects(p) }
 func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }
 
 // Differs implements base.Model.
-func (m *model) Differs(_ context.Context, state *model) bool {
-	return rotatesKubeconfig(m, state) || m.KubernetesVersion.IsUnknown() || m.KubernetesVersion.Number() != state.KubernetesVersion.Number() || !base.AllEqual([][2]attr.Value{
-		{m.Name, state.Name}, {m.ControlPlane, state.ControlPlane},
-		{m.NodeGroups, state.NodeGroups}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
+func (m *model) Differs(ctx context.Context, state *model) bool {
+	return rotatesKubeconfig(m, state) || !tfutil.SameButEmpty(ctx, m.ControlPlane, state.ControlPlane) || !tfutil.SameButEmpty(ctx, m.NodeGroups, state.NodeGroups) ||
+		m.KubernetesVersion.IsUnknown() || m.KubernetesVersion.Number() != state.KubernetesVersion.Number() || !base.AllEqual([][2]attr.Value{
+		{m.Name, state.Name}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -56,19 +57,19 @@ func identityAttributes() map[string]schema.Attribute {
 	replaced := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	return map[string]schema.Attribute{
 		managementVIM: schema.StringAttribute{
-			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this creates a new cluster.",
+			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this replaces the cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace of the cluster on the management cluster, created if it does not exist. Defaults to the namespace of the VIM. Changing this creates a new cluster.",
+			MarkdownDescription: "Namespace of the cluster on the management cluster, created if it does not exist. Defaults to `default_namespace` of the VIM. Changing this replaces the cluster.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"name": schema.StringAttribute{
-			MarkdownDescription: "Name of the cluster and of its object Cluster. Changing this creates a new cluster.",
+			MarkdownDescription: "Name of the cluster and of its object Cluster. Changing this replaces the cluster.",
 			Required:            true,
 			PlanModifiers:       replaced,
 			Validators:          []validator.String{tfutil.DNSLabel()},
@@ -145,9 +146,9 @@ func shapeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Networks inside the cluster and in the cloud, for `topology`, `chart` and `cluster_template`. Changing anything here does not reconfigure an existing cluster, and Cluster API Provider OpenStack rejects most changes; replace the cluster instead.",
 			Optional:            true,
 			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
-				"pod_cidrs":       cidrs("CIDR blocks of the pods."),
-				"service_cidrs":   cidrs("CIDR blocks of the services."),
-				"service_domain":  optionalText("DNS domain of the services, for example `cluster.local`."),
+				"pod_cidrs":       cidrs("CIDR blocks of the pods. Defaults to the blocks of the form."),
+				"service_cidrs":   cidrs("CIDR blocks of the services. Defaults to the blocks of the form."),
+				"service_domain":  optionalText("DNS domain of the services, for example `cluster.local`. Defaults to the domain of the form."),
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
 			}),
 		},
@@ -159,7 +160,7 @@ func shapeAttributes() map[string]schema.Attribute {
 					MarkdownDescription: "Failure domains (availability zones) of the machines. Changing this replaces the machines in other domains." + forCharts,
 					ElementType:         types.StringType,
 					Optional:            true,
-					Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
+					Validators:          []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 				},
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Odd number of machines. Changing this scales in place.",
@@ -198,6 +199,7 @@ func textMap(description string) schema.Attribute {
 func cidrs(description string) schema.Attribute {
 	return schema.ListAttribute{
 		MarkdownDescription: description, Optional: true, ElementType: types.StringType,
+		Validators: []validator.List{listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 	}
 }
 
@@ -216,8 +218,8 @@ func machineAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"enabled":              schema.BoolAttribute{MarkdownDescription: "Whether unhealthy machines are replaced.", Required: true},
-				"node_startup_timeout": seconds("Time for a new machine to become a node, for example `10m`."),
-				"unhealthy_timeout":    seconds("Time after which a node that is not ready, or does not report, is unhealthy, for example `5m`."),
+				"node_startup_timeout": seconds("Time for a new machine to become a node, for example `10m`.", tfutil.PositiveSeconds()),
+				"unhealthy_timeout":    seconds("Time after which a node that is not ready, or does not report, is unhealthy, for example `5m`.", tfutil.PositiveSeconds()),
 				"max_unhealthy": schema.StringAttribute{
 					MarkdownDescription: "Number or percentage of unhealthy machines above which no machine is replaced.",
 					Optional:            true,
@@ -226,21 +228,22 @@ func machineAttributes() map[string]schema.Attribute {
 			},
 		},
 		"deletion": schema.SingleNestedAttribute{
-			MarkdownDescription: "Time limits of the removal of a machine. A drain without a limit can block forever, for example on a PodDisruptionBudget. Changing anything here updates in place.",
+			MarkdownDescription: "Time limits of the removal of a machine. Each defaults to the limit of the form. A drain without a limit can block forever, for example on a PodDisruptionBudget. Changing anything here updates in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"node_drain_timeout":         seconds("Limit of draining the node, for example `10m`."),
-				"node_volume_detach_timeout": seconds("Limit of detaching volumes."),
-				"node_deletion_timeout":      seconds("Limit of deleting the object Node."),
+				"node_drain_timeout":         seconds("Limit of draining the node, for example `10m`.", tfutil.WholeSeconds()),
+				"node_volume_detach_timeout": seconds("Limit of detaching volumes.", tfutil.WholeSeconds()),
+				"node_deletion_timeout":      seconds("Limit of deleting the object Node.", tfutil.WholeSeconds()),
 			},
 		},
 	}
 }
 
 // seconds is a duration that Cluster API counts in seconds.
-func seconds(description string) schema.Attribute {
+func seconds(description string, rule validator.String) schema.Attribute {
 	return schema.StringAttribute{
-		MarkdownDescription: description, Optional: true, CustomType: timetypes.GoDurationType{}, Validators: []validator.String{tfutil.WholeSeconds()},
+		MarkdownDescription: description, Optional: true, CustomType: timetypes.GoDurationType{},
+		Validators: []validator.String{rule}, PlanModifiers: []planmodifier.String{tfutil.KeepEqualDuration()},
 	}
 }
 
@@ -293,7 +296,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 		},
 		"class_variables": attrs.ClassVariables("Values of the variables of the class for this group only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 		"rollout": schema.SingleNestedAttribute{
-			MarkdownDescription: "Strategy of replacing the nodes of the group. Changing anything here updates in place and applies to the next replacement.",
+			MarkdownDescription: "Strategy of replacing the nodes of the group. Defaults to the strategy of the form. Changing anything here updates in place and applies to the next replacement.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"type": schema.StringAttribute{

@@ -199,7 +199,7 @@ func (k *Keyring) isCurrent(sealed []byte) bool {
 // present reports whether a value is sealed with the key that seals at present.
 func (k *Keyring) present(v *sealedValue) bool {
 	if k.vaultSeals {
-		return v.Scheme == schemeBarbican && v.Rotation == k.vault.rotation
+		return v.Scheme == schemeBarbican && k.vault.fits(v.Rotation)
 	}
 	all, err := k.local.load(false)
 	if err != nil {

@@ -118,16 +118,20 @@ func (v *vaultKeys) opening(ctx context.Context, id, recipient string) (*age.X25
 	return k.identity, nil
 }
 
+// fits reports whether a key of a rotation is the present one. Without a trigger any key is: removing the argument rotates
+// nothing.
+func (v *vaultKeys) fits(rotation string) bool { return v.rotation == "" || v.rotation == rotation }
+
 // sealing returns the key of an owner that fits the rotation: the one that the value
 // before was sealed with, or one that a process made which was killed before it could
 // use it, or a new one.
 func (v *vaultKeys) sealing(ctx context.Context, owner string, before *sealedValue) (key, error) {
-	if before.Scheme == schemeBarbican && before.Rotation == v.rotation {
+	if before.Scheme == schemeBarbican && v.fits(before.Rotation) {
 		k, err := v.get(ctx, before.VaultID)
 		_, lost := errors.AsType[*LostKeyError](err)
 		switch {
 		case err == nil:
-			return key{identity: k.identity, secret: before.VaultID, rotation: v.rotation, former: before.Former}, nil
+			return key{identity: k.identity, secret: before.VaultID, rotation: before.Rotation, former: before.Former}, nil
 		case !lost:
 			return key{}, err
 		}
@@ -149,8 +153,8 @@ func (v *vaultKeys) sealing(ctx context.Context, owner string, before *sealedVal
 		if err != nil {
 			return key{}, err
 		}
-		if k.rotation == v.rotation {
-			return key{identity: k.identity, secret: id, rotation: v.rotation, former: without(ids, id)}, nil
+		if v.fits(k.rotation) {
+			return key{identity: k.identity, secret: id, rotation: k.rotation, former: without(ids, id)}, nil
 		}
 	}
 	return v.create(ctx, name, ids)

@@ -190,6 +190,23 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 
 // TestVaultRotationIsKilled kills a rotation after each of its steps: nothing is lost,
 // and the next process goes on until one key of each is left.
+// TestVaultTriggerIsRemoved: without the trigger the present keys stay.
+func TestVaultTriggerIsRemoved(t *testing.T) {
+	s := newTestEnv(t)
+	s.register(s.withVault("one"))
+	digests := s.must(s.withVault("one"))
+	keys := slices.Sorted(keysOf(s.vault.Texts))
+	if got := s.must(s.withVault("")); got != digests {
+		t.Error("digests have another key")
+	}
+	if got := slices.Sorted(keysOf(s.vault.Texts)); !slices.Equal(got, keys) {
+		t.Errorf("the vault has the keys %v, want %v", got, keys)
+	}
+	if s.must(s.withVault("one")); !slices.Equal(slices.Sorted(keysOf(s.vault.Texts)), keys) {
+		t.Error("the same trigger again rotates")
+	}
+}
+
 func TestVaultRotationIsKilled(t *testing.T) {
 	killed := 0
 	for n := range 100 {

@@ -45,7 +45,7 @@ ephemeral "vnf_capi_workload_kubeconfig" "edge" {
 
   # A certificate of its own for an hour, instead of the administrator's for a year. Its rights
   # are those that RBAC of the workload cluster binds to the group.
-  mint = { common_name = "pipeline", organizations = ["pipelines"], ttl = "1h" }
+  certificate_request = { common_name = "pipeline", organizations = ["pipelines"], ttl = "1h" }
 
   lifecycle {
     postcondition {

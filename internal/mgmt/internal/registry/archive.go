@@ -195,7 +195,7 @@ func (c *contents) choose(wanted string) (string, stored, error) {
 		}
 		return "", stored{}, errors.New("its image has no name; save it by its name: docker save registry:3")
 	}
-	return "", stored{}, fmt.Errorf("it holds %d images: name one of them in image: %s", len(c.images), c.list())
+	return "", stored{}, fmt.Errorf("it holds %d images: set image (container_image of a vnf_private_registry) to one of them: %s", len(c.images), c.list())
 }
 
 func (c *contents) list() string {

@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		"no archive":                {Config{Archive: archive("Files/r.tar", []byte("not a tar archive, of which nobody knows what it is"))}, "image_path", "", "Files/r.tar is not a file that `docker save` made"},
 		"cut archive":               {Config{Archive: archive("Files/r.tar", one[:len(one)/2])}, "image_path", "", "not a complete tar archive"},
 		"archive of files":          {Config{Archive: archive("Files/r.tar", tarred(t, filesOnly(t)))}, "image_path", "", "neither manifest.json nor index.json"},
-		"archive of two":            {Config{Archive: archive("Files/r.tar", two)}, "image_path", "", "name one of them in image: quay.io/mirror/pause:3.9, registry:2"},
+		"archive of two":            {Config{Archive: archive("Files/r.tar", two)}, "image_path", "", "set image (container_image of a vnf_private_registry) to one of them: quay.io/mirror/pause:3.9, registry:2"},
 		"archive without it":        {Config{Archive: archive("Files/r.tar", one), Image: "registry:3"}, "image_path", "", "holds no image registry:3; it holds"},
 		"layout for Docker":         {Config{Archive: archive("Files/r.tar", oci)}, "image_path", "", "only from version 25"},
 		"certificate alone":         {Config{Certificate: certificate}, "key", "", "no key"},
