@@ -1,5 +1,5 @@
-// Package digest computes keyed digests: without the key nobody can try guesses of what was digested. It also shortens digests
-// for plans and states.
+// Package digest computes keyed digests, which cannot be compared with guesses of the content without the key. It also
+// shortens digests for plans and states.
 package digest
 
 import (

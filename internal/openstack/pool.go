@@ -25,8 +25,8 @@ func (p *Pool) Client(vim string, connection *vnfm.OpenStackConnection, credenti
 	return p.clients.Get(vim, connection, credentials, func() (*Client, error) { return p.Fresh(vim, *connection, credentials) })
 }
 
-// Fresh returns a client that nobody has used: it authenticates again, which is how a
-// credential is tried.
+// Fresh returns a new client that is not shared: it authenticates again, so that the credentials
+// are tried.
 func (p *Pool) Fresh(vim string, connection vnfm.OpenStackConnection, credentials vnfm.Credentials) (*Client, error) {
 	return New(Config{Connection: connection, Credentials: credentials, UserAgent: p.userAgent, VIM: vim})
 }

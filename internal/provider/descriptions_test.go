@@ -38,6 +38,9 @@ func checkWording(t *testing.T, where string, attributes []*tfprotov6.SchemaAttr
 		if needed {
 			t.Errorf("%s does not say what changing it does: %q", name, a.Description)
 		}
+		if a.Computed && !a.Optional && (says || strings.Contains(a.Description, "Defaults to")) {
+			t.Errorf("%s is only read, and speaks of an argument: %q", name, a.Description)
+		}
 		if found := otherDefault.FindString(a.Description); found != "" {
 			t.Errorf("%s writes a default as %q: %q", name, found, a.Description)
 		}

@@ -52,8 +52,8 @@ func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags
 // the word of its record, is for network functions.
 const StatusReady = "READY"
 
-// status returns the value of the attribute for a record.
-func status(i *vnfm.Instance) string {
+// Status returns the value of the attribute status for a record.
+func Status(i *vnfm.Instance) string {
 	if i.Cluster != nil && i.Status == vnfm.StatusInstantiated {
 		return StatusReady
 	}
@@ -65,7 +65,7 @@ func (m *InstanceModel) SetBase(i *vnfm.Instance) {
 	m.ID = types.StringValue(i.ID)
 	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
 	m.OnFailure = types.StringValue(string(i.OnFailure))
-	m.Status, m.Generation = types.StringValue(status(i)), types.Int64Value(i.Generation)
+	m.Status, m.Generation = types.StringValue(Status(i)), types.Int64Value(i.Generation)
 }
 
 // withLockTimeout returns a context that carries the lock_timeout. In a state without it

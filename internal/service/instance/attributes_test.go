@@ -49,6 +49,8 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 		{`termination = { type = "forceful" }`, record},
 		{`deletion_policy = { volumes = "keep" }`, record},
 		{`timeouts = { update = "1h" }`, record},
+		{`lock_timeout = "30000ms"`, ""},
+		{`lock_timeout = "31s"`, record},
 	} {
 		step := resource.TestStep{Config: base + env.instanceWith(tc.argument), PlanOnly: true, ExpectNonEmptyPlan: tc.effect != ""}
 		action := plancheck.ResourceActionUpdate

@@ -3,6 +3,7 @@ package instance
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -83,27 +84,27 @@ func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Insta
 	if !config.ID.IsNull() {
 		return m.Instance(ctx, config.ID.ValueString())
 	}
-	vimID, namespace, name := config.VIMID.ValueString(), config.Namespace.ValueString(), config.Name.ValueString()
-	if config.Namespace.IsNull() {
-		found, err := m.Instances(ctx, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: vimID, Name: name})
-		if err != nil {
-			return nil, err
-		}
-		var namespaces []string
-		for i := range found {
-			if found[i].VIMID == vimID {
-				namespaces = append(namespaces, found[i].Namespace)
-			}
-		}
-		switch len(namespaces) {
-		case 0:
-		case 1:
-			namespace = namespaces[0]
-		default:
-			return nil, fmt.Errorf("the VIM has %d VNF instances of the name %q, in the namespaces %s: set namespace", len(namespaces), name, vnfm.QuotedNames(namespaces))
-		}
+	vimID, name := config.VIMID.ValueString(), config.Name.ValueString()
+	if !config.Namespace.IsNull() {
+		return m.InstanceByName(ctx, vimID, config.Namespace.ValueString(), name)
 	}
-	return m.InstanceByName(ctx, vimID, namespace, name)
+	found, err := m.Instances(ctx, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: vimID, Name: name})
+	if err != nil {
+		return nil, err
+	}
+	// The filter also selects instances that have only a part on the VIM.
+	found = slices.DeleteFunc(found, func(i vnfm.Instance) bool { return i.VIMID != vimID })
+	switch len(found) {
+	case 0:
+		return nil, &vnfm.NotFoundError{Kind: "VNF instance", ID: vimID + "/" + name}
+	case 1:
+		return &found[0], nil
+	}
+	namespaces := make([]string, 0, len(found))
+	for i := range found {
+		namespaces = append(namespaces, found[i].Namespace)
+	}
+	return nil, fmt.Errorf("VIM %q has %d VNF instances of the name %q, in the namespaces %s: set namespace", vimID, len(found), name, vnfm.QuotedNames(namespaces))
 }
 
 // NewListDataSource returns the data source vnf_instances.

@@ -112,8 +112,8 @@ func TestFindByName(t *testing.T) {
 		{"kubernetes", "south", "core", "b", ""},
 		{"kubernetes", "", "edge", "c", ""},
 		{"openstack", "", "core", "d", ""},
-		{"kubernetes", "", "core", "", `the VIM has 2 VNF instances of the name "core", in the namespaces "north", "south": set namespace`},
-		{"openstack", "", "edge", "", `VNF instance "edge" is not in the store`},
+		{"kubernetes", "", "core", "", `VIM "kubernetes" has 2 VNF instances of the name "core", in the namespaces "north", "south": set namespace`},
+		{"openstack", "", "edge", "", `VNF instance "openstack/edge" is not in the store`},
 	} {
 		found, err := find(t.Context(), namedManager{}, view{
 			VIMID: types.StringValue(c.vim), Namespace: tfutil.OptionalString(c.namespace), Name: types.StringValue(c.name),

@@ -17,6 +17,11 @@ data "vnf_instance" "by_id" {
   id = vnf_instance.test.id
 }
 
+data "vnf_instance" "unique" {
+  vim_id = vnf_vim.test.id
+  name   = vnf_instance.test.name
+}
+
 data "vnf_instance" "by_name" {
   vim_id    = vnf_vim.test.id
   namespace = vnf_instance.test.namespace
@@ -63,6 +68,7 @@ func TestAccInstance_dataSource(t *testing.T) {
 				resource.TestCheckResourceAttr(byID, "vnfcs.0.restarts", "0"),
 				resource.TestCheckNoResourceAttr(byID, "vnfcs.0.message"),
 				resource.TestMatchResourceAttr(byID, "vnfcs.0.created_at", regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$`)),
+				equalAttributes("data.vnf_instance.unique", byID, "id"),
 				equalAttributes(byName, byID, "id", "status", "vnfcs.#", "vnfcs.0.id", "vnfcs.0.node_name", "vnfcs.1.resource_name"),
 				resource.TestCheckResourceAttr(operations, "operations.#", "1"),
 				resource.TestCheckResourceAttr(operations, "operations.0.type", "INSTANTIATE"),

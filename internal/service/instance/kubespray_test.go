@@ -197,8 +197,8 @@ const brokenPlay = `- name: Break
       ansible.builtin.fail:
         msg: No space left on device`
 
-// watchCommandLines prints the command lines of all processes. It reads those of young ones alone, which takes a tenth of the
-// processor time: a process has its last command line soon after its fork.
+// watchCommandLines prints the command lines of all processes. It reads only those of young processes, which costs
+// less: a process has its last command line soon after its fork.
 const watchCommandLines = `import os, time
 born = {}
 while True:

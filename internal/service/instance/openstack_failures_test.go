@@ -132,7 +132,11 @@ func TestAccInstance_openStackImages(t *testing.T) {
 		CheckDestroy:             images(0),
 		Steps: []resource.TestStep{
 			{Config: both, ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}, Check: images(1)},
-			{Config: first, Check: images(1)},
+			{
+				// An instance on OpenStack has no namespace, and is found by its name alone.
+				Config: first + "data \"vnf_instance\" \"named\" {\n  vim_id = vnf_vim.test.id\n  name   = \"fw\"\n}\n",
+				Check:  resource.ComposeTestCheckFunc(images(1), resource.TestCheckResourceAttrPair("data.vnf_instance.named", "id", "vnf_instance.test", "id")),
+			},
 		},
 	})
 }

@@ -117,6 +117,12 @@ func TestHostDoesNotAnswer(t *testing.T) {
 	require.Contains(t, diags[0].Detail(), "Connection refused")
 	require.Equal(t, statusUnreachable, got.Status.ValueString())
 	require.Equal(t, "core", got.InstanceID.ValueString())
+
+	m.err = &vnfm.EditedError{Doing: "opening the credentials", Fields: []string{"host"}, Record: vnfm.EditedRegistry}
+	got, diags = read(t, m, map[string]string{"id": "3"})
+	require.Len(t, diags, 1)
+	require.Contains(t, diags[0].Summary(), "Was Edited")
+	require.Equal(t, statusUnknown, got.Status.ValueString())
 }
 
 // TestList: filters reach the manager, and what it answers the state.

@@ -81,7 +81,7 @@ func TestEveryFieldIsShown(t *testing.T) {
 	require.Equal(t, types.StringValue(statusDrifted), m.Status)
 }
 
-// TestUsers: write-only passwords are laid over the others by user.
+// TestUsers: write-only passwords are merged over the others by user.
 func TestUsers(t *testing.T) {
 	t.Parallel()
 	full := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host": nil}

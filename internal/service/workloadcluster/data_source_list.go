@@ -78,15 +78,11 @@ func listedAttributes() map[string]schema.Attribute {
 
 // listedOf reads the record of a workload cluster.
 func listedOf(i *vnfm.Instance) listedModel {
-	status := string(i.Status)
-	if i.Status == vnfm.StatusInstantiated {
-		status = base.StatusReady
-	}
 	return listedModel{
 		ID: types.StringValue(i.ID), ManagementVIMID: types.StringValue(i.VIMID),
 		Namespace: types.StringValue(i.Namespace), Name: types.StringValue(i.Name),
 		KubernetesVersion: tfutil.Version(i.Cluster.KubernetesVersion),
 		APIVersion:        tfutil.OptionalString(i.Cluster.APIVersion), Paused: types.BoolValue(i.Cluster.Paused),
-		Status: types.StringValue(status), Generation: types.Int64Value(i.Generation),
+		Status: types.StringValue(base.Status(i)), Generation: types.Int64Value(i.Generation),
 	}
 }
