@@ -231,7 +231,7 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Ope
 		}
 		return cause
 	}
-	if t.Instance.OnFailure == vnfm.OnFailureRollback && !interrupted {
+	if o.Request.OnFailure == vnfm.OnFailureRollback && !interrupted {
 		return e.rollBackInstantiate(ctx, op, o, d, t, cause)
 	}
 	return e.keepFailed(ctx, op, cause)

@@ -117,11 +117,14 @@ const (
 	Stopped OperationalState = "stopped"
 )
 
-// OnFailure says what becomes of an operation that fails after it made something.
+// OnFailure says what becomes of an operation that fails after it made something. Only a rollback is the engine's
+// matter: what a creation that keeps what exists tells Terraform is up to the resource.
 type OnFailure string
 
 const (
-	// OnFailureResume keeps what exists; the next apply continues.
+	// OnFailureFail keeps what exists. A creation that fails is an error, and Terraform marks its object as tainted.
+	OnFailureFail OnFailure = "fail"
+	// OnFailureResume keeps what exists; the next apply continues. A creation that fails is a warning.
 	OnFailureResume OnFailure = "resume"
 	// OnFailureRollback restores what was before the operation.
 	OnFailureRollback OnFailure = "rollback"
@@ -168,7 +171,6 @@ type Instance struct {
 	Connections      map[string]Connection `json:"connections,omitempty"`
 	Links            Links                 `json:"links,omitzero"`
 	OperationalState OperationalState      `json:"operational_state"`
-	OnFailure        OnFailure             `json:"on_failure"`
 	Readiness        []ReadinessRule       `json:"readiness,omitempty"`
 	Status           InstanceStatus        `json:"status"`
 	// DigestKey keys the digests of what holds secrets. It is made with the instance and never

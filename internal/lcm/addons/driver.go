@@ -132,7 +132,7 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 		ForceConflicts: t.ForceConflicts, AdoptExisting: t.AdoptExisting, DigestKey: t.DigestKey, Concurrency: t.Concurrency,
 		Instance: &vnfm.Instance{
 			ID: addonID(t.Instance.ID, a.name), Name: a.name, VIMID: t.Instance.VIMID, Namespace: a.Namespace,
-			AdditionalParams: params, OperationalState: vnfm.Started, OnFailure: t.Instance.OnFailure, Status: t.Instance.Status,
+			AdditionalParams: params, OperationalState: vnfm.Started, Status: t.Instance.Status,
 			Inventory: parts.Inventory(t.Instance, a.part()),
 		},
 	}

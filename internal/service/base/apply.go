@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,17 +61,17 @@ func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager v
 }
 
 // endCreate says how a creation that failed ends. Nothing exists: an error and no
-// state. Something exists and the user wants to resume: a warning and state, since
-// an error with state would taint the resource and the next apply would destroy
-// it. Something exists although it should have been rolled back: an error and state.
+// state. Something exists: an error and state, which Terraform marks as tainted. The user
+// wants to resume, or has interrupted the run, which fails by that: a warning and state, since
+// the next apply would destroy what is tainted.
 func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance == nil {
 		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
 		return nil
 	}
-	if spec.OnFailure == vnfm.OnFailureRollback && !errors.Is(err, context.Canceled) {
-		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
+	if spec.OnFailure != vnfm.OnFailureResume && !errors.Is(err, context.Canceled) {
+		tfutil.AddCreateError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err)
 		return failed.Instance
 	}
 	diags.AddWarning(r.config.titled(spec.Name)+" "+r.config.IncompleteSummary, tfutil.ErrorDetail(err))
@@ -102,9 +103,10 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
 }
 
-// spec reads what the user wants, without a heal that was run already.
+// spec reads what the user wants, with the defaults of the provider and without a heal that was run already.
 func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	spec, known := P(plan).Spec(ctx, state, diags)
+	spec.OnFailure = cmp.Or(spec.OnFailure, r.data.DefaultOnFailure())
 	if state != nil && !P(plan).Common().heals(P(state).Common()) {
 		spec.Heal = nil
 	}

@@ -89,7 +89,7 @@ func TestAccInstance_openStackScript(t *testing.T) {
 				ExpectError: acctest.Says(`(?s)ssh_access.PrivateRegistryVDU.ssh_cp_name names no connection point of a server: "CP11".*Did you mean "CP1"|did you mean "CP1"`),
 			},
 			{
-				Config: config("yes", ""),
+				Config: config("yes", resume),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP")),
 				},
