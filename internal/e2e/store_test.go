@@ -146,7 +146,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	case <-first.done:
 		t.Fatalf("terraform ended before it waited\n%s", first.wait().output)
 	}
-	other.says(other.expectExit(1, "apply", "-auto-approve"), "has been locked by pid=", "Wait until that run has ended and apply again")
+	other.says(other.expectExit(1, "apply", "-auto-approve"), "has been locked by ", " on host ", "Wait until that run has ended and apply again")
 	if err := first.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -119,7 +119,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		if err == nil {
 			ctx, done = held, release
 		}
-		return err
+		return e.sayWhatRuns(ctx, s, en, err)
 	})
 	if err != nil {
 		return nil, err
@@ -134,6 +134,17 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
 	return &en.Value, nil
+}
+
+// sayWhatRuns completes a BusyError with the operation that the holder of the lease of an instance runs.
+func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], err error) error {
+	var busy *vnfm.BusyError
+	if errors.As(err, &busy) {
+		if op, lookErr := e.unfinished(ctx, s, en); lookErr == nil && op != nil {
+			busy.Doing = op.kind()
+		}
+	}
+	return err
 }
 
 // instantiate runs or resumes the INSTANTIATE operation of an instance.

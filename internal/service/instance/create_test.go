@@ -375,7 +375,9 @@ func TestAccInstance_postcondition(t *testing.T) {
       error_message = "The instance is ${self.status}."
     }
   }`
-	resuming := func(config string) string { return strings.Replace(config, "provider \"vnf\" {", "provider \"vnf\" {\n  "+resume, 1) }
+	resuming := func(config string) string {
+		return strings.Replace(config, "provider \"vnf\" {", "provider \"vnf\" {\n  "+resume, 1)
+	}
 	env.run(t,
 		resource.TestStep{
 			Config:      resuming(env.configFor(hello(t, with(failedJob)), condition)),
