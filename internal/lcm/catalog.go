@@ -32,14 +32,14 @@ func (e *Engine) Packages(ctx context.Context, filter vnfm.PackageFilter) ([]vnf
 	return e.catalog.Packages(ctx, filter)
 }
 
-// DeletePackage implements vnfm.Manager.
-func (e *Engine) DeletePackage(ctx context.Context, id string) error {
-	return e.catalog.DeletePackage(ctx, id)
+// HoldPackage implements vnfm.Manager.
+func (e *Engine) HoldPackage(ctx context.Context, id, share string) error {
+	return e.catalog.HoldPackage(ctx, id, share)
 }
 
 // ReleasePackage implements vnfm.Manager.
-func (e *Engine) ReleasePackage(ctx context.Context, id string) error {
-	return e.catalog.ReleasePackage(ctx, id)
+func (e *Engine) ReleasePackage(ctx context.Context, id, share string) error {
+	return e.catalog.ReleasePackage(ctx, id, share)
 }
 
 // ResolveChart implements vnfm.Manager.

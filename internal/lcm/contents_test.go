@@ -173,7 +173,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 			e := s.watch(t, func(does string) {
 				if does == "create "+what || does == "acquire references" {
 					once.Do(func() {
-						if err := s.DeletePackage(t.Context(), s.first.ID); err != nil {
+						if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 							t.Error(err)
 						}
 					})
@@ -209,7 +209,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					<-come
 				})
 			}, asItIs)
-			if err := remover.DeletePackage(t.Context(), s.first.ID); err != nil {
+			if err := remover.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 				t.Error(err)
 			}
 			<-done
@@ -235,13 +235,13 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 			once.Do(func() { read = s.keepers()["package"](t, s.open(t)) })
 		}
 	}, func(db store.Store) store.Store { return mortal{db} })
-	if err := slow.DeletePackage(t.Context(), s.first.ID); !errors.As(err, new(*vnfm.LeaseLostError)) {
+	if err := slow.ReleasePackage(t.Context(), s.first.ID, ""); !errors.As(err, new(*vnfm.LeaseLostError)) {
 		t.Errorf("the process that wakes up: %v, want a LeaseLostError", err)
 	}
 	if err := read(); err != nil {
 		t.Errorf("the package that was kept: %v", err)
 	}
-	if err := s.DeletePackage(t.Context(), s.first.ID); err != nil {
+	if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 		t.Errorf("the removal that goes on: %v", err)
 	}
 	if err := read(); err != nil {
@@ -266,7 +266,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
 			once.Do(func() {
-				if err := w.DeletePackage(t.Context(), first.ID); err != nil {
+				if err := w.ReleasePackage(t.Context(), first.ID, ""); err != nil {
 					t.Error(err)
 				}
 			})
@@ -289,7 +289,7 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ReleasePackage(t.Context(), w.pkg.ID); err != nil {
+	if err := w.ReleasePackage(t.Context(), w.pkg.ID, ""); err != nil {
 		t.Fatal(err)
 	}
 	var once sync.Once

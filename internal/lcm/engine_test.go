@@ -427,9 +427,6 @@ func TestLifeOfAnInstance(t *testing.T) {
 	if err := w.DeregisterVIM(t.Context(), w.vimID); !errors.As(err, new(*vnfm.InUseError)) {
 		t.Errorf("deregistering a VIM in use: %v", err)
 	}
-	if err := w.DeletePackage(t.Context(), spec.PackageID); !errors.As(err, new(*vnfm.InUseError)) {
-		t.Errorf("deleting a package in use: %v", err)
-	}
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
@@ -851,7 +848,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	}
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
-	if err := w.ReleasePackage(t.Context(), old); err != nil {
+	if err := w.ReleasePackage(t.Context(), old, ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.Package(t.Context(), old); err != nil {

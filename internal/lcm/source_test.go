@@ -175,13 +175,13 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ReleasePackage(t.Context(), ids[0]); err != nil {
+	if err := w.ReleasePackage(t.Context(), ids[0], ""); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := w.OnboardPackage(t.Context(), specs[0], ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ReleasePackage(t.Context(), ids[1]); err != nil {
+	if err := w.ReleasePackage(t.Context(), ids[1], ""); err != nil {
 		t.Fatal(err)
 	}
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {

@@ -52,10 +52,11 @@ type PackageManager interface {
 	// Packages lists records in the order of their creation, superseded versions included. They
 	// have no Content, and their VDUs none of the parts that are sealed.
 	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
-	// DeletePackage removes the package of that id, or returns an InUseError.
-	DeletePackage(ctx context.Context, id string) error
-	// ReleasePackage removes a superseded version as soon as no instance runs it.
-	ReleasePackage(ctx context.Context, id string) error
+	// HoldPackage adds a share (see PackageSpec) to a package that is onboarded.
+	HoldPackage(ctx context.Context, id, share string) error
+	// ReleasePackage gives a share up. The package is removed as soon as nobody has a share of it and
+	// nothing uses it. Not found is success.
+	ReleasePackage(ctx context.Context, id, share string) error
 }
 
 // InstanceManager runs the LCM operations of instances.

@@ -45,7 +45,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VIM", Noun: "VIM",
 		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
 		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
-		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
+		Remove: func(ctx context.Context, manager vnfm.Manager, id, _ string) error {
 			return manager.DeregisterVIM(ctx, id)
 		},
 		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {

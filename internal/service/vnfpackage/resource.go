@@ -53,8 +53,8 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VNF Package", Noun: "VNF package",
 		Origin:     "A package is known to the store once a vnf_package resource has onboarded it.",
 		DeleteVerb: "Delete", DeleteLimit: deleteTimeout,
-		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
-			return manager.DeletePackage(ctx, id)
+		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
+			return manager.ReleasePackage(ctx, id, share)
 		},
 		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
 			p, err := find(ctx, manager, idOrName)
@@ -79,7 +79,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+	share := base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -95,6 +96,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
+	if err == nil && base.Share(ctx, req.Private, &resp.Diagnostics) == "" {
+		// An import takes its share with its first read.
+		err = r.Data.Manager.HoldPackage(ctx, p.ID, base.NewShare(ctx, resp.Private, &resp.Diagnostics))
+	}
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
@@ -119,6 +124,10 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
+	share := base.Share(ctx, req.Private, &resp.Diagnostics)
+	if share == "" {
+		share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -128,7 +137,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	if !plan.readsAs(state.inputs) || !plan.ID.Equal(state.ID) || state.Status.ValueString() != statusOnboarded {
-		resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+		resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -138,7 +147,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	old := state.ID.ValueString()
-	if err := manager.ReleasePackage(ctx, old); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+	if err := manager.ReleasePackage(ctx, old, share); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		resp.Diagnostics.AddWarning(fmt.Sprintf("Unable to Release %s", object(old)),
 			tfutil.ErrorDetail(err)+"\n\nThe new version is onboarded. The content of the old one stays in the store.")
 	}

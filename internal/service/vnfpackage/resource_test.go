@@ -47,14 +47,17 @@ func expect(name string, check knownvalue.Check) statecheck.StateCheck {
 }
 
 // gone checks that destroying left no package in the store.
-func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc {
+func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc { return holds(t, s, 0) }
+
+// holds checks how many packages the store has.
+func holds(t *testing.T, s acctest.Store, want int) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		records, err := s.Records(t).List(context.WithoutCancel(t.Context()), store.Query{Kind: store.KindPackage})
 		if err != nil {
 			return err
 		}
-		if len(records) > 0 {
-			return fmt.Errorf("%d packages are left in the store", len(records))
+		if len(records) != want {
+			return fmt.Errorf("%d packages are in the store, expected %d", len(records), want)
 		}
 		return nil
 	}
