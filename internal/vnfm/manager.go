@@ -52,7 +52,7 @@ type PackageManager interface {
 	// Packages lists records in the order of their creation, superseded versions included. They
 	// have no Content, and their VDUs none of the parts that are sealed.
 	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
-	// HoldPackage adds a share (see PackageSpec) to a package that is onboarded.
+	// HoldPackage notes that Terraform has a share (see PackageSpec) of a package that is onboarded.
 	HoldPackage(ctx context.Context, id, share string) error
 	// ReleasePackage gives a share up. The package is removed as soon as nobody has a share of it and
 	// nothing uses it. Not found is success.

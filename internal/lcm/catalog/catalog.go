@@ -78,7 +78,7 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		return nil, nil, err
 	}
 	if r.stored {
-		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return hold(ctx, s, r.pkg.ID, spec.Share) })
+		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) }) })
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
 			return c.OnboardPackage(ctx, spec, wantID)
@@ -87,7 +87,7 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 	}
 	en := &records.Entry[packageRecord]{Rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
 	en.Value = packageRecord{Package: *r.pkg, Origin: r.origin}
-	en.Value.hold(spec.Share)
+	en.Value.Shares.Take(spec.Share)
 	en.Value.OnboardedAt = time.Now().UTC()
 	if err := sealWorkloads(ctx, s, en); err != nil {
 		return nil, nil, err
@@ -123,9 +123,7 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 	onboarded, shares := en.Value.OnboardedAt, en.Value.Shares
 	en.Value, en.Rec.Sealed = fresh.Value, fresh.Rec.Sealed
 	en.Value.OnboardedAt = onboarded
-	for _, share := range shares {
-		en.Value.hold(share)
-	}
+	en.Value.Shares.Merge(shares)
 	return en, en.Update(ctx, s)
 }
 
@@ -231,16 +229,22 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 }
 
 // HoldPackage implements vnfm.Manager.
-func (c *Catalog) HoldPackage(ctx context.Context, id, share string) error {
+func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) error {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
 		return err
 	}
-	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return hold(ctx, s, id, share) })
+	// Each refresh looks; a lease is taken where there is something to note.
+	if en, err := getPackage(ctx, s, id); err != nil || (!en.Value.Superseded && !en.Value.Shares.Acknowledge(shareID)) {
+		return err
+	}
+	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		return share(ctx, s, id, func(shares *records.Shares) bool { return shares.Acknowledge(shareID) })
+	})
 }
 
 // ReleasePackage implements vnfm.Manager.
-func (c *Catalog) ReleasePackage(ctx context.Context, id, share string) error {
+func (c *Catalog) ReleasePackage(ctx context.Context, id, shareID string) error {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
 		return err
@@ -254,7 +258,7 @@ func (c *Catalog) ReleasePackage(ctx context.Context, id, share string) error {
 		if err != nil {
 			return err
 		}
-		en.Value.Shares = slices.DeleteFunc(slices.Clone(en.Value.Shares), func(other string) bool { return other == share })
+		en.Value.Shares.Release(shareID)
 		if len(en.Value.Shares) == 0 {
 			users, err := c.cfg.PackageUsers(ctx, s, id)
 			if err != nil {
@@ -284,14 +288,14 @@ func getPackage(ctx context.Context, s store.Store, id string) (*records.Entry[p
 	return en, err
 }
 
-// hold notes that a resource has onboarded a package, which therefore stays when its last instance leaves it. A package that is
-// gone, or going, is a *vnfm.NotFoundError. It is called under Config.WithReferences.
-func hold(ctx context.Context, s store.Store, id, share string) error {
+// share changes the shares of a package that a resource has, which therefore stays when its last instance leaves it. A package
+// that is gone, or going, is a *vnfm.NotFoundError. It is called under Config.WithReferences.
+func share(ctx context.Context, s store.Store, id string, change func(*records.Shares) bool) error {
 	en, err := getPackage(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	if !en.Value.hold(share) && !en.Value.Superseded {
+	if !change(&en.Value.Shares) && !en.Value.Superseded {
 		return nil
 	}
 	en.Value.Superseded = false

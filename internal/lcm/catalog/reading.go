@@ -24,21 +24,12 @@ type packageRecord struct {
 	Removing bool `json:"removing,omitempty"`
 	// Shares name the resources that have onboarded the package. It stays until the last of them and the last
 	// instance are gone.
-	Shares []string `json:"shares,omitempty"`
+	Shares records.Shares `json:"shares,omitempty"`
 	// Bundle is the digest of the content that holds the small files.
 	Bundle string `json:"bundle,omitempty"`
 	// Origin says what the package was read from and how it was verified, so
 	// that the same source need not be read twice.
 	Origin origin `json:"origin"`
-}
-
-// hold adds the share of a resource; empty for none. It reports whether that changed something.
-func (r *packageRecord) hold(share string) bool {
-	if share == "" || slices.Contains(r.Shares, share) {
-		return false
-	}
-	r.Shares = append(slices.Clone(r.Shares), share)
-	return true
 }
 
 // CheckRecord is called by package records when the record is read.

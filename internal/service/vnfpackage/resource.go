@@ -96,9 +96,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
-	if err == nil && base.Share(ctx, req.Private, &resp.Diagnostics) == "" {
-		// An import takes its share with its first read.
-		err = r.Data.Manager.HoldPackage(ctx, p.ID, base.NewShare(ctx, resp.Private, &resp.Diagnostics))
+	if err == nil {
+		share := base.Share(ctx, req.Private, &resp.Diagnostics)
+		if share == "" {
+			// An import takes its share with its first read.
+			share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+		}
+		err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
 	}
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
