@@ -180,6 +180,16 @@ func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, e
 
 func (d *driver) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
 
+func (d *driver) Recover(ctx context.Context, _ *vnfm.Target, r vnfm.Recorder) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var items []vnfm.InventoryItem
+	for _, key := range slices.Sorted(maps.Keys(d.objects)) {
+		items = append(items, vnfm.InventoryItem{Key: key, UID: "uid of " + key})
+	}
+	return r.SaveInventory(ctx, items)
+}
+
 func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {
 	if len(d.stranded) > 0 {
 		return &vnfm.StrandedError{Instance: t.Instance.Name, Objects: d.stranded}
@@ -828,7 +838,35 @@ func TestALostStore(t *testing.T) {
 	if p := lost.onboard(t, "1.0"); p.ID != w.pkg.ID {
 		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
 	}
-	restored, err := lost.Update(t.Context(), i.ID, w.spec())
+	// The refresh writes the record again: that is no operation, and neither is an update that asks for what there is.
+	known := w.spec()
+	known.Known = vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
+	recovered, err := lost.RecoverInstance(t.Context(), i.ID, known)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if recovered.Status != vnfm.StatusInstantiated || recovered.Generation != i.Generation || !recovered.Acknowledged || len(recovered.Inventory) != 2 {
+		t.Errorf("recovered %+v", recovered)
+	}
+	if again, err := lost.Update(t.Context(), i.ID, known); err != nil || again.Recovered || again.Generation != i.Generation {
+		t.Errorf("updated to what there is: %+v, %v", again, err)
+	}
+	if got := lost.operations(t, i.ID); len(got) > 0 {
+		t.Errorf("operations %v", got)
+	}
+	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(lost.driver.objects) > 0 {
+		t.Errorf("terminating what was recovered: %v, left: %v", err, lost.driver.objects)
+	}
+	if _, err := lost.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("recovering what was terminated: %v", err)
+	}
+
+	// Without a known status the next apply applies everything again.
+	i, err = w.Instantiate(t.Context(), w.another())
+	if err != nil {
+		t.Fatal(err)
+	}
+	restored, err := lost.Update(t.Context(), i.ID, w.another())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -948,7 +986,7 @@ func TestAVIMStaysOnItsCluster(t *testing.T) {
 func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
-	spec.KnownGeneration = 7
+	spec.Known.Generation = 7
 	i, err := w.Update(t.Context(), "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
 	if err != nil {
 		t.Fatal(err)

@@ -46,33 +46,41 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	})
 }
 
-// prepare opens the store and looks up what a spec names. The namespace of the
-// spec is settled: it may come from the VIM.
+// prepare opens the store, looks up what a spec names and checks what it asks for. The namespace of the
+// spec is completed: it may come from the VIM.
 func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	vim, err := vims.Get(ctx, s, spec.VIMID)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := e.completeCluster(ctx, spec, true); err != nil {
-		return nil, nil, err
-	}
-	r, problems, err := e.resolve(ctx, *spec)
+	s, r, problems, err := e.resolveSpec(ctx, spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	if r != nil {
-		e.splitParams(r.flavour, spec)
 		e.checkHooks(r, spec, nil, &problems)
 	}
-	if err := problems.Err(); err != nil {
-		return nil, nil, err
+	return s, r, problems.Err()
+}
+
+// resolveSpec is prepare without a check of the parameters of management drivers.
+func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, vnfm.Problems, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
-	return s, r, nil
+	vim, err := vims.Get(ctx, s, spec.VIMID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := e.completeCluster(ctx, spec, true); err != nil {
+		return nil, nil, nil, err
+	}
+	r, problems, err := e.resolve(ctx, *spec)
+	if err != nil || r == nil {
+		return s, nil, problems, err
+	}
+	e.splitParams(r.flavour, spec)
+	if !problems.HasErrors() {
+		spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
+	}
+	return s, r, problems, nil
 }
 
 // claim creates the record of a new instance, or resumes that of a creation whose process was

@@ -357,7 +357,8 @@ func (p *planner) sendCredentials() {
 		return
 	}
 	paused := i.Cluster != nil && i.Cluster.Paused
-	moved := len(i.Deliveries) == 0 && !paused
+	// What a recovered record does not tell was sent before.
+	moved := len(i.Deliveries) == 0 && !paused && !i.Recovered
 	for _, d := range i.Deliveries {
 		moved = moved || d.URL != sink.URL
 	}

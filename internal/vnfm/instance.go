@@ -70,8 +70,16 @@ type InstanceSpec struct {
 	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
-	// KnownGeneration is what a record that the store has lost goes on from.
-	KnownGeneration int64
+	// Known is what Terraform's state says of an instance; a record that the store has lost is written again from it.
+	Known KnownState
+}
+
+// KnownState is what Terraform's state says of an instance besides its arguments.
+type KnownState struct {
+	Status     InstanceStatus
+	Generation int64
+	// RegisteredVIMID is the VIM that the instance is, see Instance.
+	RegisteredVIMID string
 }
 
 // Noun names what the specification is of, in texts for people.
@@ -176,6 +184,9 @@ type Instance struct {
 	// DigestKey keys the digests of what holds secrets. It is made with the instance and never
 	// changes; the infra driver keeps it beside the objects as well.
 	DigestKey []byte `json:"digest_key,omitempty"`
+	// Recovered says that the record was written again from Terraform's state. What it does not tell, such as which parameters
+	// management drivers have worked with and what was sent to a sink, is taken for what the next update asks for.
+	Recovered bool `json:"recovered,omitempty"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
 	// HealTrigger is the trigger of the last heal that was asked for.

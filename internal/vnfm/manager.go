@@ -69,6 +69,10 @@ type InstanceManager interface {
 	PreviewInstance(ctx context.Context, id string, spec InstanceSpec) (*Preview, Problems, error)
 	// RenderInstance is PreviewInstance of a new instance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
+	// RecoverInstance writes the record of an instance that the store has lost, from what Terraform's state says of it
+	// (Known of the specification) and what the VIM shows. That is no operation, and the VIM is not changed. What the state says is
+	// unfinished is resumed by the next Update.
+	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the

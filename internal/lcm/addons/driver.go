@@ -231,6 +231,25 @@ func (d *addonDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, er
 	return d.InfraDriver.DigestKey(ctx, d.cluster(t))
 }
 
+// Recover implements vnfm.InfraDriver. A workload cluster that cannot be reached does not tell of its add-ons; the next apply of the
+// cluster writes them again.
+func (d *addonDriver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	all := parts.NewRecorder(r, t.Instance.Inventory)
+	if err := d.InfraDriver.Recover(ctx, d.cluster(t), all.Part(parts.ID{})); err != nil || len(d.installed) == 0 {
+		return err
+	}
+	vim, credentials, err := d.reach(ctx, t, vnfm.KubeconfigSpec{})
+	if err != nil {
+		return nil //nolint:nilerr // what it does not tell is not known
+	}
+	for _, a := range d.installed {
+		if err := d.cfg.Workload.Recover(ctx, d.target(a, t, vim, credentials), all.Part(a.part())); err != nil {
+			return nil //nolint:nilerr // as above
+		}
+	}
+	return nil
+}
+
 // CheckTermination implements vnfm.InfraDriver. Objects on the workload cluster are removed
 // with the cluster, whatever their finalizers are.
 func (d *addonDriver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {

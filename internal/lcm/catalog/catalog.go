@@ -78,7 +78,9 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		return nil, nil, err
 	}
 	if r.stored {
-		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) }) })
+		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+			return share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) })
+		})
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
 			return c.OnboardPackage(ctx, spec, wantID)

@@ -126,7 +126,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	m, before := P(&plan), P(&state)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
-	spec.KnownGeneration = before.Common().Generation.ValueInt64()
+	spec.Known = r.known(before)
 	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
 	if err == nil {
 		planned := m.Common().Generation
@@ -167,11 +167,18 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
-	var missing *vnfm.NotFoundError
+	if isMissing(err, id) {
+		// A destroy needs the record, and not what is looked at to refresh it.
+		if _, recoverErr := r.recover(ctx, P(&state)); recoverErr != nil {
+			err = errors.Join(err, recoverErr)
+		} else {
+			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)
+		}
+	}
 	switch {
-	case errors.As(err, &missing) && missing.ID == id:
+	case isMissing(err, id):
 		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s, and without its record none can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s. Its record could not be written again from Terraform's state. Correct the cause, or run terraform apply first, which writes the records of VIM, package and %[1]s again; then destroy.", r.config.Noun, r.config.VIMNoun))
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
 	}

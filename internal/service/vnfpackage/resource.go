@@ -105,6 +105,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
 	}
 	switch {
+	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, base.Share(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics):
 	case errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",
@@ -119,6 +120,20 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.Status = types.StringValue(statusOnboarded)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// recover onboards a package again that the store has lost, from the source that the state names. It reports whether that has the same
+// content and is onboarded.
+func (r *Resource) recover(ctx context.Context, state *resourceModel, share string, diags *diag.Diagnostics) bool {
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Create, onboardTimeout, diags)
+	defer cancel()
+	recovered := *state
+	if onboard(ctx, r.Data.Manager, &recovered, share).HasError() {
+		return false
+	}
+	*state = recovered
+	base.WarnRecovered(diags, object(state.Name.ValueString()))
+	return true
 }
 
 // Update implements resource.Resource: it onboards the new content and gives the
