@@ -862,11 +862,12 @@ func TestALostStore(t *testing.T) {
 	}
 
 	// Without a known status the next apply applies everything again.
-	i, err = w.Instantiate(t.Context(), w.another())
-	if err != nil {
+	second := w.spec()
+	second.Name = "second"
+	if i, err = w.Instantiate(t.Context(), second); err != nil {
 		t.Fatal(err)
 	}
-	restored, err := lost.Update(t.Context(), i.ID, w.another())
+	restored, err := lost.Update(t.Context(), i.ID, second)
 	if err != nil {
 		t.Fatal(err)
 	}
