@@ -861,6 +861,24 @@ func TestALostStore(t *testing.T) {
 		t.Errorf("recovering what was terminated: %v", err)
 	}
 
+	// A destroy needs no package.
+	bare := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
+	bare.Engine = bare.open(t)
+	if _, _, err := bare.RegisterVIM(t.Context(), w.vimID, vimSpec); err != nil {
+		t.Fatal(err)
+	}
+	w.driver.objects["v1/ConfigMap a"] = "sha256:0"
+	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("recovering without the package: %v", err)
+	}
+	known.Known.Ending = true
+	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); err != nil {
+		t.Fatal(err)
+	}
+	if err := bare.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(w.driver.objects) > 0 {
+		t.Errorf("terminating without the package: %v, left: %v", err, w.driver.objects)
+	}
+
 	// Without a known status the next apply applies everything again.
 	second := w.spec()
 	second.Name = "second"

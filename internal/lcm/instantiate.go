@@ -59,7 +59,8 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	return s, r, problems.Err()
 }
 
-// resolveSpec is prepare without a check of the parameters of management drivers.
+// resolveSpec is prepare without a check of the parameters of management drivers. When the VIM is registered and something else is
+// missing, it returns the store beside the error.
 func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, vnfm.Problems, error) {
 	s, err := e.store(ctx)
 	if err != nil {
@@ -70,7 +71,7 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 		return nil, nil, nil, err
 	}
 	if err := e.completeCluster(ctx, spec, true); err != nil {
-		return nil, nil, nil, err
+		return s, nil, nil, err
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {

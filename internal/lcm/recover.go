@@ -17,11 +17,14 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 	if err == nil {
 		err = problems.Err()
 	}
-	if err != nil {
+	if s == nil || (err != nil && !spec.Known.Ending) {
 		return nil, err
 	}
 	if done, err := e.terminated(ctx, s, id); err != nil || done {
 		return nil, errors.Join(err, records.NotFound(store.KindInstance, id))
+	}
+	if err != nil {
+		return e.recoverToEnd(ctx, s, id, spec)
 	}
 	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
@@ -35,6 +38,16 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
 	return &en.Value, nil
+}
+
+// recoverToEnd writes a record that says enough for a termination, which finds what must go by its labels.
+func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	en := newInstance(id, spec)
+	i := &en.Value
+	i.Status, i.Acknowledged, i.Recovered = vnfm.StatusFailedTemp, true, true
+	i.Generation, i.RegisteredVIMID = spec.Known.Generation, spec.Known.RegisteredVIMID
+	i.PackageID, i.Connections, i.OperationalState = spec.PackageID, spec.Connections, spec.OperationalState
+	return i, en.Create(ctx, s)
 }
 
 // recover writes the record of an instance that the user knows and the store has lost. Its objects are found on the VIM, which has the

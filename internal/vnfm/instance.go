@@ -80,6 +80,8 @@ type KnownState struct {
 	Generation int64
 	// RegisteredVIMID is the VIM that the instance is, see Instance.
 	RegisteredVIMID string
+	// Ending says that nothing but a termination follows, for which the package may be lost.
+	Ending bool
 }
 
 // Noun names what the specification is of, in texts for people.

@@ -169,7 +169,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
 	if isMissing(err, id) {
 		// A destroy needs the record, and not what is looked at to refresh it.
-		if _, recoverErr := r.recover(ctx, P(&state)); recoverErr != nil {
+		if _, recoverErr := r.recover(ctx, P(&state), true); recoverErr != nil {
 			err = errors.Join(err, recoverErr)
 		} else {
 			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)

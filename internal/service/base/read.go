@@ -37,7 +37,7 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
 	if isMissing(err, id) {
-		recovered, recoverErr := r.recover(ctx, state)
+		recovered, recoverErr := r.recover(ctx, state, false)
 		if recoverErr != nil {
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))
 			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),

@@ -30,7 +30,11 @@ func isMissing(err error, id string) bool {
 func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 	common := state.Common()
 	known := vnfm.KnownState{Status: vnfm.InstanceStatus(common.Status.ValueString()), Generation: common.Generation.ValueInt64()}
-	if common.Status.ValueString() == r.config.CompletedStatus {
+	switch {
+	case common.Status.ValueString() == r.config.CompletedStatus:
+		known.Status = vnfm.StatusInstantiated
+	case known.Status == vnfm.StatusUnknown && known.Generation > 0:
+		// An earlier refresh could not look. Its creation was complete, and drift is looked for.
 		known.Status = vnfm.StatusInstantiated
 	}
 	if m, ok := any(state).(interface{ RegisteredVIM() string }); ok {
@@ -39,13 +43,14 @@ func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 	return known
 }
 
-// recover writes the record of an instance again that the store has lost.
-func (r *InstanceResource[M, P]) recover(ctx context.Context, state P) (*vnfm.Instance, error) {
+// recover writes the record of an instance again that the store has lost. Ending says that only a termination follows.
+func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bool) (*vnfm.Instance, error) {
 	var diags diag.Diagnostics
 	spec, known := state.Spec(ctx, (*M)(state), &diags)
 	if diags.HasError() || !known {
 		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
 	}
 	spec.Known = r.known(state)
+	spec.Known.Ending = ending
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
