@@ -23,7 +23,7 @@ func TestMain(m *testing.M) {
 }
 
 // TestManifestNamesTheProtocol compares the registry manifest with what is served:
-// a registry that is told another protocol offers the provider to the wrong CLIs.
+// a registry with another protocol offers the provider to the wrong CLIs.
 func TestManifestNamesTheProtocol(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("terraform-registry-manifest.json")

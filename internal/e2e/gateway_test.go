@@ -45,7 +45,7 @@ type gateway struct {
 	trap     *trap
 }
 
-// watcher is told of the first request that matches.
+// watcher gets the first request that matches.
 type watcher struct {
 	match func(request) bool
 	done  chan struct{}

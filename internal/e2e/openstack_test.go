@@ -223,7 +223,7 @@ func (env *openStackEnv) expectServers(count int) {
 
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
 // from it for 20 seconds with another process beside it, revokes its token, and ends the
-// engine of Heat in the middle: what was begun is gone on with, on the same stack.
+// engine of Heat in the middle: the operation is resumed on the same stack.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	env := newOpenStackEnv(t)

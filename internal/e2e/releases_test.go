@@ -58,7 +58,7 @@ func TestAccTwoReleases(t *testing.T) {
 	// The former provider says that the store is of a newer release, and changes nothing.
 	env.useProvider(former)
 	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}} {
-		env.says(env.expectExit(1, command...), env.store.Path, "written by a newer release of the provider")
+		env.expectOutput(env.expectExit(1, command...), env.store.Path, "written by a newer release of the provider")
 	}
 	if diff := gocmp.Diff(records, env.dump()); diff != "" {
 		t.Errorf("records before (-) and after (+) the former provider was refused:\n%s", diff)
@@ -84,8 +84,8 @@ func TestAccTwoReleases(t *testing.T) {
 
 	env.useProvider(present)
 	env.setFormat(99, "9.9.9")
-	env.says(env.expectExit(1, "plan"), env.store.Path, "format 99 was written by a newer release of the provider (9.9.9)", "use that release")
-	env.says(env.expectExit(1, "destroy", "-auto-approve"), "(9.9.9)")
+	env.expectOutput(env.expectExit(1, "plan"), env.store.Path, "format 99 was written by a newer release of the provider (9.9.9)", "use that release")
+	env.expectOutput(env.expectExit(1, "destroy", "-auto-approve"), "(9.9.9)")
 	env.setFormat(format, release)
 	if diff := gocmp.Diff(records, env.dump()); diff != "" {
 		t.Errorf("records before (-) and after (+) the present provider was refused:\n%s", diff)

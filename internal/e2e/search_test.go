@@ -44,7 +44,7 @@ type search struct {
 	mu sync.Mutex
 	// searched counts the bytes by place, so that a search of nothing is noticed.
 	searched map[place]int
-	// found holds what was reported, so that each finding is told once, and the
+	// found holds what was reported, so that each finding is reported once, and the
 	// names of secrets that were found where they may be.
 	found map[string]bool
 }
@@ -75,7 +75,7 @@ func (s *search) add(name, text string, allowed ...place) {
 	if strings.Contains(strings.TrimSpace(text), "\n") {
 		lines := strings.Fields(text)
 		slices.SortFunc(lines, func(a, b string) int { return len(b) - len(a) })
-		// A kubeconfig repeats the CA certificate, which is no secret; its keys
+		// A kubeconfig repeats the CA certificate, which is not a secret; its keys
 		// and tokens stand behind names that say so.
 		parts := keysOf(text)
 		if strings.Contains(text, "PRIVATE KEY") {

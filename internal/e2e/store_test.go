@@ -37,7 +37,7 @@ func TestAccLostStore(t *testing.T) {
 
 	env.loseStore()
 	got := env.expectExit(1, "destroy", "-auto-approve")
-	env.says(got, `Record of VNF Instance "test" Is Missing`, "Run terraform apply first")
+	env.expectOutput(got, `Record of VNF Instance "test" Is Missing`, "Run terraform apply first")
 	if diff := cmp.Diff(objects, env.uids()); diff != "" {
 		t.Errorf("the refused destroy changed objects (-before +after):\n%s", diff)
 	}
@@ -47,7 +47,7 @@ func TestAccLostStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	plan := env.expectExit(2, "plan", "-detailed-exitcode")
-	env.says(plan, `Record of VNF Instance "test" Is Missing`, "The next apply writes the record again")
+	env.expectOutput(plan, `Record of VNF Instance "test" Is Missing`, "The next apply writes the record again")
 	if diff := cmp.Diff(map[string][]string{"vnf_vim.test": {"update"}, "vnf_package.test": {"update"}, address: {"update"}}, env.actions()); diff != "" {
 		t.Errorf("the plan over a lost store, expected (-) and planned (+):\n%s", diff)
 	}
@@ -123,7 +123,7 @@ func TestAccTwoRuns(t *testing.T) {
 }
 
 // TestAccTwoRuns_sameName applies the same name twice on one VIM: while the first
-// creation runs the second one is told who is at work, and afterwards whose the
+// creation runs the second one reports who is at work, and afterwards whose the
 // name is.
 func TestAccTwoRuns_sameName(t *testing.T) {
 	t.Parallel()
@@ -134,7 +134,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	good := acctest.ExamplePackage(t, "hello")
 	vim := env.resource("vnf_vim.test").text("id")
 
-	other := &testEnv{module: newModule(t, env.tools), site: env.site, gateway: env.gateway, store: env.store, records: env.records, namespace: env.namespace}
+	other := &testEnv{module: newModule(t, env.tools), targetCluster: env.targetCluster, gateway: env.gateway, store: env.store, records: env.records, namespace: env.namespace}
 	other.write(other.store.Provider(), strings.ReplaceAll(pkg(good), `"test"`, `"other"`),
 		strings.NewReplacer("vnf_vim.test.id", `"`+vim+`"`, "vnf_package.test", "vnf_package.other").Replace(other.instance("test")))
 
@@ -146,13 +146,13 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	case <-first.done:
 		t.Fatalf("terraform ended before it waited\n%s", first.wait().output)
 	}
-	other.says(other.expectExit(1, "apply", "-auto-approve"), "has been locked by pid=", "Wait until that run has ended and apply again")
+	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "has been locked by pid=", "Wait until that run has ended and apply again")
 	if err := first.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}
 	first.wait()
 	id := env.expectResumable()
-	other.says(other.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+id, "Choose another name")
+	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+id, "Choose another name")
 	if o := other.state(address); o != nil {
 		t.Errorf("the second run holds the instance: %v", o.values)
 	}
@@ -184,7 +184,7 @@ func TestAccRemoteRun(t *testing.T) {
 	parts := []string{env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test")}
 
 	env.write(parts...)
-	env.says(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
+	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
 
 	provider := strings.ReplaceAll(env.store.Provider(), "encryption", "#")
 	env.write(append(parts, provider)...)

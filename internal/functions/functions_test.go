@@ -84,13 +84,13 @@ func call(t *testing.T, name, content string, more ...string) string {
 	return fmt.Sprintf("terraform {\n required_providers {\n vnf = { source = \"hashicorp/vnf\" }\n }\n}\noutput \"test\" {\n value = provider::vnf::%s(file(%q)%s)\n}\n", name, path, args)
 }
 
-// nothing is every attribute of the result of parse_kubeconfig, null but for over.
-func nothing(over map[string]knownvalue.Check) knownvalue.Check {
+// nothing is every attribute of the result of parse_kubeconfig, null except for those given.
+func nothing(given map[string]knownvalue.Check) knownvalue.Check {
 	all := map[string]knownvalue.Check{"insecure": knownvalue.Bool(false)}
 	for _, name := range []string{"host", "cluster_ca_certificate", "tls_server_name", "proxy_url", "client_certificate", "client_key", "token", "username", "password", "context", "namespace"} {
 		all[name] = knownvalue.Null()
 	}
-	for name, check := range over {
+	for name, check := range given {
 		all[name] = check
 	}
 	return knownvalue.ObjectExact(all)

@@ -64,7 +64,7 @@ func TestCheckMissingRights(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	warned := map[string]bool{}
+	withWarning := map[string]bool{}
 	for _, p := range check.Problems {
 		if p.Severity != vnfm.SeverityWarning {
 			t.Errorf("not a warning: %s", p)
@@ -72,14 +72,14 @@ func TestCheckMissingRights(t *testing.T) {
 		t.Log(p)
 		for _, n := range needs {
 			if strings.Contains(p.Summary, " "+n.name()+" in the namespace "+env.LimitedNamespace) {
-				warned[n.name()] = true
+				withWarning[n.name()] = true
 			}
 		}
 	}
 	for _, n := range needs {
 		limited := n.name() == "configmaps" || n.name() == "secrets"
-		if warned[n.name()] == limited {
-			t.Errorf("%s: warned %t", n.name(), warned[n.name()])
+		if withWarning[n.name()] == limited {
+			t.Errorf("%s: warned %t", n.name(), withWarning[n.name()])
 		}
 	}
 }
@@ -100,7 +100,7 @@ func TestCheckFailures(t *testing.T) {
 		change      func(*Config)
 		unreachable bool
 		credentials bool
-		says        []string
+		want        []string
 	}{
 		{"wrong token", func(c *Config) {
 			c.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret-token"}
@@ -128,7 +128,7 @@ func TestCheckFailures(t *testing.T) {
 			if errors.As(err, &unreachable) != tc.unreachable || errors.As(err, &refused) != tc.credentials {
 				t.Errorf("wrong type: %v", err)
 			}
-			mustSay(t, err, tc.says...)
+			mustSay(t, err, tc.want...)
 			if strings.Contains(err.Error(), "planted-secret") {
 				t.Error("the error tells the secret")
 			}

@@ -48,7 +48,7 @@ func (c *Client) WaitReplaced(ctx context.Context, r Replacement, o WaitOptions)
 	}
 	stop()
 	<-ended
-	if w.over() {
+	if w.finished() {
 		return nil
 	}
 	if err == nil {
@@ -115,8 +115,8 @@ func (w *replacedWait) look() {
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 
-// over reports whether all is there.
-func (w *replacedWait) over() bool {
+// finished reports whether all new pods are there.
+func (w *replacedWait) finished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed

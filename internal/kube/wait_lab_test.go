@@ -79,7 +79,7 @@ func TestWaitReadyRollOut(t *testing.T) {
 		t.Errorf("%d replicas are ready, want 2", n)
 	}
 	if calls.Load() == 0 {
-		t.Error("no progress was told")
+		t.Error("no progress was reported")
 	}
 }
 

@@ -87,9 +87,9 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	}
 }
 
-// Plan and apply settle the names of a cluster's objects against the same record: the one
+// Plan and apply choose the names of the objects of a cluster by the same record: the one
 // that is there under the name of the cluster.
-func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
+func TestNamesFollowTheRecord(t *testing.T) {
 	w, cluster := newClusterEnv(t)
 	spec := w.clusterSpec()
 	i, err := w.Instantiate(t.Context(), spec)
@@ -104,7 +104,7 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(cluster.presents, " "); got != "none {} {}" {
-		t.Errorf("settled against %s", got)
+		t.Errorf("compared with %s", got)
 	}
 	other := w.clusterSpec()
 	other.Name, other.Cluster.Name, cluster.presents = "core", "core", nil
@@ -112,6 +112,6 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(cluster.presents, " "); got != "none" {
-		t.Errorf("another cluster is settled against %s", got)
+		t.Errorf("another cluster is compared with %s", got)
 	}
 }

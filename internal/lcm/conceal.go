@@ -20,7 +20,7 @@ func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
 			vnfm.Conceal(ctx, text)
-			// A scheme such as Bearer is no secret, and what follows it may stand alone.
+			// A scheme such as Bearer is not a secret, and what follows it may stand alone.
 			if _, rest, ok := strings.Cut(text, " "); ok {
 				vnfm.Conceal(ctx, rest)
 			}

@@ -42,7 +42,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: &talker{}}
 	spec.VIMID = v.ID
-	// Who logs in is no secret, whatever else is the same text.
+	// Who logs in is not a secret, whatever else is the same text.
 	spec.SecretParams = map[string]any{"site": map[string]any{"password": password, "root_password": "root"}}
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://192.0.2.1", Headers: map[string]vnfm.Secret{"Authorization": "Bearer " + header}}
 	text := strings.Join([]string{

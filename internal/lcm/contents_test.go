@@ -55,15 +55,15 @@ func (s watched) Acquire(ctx context.Context, name, holder string) (store.Lease,
 	return s.Store.Acquire(ctx, name, holder)
 }
 
-// watch returns another engine on the same store, which calls before; over is what its
-// store is put on.
-func (w *env) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
+// watch returns another engine on the same store, which calls before; wrap is put
+// around its store.
+func (w *env) watch(t *testing.T, before func(what string), wrap func(store.Store) store.Store) *lcm.Engine {
 	t.Helper()
-	return w.watchWith(t, before, over, w.driver)
+	return w.watchWith(t, before, wrap, w.driver)
 }
 
 // watchWith is watch with another driver.
-func (w *env) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
+func (w *env) watchWith(t *testing.T, before func(what string), wrap func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	if err != nil {
@@ -79,7 +79,7 @@ func (w *env) watchWith(t *testing.T, before func(what string), over func(store.
 		if !ok {
 			return nil, errors.New("the store keeps no encoded contents")
 		}
-		return watched{Store: over(db), EncodedBlobs: encoded, before: before}, nil
+		return watched{Store: wrap(db), EncodedBlobs: encoded, before: before}, nil
 	}})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

@@ -65,10 +65,10 @@ func (stillLease) Release(context.Context) error { return nil }
 // damages are the ways in which one value of a record can be another one.
 func damages(tree any) map[string]any {
 	out := map[string]any{}
-	others := []any{nil, "x", float64(-1), []any{nil}}
+	replacements := []any{nil, "x", float64(-1), []any{nil}}
 	var walk func(at string, value any, put func(any) any)
 	walk = func(at string, value any, put func(any) any) {
-		for n, other := range others {
+		for n, other := range replacements {
 			out[fmt.Sprintf("%s is other %d", at, n)] = put(other)
 		}
 		switch value := value.(type) {
@@ -121,7 +121,7 @@ func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []
 }
 
 // TestDamagedRecords reads and uses what there is, with each value of each record another one
-// in turn: there may be an error, and never a panic. A text that is no record is an error that
+// in turn: there may be an error, and never a panic. A text that is not a record is an error that
 // names the object.
 func TestDamagedRecords(t *testing.T) {
 	t.Parallel()

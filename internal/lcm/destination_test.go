@@ -197,7 +197,7 @@ func TestHostKeysAreEdited(t *testing.T) {
 	_, err = w.open(t).Update(t.Context(), i.ID, spec)
 	refused(t, err, `VNF instance "core"`, "host_keys.one")
 	same(t, "calls", d.taken(), []string(nil))
-	// It is said once: the key was forgotten, and is met again.
+	// It is reported once: the key was forgotten, and is found again.
 	got := w.mustUpdate(t, i.ID, spec)
 	same(t, "host keys", got.HostKeys, map[string]string{"one": "ssh-ed25519 AAAA"})
 	edit()

@@ -173,7 +173,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 		t.Skip("holders are known to be dead on Linux only")
 	}
 	for name, test := range map[string]struct {
-		over func(db store.Store, lost chan struct{}) store.Store
+		wrap func(db store.Store, lost chan struct{}) store.Store
 		// wakes is how the removal ends.
 		wakes func(ended <-chan struct{}, lost chan struct{}) error
 	}{
@@ -213,7 +213,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 				theirs = w.records(t, store.KindInstance, store.KindOperation)
 				return test.wakes(ended, lost)
 			}}
-			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.over(db, lost) }, removal)
+			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.wrap(db, lost) }, removal)
 			ctx, stop := vnfm.WithTimeLimit(t.Context(), 10*time.Minute)
 			defer stop()
 			begun := time.Now()

@@ -37,7 +37,7 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 		t.Fatalf("a heal that fails: %v", err)
 	}
 	w.driver.fail = nil
-	// What was replaced already is not there any more: that is no mistake of the user's.
+	// What was replaced already is not there any more: that is not a mistake of the user's.
 	w.driver.vnfcs = []string{"VDU1-2", "VDU1-3"}
 	healed, err := w.Update(t.Context(), i.ID, spec)
 	if err != nil {

@@ -101,14 +101,14 @@ func TestHooksOfAVNFD(t *testing.T) {
 	s := &sender{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
 	w.Engine = w.open(t)
-	hooked := func(version, driver string) vnfm.InstanceSpec {
+	withDriver := func(version, driver string) vnfm.InstanceSpec {
 		spec := w.spec()
 		spec.PackageID = w.onboardHooked(t, version, driver).ID
 		return spec
 	}
 	for want, spec := range map[string]vnfm.InstanceSpec{
-		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: hooked("2.0", "mgmt-drivers-ansible"),
-		"a sink is missing": hooked("3.0", vnfm.CredentialsSender),
+		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: withDriver("2.0", "mgmt-drivers-ansible"),
+		"a sink is missing": withDriver("3.0", vnfm.CredentialsSender),
 	} {
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || !strings.Contains(fmt.Sprint(problems.Err()), want) {
@@ -118,7 +118,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	spec := hooked("3.0", vnfm.CredentialsSender)
+	spec := withDriver("3.0", vnfm.CredentialsSender)
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
 	i, err := w.Instantiate(t.Context(), spec)
 	if err != nil {

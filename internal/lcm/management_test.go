@@ -116,7 +116,7 @@ func same(t *testing.T, what string, got any, want any) {
 	}
 }
 
-// A driver is chosen by the type of the artifact, is told who leaves, gets its own
+// A driver is chosen by the type of the artifact, gets the VNFCs that leave, its own
 // parameters with the secret ones over them, and keeps a state; the record has none of its
 // parameters, and the infra driver sees none.
 func TestManagementDriver(t *testing.T) {

@@ -28,7 +28,7 @@ type operation struct {
 
 	mu  sync.Mutex
 	occ *records.Entry[vnfm.Operation]
-	// written is when progress was stored last: it is said often and stored rarely.
+	// written is when progress was stored last: it is reported often and stored rarely.
 	written time.Time
 }
 

@@ -176,7 +176,7 @@ func TestSecretParamsKnownLater(t *testing.T) {
 	}
 }
 
-// Secrets in plain parameters are told in one warning.
+// Secrets in plain parameters are one warning.
 func TestShownSecretParams(t *testing.T) {
 	w := newEnv(t)
 	w.driver.shown = []string{"values.pin", "values.db.adminPassword"}

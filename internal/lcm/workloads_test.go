@@ -12,7 +12,7 @@ import (
 )
 
 // TestSettingsOfContainersAreSealed onboards a VNFD with a secret among the settings
-// of a container and in the boot data of a server: another process has it, and whoever reads the store has not.
+// of a container and in the boot data of a server: another process has it, and readers of the store have not.
 func TestSettingsOfContainersAreSealed(t *testing.T) {
 	w := newEnv(t)
 	dir := filepath.Join(t.TempDir(), "gateway")
@@ -50,7 +50,7 @@ func TestSettingsOfContainersAreSealed(t *testing.T) {
 	if server.Compute == nil || server.Compute.BootData == nil || server.Compute.BootData.Content != secret {
 		t.Errorf("another process reads of the server: %+v", server.Compute)
 	}
-	// Whoever edits what is in clear gets no further than an error.
+	// Editing what is in clear ends in an error.
 	for _, edit := range []string{`"proxy"`, `"server"`, `"default"`, `"Compute"`} {
 		edited := w.damaged(t)(store.KindPackage, func(data []byte) []byte { return bytes.ReplaceAll(data, []byte(edit), []byte(`"other"`)) })
 		if _, err := edited.Package(t.Context(), p.ID); err == nil || !strings.Contains(err.Error(), "the record was edited") || !strings.Contains(err.Error(), p.ID) {

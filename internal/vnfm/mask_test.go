@@ -123,7 +123,7 @@ func octal(text string) string {
 }
 
 // TestMaskOfShort: a secret of fewer than four characters is masked where it stands as a value,
-// a number where it is no part of a longer one, and running text stays.
+// a number where it is not part of a longer one, and running text stays.
 func TestMaskOfShort(t *testing.T) {
 	for _, tt := range []struct{ secret, text, want string }{
 		{"abc", `{"pin":"abc"}`, `{"pin":"(sensitive)"}`},

@@ -73,7 +73,7 @@ func TestLowest(t *testing.T) {
 		}
 		return out
 	}
-	// What holds it is told as long as none of what it holds is.
+	// The cause is reported as long as its consequences are not.
 	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW-0"}) {
 		t.Errorf("the stack alone: %v", got)
 	}

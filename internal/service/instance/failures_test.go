@@ -129,7 +129,7 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 	env.kubectl("create", "configmap", "stuck")
 	env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
 	env.kubectl("delete", "namespace", env.namespace, "--wait=false")
-	// What keeps a namespace is said by its controller, which has other work to do.
+	// The controller of a namespace says what keeps it, and has other work to do.
 	env.kubectl("wait", "namespace/"+env.namespace, "--for=condition=NamespaceFinalizersRemaining", "--timeout=120s")
 	release := func() {
 		env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)

@@ -50,7 +50,7 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 	same := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
 			if got := objects(); !slices.Equal(got[:n], before[:n]) {
-				return fmt.Errorf("a hook ran again, or the objects were made anew: %v, before %v", got, before)
+				return fmt.Errorf("a hook ran again, or the objects were replaced: %v, before %v", got, before)
 			}
 			return nil
 		}

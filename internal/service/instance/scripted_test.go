@@ -113,14 +113,14 @@ func (k *clusterScriptEnv) members(t *testing.T) resource.TestCheckFunc {
 					PeerURLs []string `json:"peerURLs"`
 				} `json:"members"`
 			}
-			said := s.Root(t, "cd /etc/kubernetes/pki/etcd && curl -sf --cacert ca.crt --cert server.crt --key server.key -d '{}' https://127.0.0.1:2379/v3/cluster/member/list")
-			if err := json.Unmarshal([]byte(said), &list); err != nil {
-				return fmt.Errorf("etcd on %s says %s: %w", s.Address, said, err)
+			output := s.Root(t, "cd /etc/kubernetes/pki/etcd && curl -sf --cacert ca.crt --cert server.crt --key server.key -d '{}' https://127.0.0.1:2379/v3/cluster/member/list")
+			if err := json.Unmarshal([]byte(output), &list); err != nil {
+				return fmt.Errorf("etcd on %s says %s: %w", s.Address, output, err)
 			}
 			var got []string
 			for _, m := range list.Members {
 				if m.Name == "" {
-					return fmt.Errorf("a member of etcd has not started: %s", said)
+					return fmt.Errorf("a member of etcd has not started: %s", output)
 				}
 				got = append(got, strings.TrimSuffix(strings.TrimPrefix(m.PeerURLs[0], "https://"), ":2380"))
 			}

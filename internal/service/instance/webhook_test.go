@@ -164,7 +164,7 @@ func TestAccInstance_webhookLate(t *testing.T) {
 }
 
 // TestAccInstance_webhookDenies changes an object that a webhook denies: that is
-// an answer, and nothing is waited for.
+// an answer, and there is no wait.
 func TestAccInstance_webhookDenies(t *testing.T) {
 	env := newEnv(t)
 	hook := newWebhook(t, "strict.example.com")

@@ -226,7 +226,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 	})
 }
 
-// What is wrong is said by the plan, at the attribute.
+// The plan reports errors at their attribute.
 func TestAccPrivateRegistry_badInput(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)

@@ -110,7 +110,7 @@ func TestFindForeign(t *testing.T) {
 			for _, i := range found {
 				got = append(got, i.Path.String())
 				if i.Manager != "kubectl-edit" {
-					t.Errorf("%s is said to be of %q", i.Path, i.Manager)
+					t.Errorf("%s is reported to be of %q", i.Path, i.Manager)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
