@@ -85,10 +85,9 @@ type Package struct {
 	// ManifestFile and Manifest are empty and nil for a package without manifest.
 	ManifestFile string
 	Manifest     *Manifest
-	// MetaFile and Meta, the first block of TOSCA.meta by canonical key, are empty for
-	// a package without TOSCA-Metadata.
-	MetaFile string
-	Meta     map[string]string
+	// Meta is the first block of TOSCA.meta by canonical key, empty for a package without
+	// TOSCA-Metadata.
+	Meta map[string]string
 	// Artifacts are the files that the manifest and TOSCA.meta list, in their order,
 	// without those that are missing and without the non-MANO artifacts.
 	Artifacts []Artifact

@@ -130,7 +130,6 @@ func (r *reader) metaAt(key string) place {
 
 // readMeta handles a package with TOSCA-Metadata.
 func (r *reader) readMeta() {
-	r.p.MetaFile = metaFile
 	data, ok := r.lines(metaFile)
 	if !ok {
 		return

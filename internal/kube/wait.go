@@ -64,15 +64,8 @@ func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	if o.Progress != nil {
 		progress.Go(func() { w.report(follow) })
 	}
-	select {
-	case <-w.done:
-	case <-watching.ended:
-	case <-ctx.Done():
-	}
-	stop()
-	<-watching.ended
+	err := watching.wait(ctx, w.done, stop)
 	progress.Wait()
-	err := watching.err
 	if err == nil && w.allReady() {
 		return c.waitServed(ctx, w.current())
 	}
@@ -267,16 +260,21 @@ func summary(unready []subject) string {
 }
 
 func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Duration) error {
-	budget := explainAfterTimeout
-	if errors.Is(ctx.Err(), context.Canceled) {
-		budget = explainAfterCancel
-	}
-	explain, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	ctx, cancel := diagnosis(ctx)
 	defer cancel()
 	return &NotReadyError{
-		Objects: w.client.explain(explain, w.unready()),
+		Objects: w.client.explain(ctx, w.unready()),
 		Total:   len(w.watched), Elapsed: elapsed, Err: cause,
 	}
+}
+
+// diagnosis returns the context of a diagnosis after the end of ctx.
+func diagnosis(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := explainAfterTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		limit = explainAfterCancel
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
 // waitServed waits until the kinds of established definitions are really served:

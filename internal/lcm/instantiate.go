@@ -142,11 +142,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if err != nil {
 		return err
 	}
-	if op != nil {
-		if err := op.markInterrupted(ctx); err != nil {
-			return err
-		}
-	} else {
+	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})

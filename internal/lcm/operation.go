@@ -51,8 +51,8 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
-// unfinished returns the operation of an instance that has not ended, or nil. The caller
-// holds the instance's lease, so no other process runs it.
+// unfinished returns the operation of an instance that has not ended, as one that was
+// interrupted, or nil. The caller holds the instance's lease, so no other process runs it.
 func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {
@@ -60,7 +60,8 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *record
 	}
 	for i := len(occs) - 1; i >= 0; i-- {
 		if !occs[i].Value.State.Final() {
-			return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}, nil
+			op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}
+			return op, op.markInterrupted(ctx)
 		}
 	}
 	return nil, nil

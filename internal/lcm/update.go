@@ -96,15 +96,10 @@ func (u *update) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if unfinished != nil {
-		if unfinished.kind() == vnfm.OpInstantiate {
-			return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
-		}
-		if err := unfinished.markInterrupted(ctx); err != nil {
-			return err
-		}
-		u.unfinished = unfinished
+	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
+		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
 	}
+	u.unfinished = unfinished
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ type Server struct {
 	Task      string               `json:"OS-EXT-STS:task_state"`
 	Zone      string               `json:"OS-EXT-AZ:availability_zone"`
 	Host      string               `json:"OS-EXT-SRV-ATTR:host"`
-	HostID    string               `json:"hostId"`
 	CreatedAt time.Time            `json:"created"`
 	Addresses map[string][]Address `json:"addresses"`
 	// Volumes are those that are attached to it.

@@ -228,41 +228,37 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 
 // DeletePackage implements vnfm.Manager.
 func (c *Catalog) DeletePackage(ctx context.Context, id string) error {
-	s, err := c.cfg.Store(ctx)
-	if err != nil {
-		return err
-	}
-	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		users, err := c.cfg.PackageUsers(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: records.Noun(store.KindPackage), ID: id, By: users}
-		}
-		return removePackage(ctx, s, id)
+	return c.removeUnused(ctx, id, func(_ context.Context, _ store.Store, users []string) error {
+		return &vnfm.InUseError{Kind: records.Noun(store.KindPackage), ID: id, By: users}
 	})
 }
 
 // ReleasePackage implements vnfm.Manager.
 func (c *Catalog) ReleasePackage(ctx context.Context, id string) error {
+	return c.removeUnused(ctx, id, func(ctx context.Context, s store.Store, _ []string) error {
+		err := setSuperseded(ctx, s, id, true)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			return nil
+		}
+		return err
+	})
+}
+
+// removeUnused removes a package that nothing uses; inUse gets the users of any other.
+func (c *Catalog) removeUnused(ctx context.Context, id string, inUse func(ctx context.Context, s store.Store, users []string) error) error {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
 		return err
 	}
 	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
 		users, err := c.cfg.PackageUsers(ctx, s, id)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
+		case len(users) > 0:
+			return inUse(ctx, s, users)
 		}
-		if len(users) == 0 {
-			return removePackage(ctx, s, id)
-		}
-		err = setSuperseded(ctx, s, id, true)
-		if errors.Is(err, vnfm.ErrNotFound) {
-			return nil
-		}
-		return err
+		return removePackage(ctx, s, id)
 	})
 }
 
