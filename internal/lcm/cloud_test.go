@@ -92,10 +92,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 func TestNamesFollowTheRecord(t *testing.T) {
 	w, cluster := newClusterEnv(t)
 	spec := w.clusterSpec()
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	spec.Cluster.Template = &vnfm.ClusterTemplate{Content: "another"}
 	if _, _, err := w.PreviewInstance(t.Context(), "", spec); err != nil {
 		t.Fatal(err)

@@ -23,10 +23,7 @@ func TestConnections(t *testing.T) {
 	}
 	spec := w.spec()
 	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	if c := i.Connections["far"]; c.Namespace != "edge" {
 		t.Errorf("the part is in namespace %q, want the VIM's default", c.Namespace)
 	}

@@ -285,10 +285,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 func TestASupersededPackageThatComesBack(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	if err := w.ReleasePackage(t.Context(), w.pkg.ID); err != nil {
 		t.Fatal(err)
 	}

@@ -34,10 +34,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	try("", `v1/ConfigMap a in default as ""`)
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	spec.Namespace = "default"
 	try(i.ID, `v1/ConfigMap a in default as "`+i.ID+`"`)
 	try("lost", `v1/ConfigMap a in default as "lost"`)

@@ -172,10 +172,7 @@ func TestHowACreateEnds(t *testing.T) {
 			}
 
 			w.driver.fail = nil
-			i, err := w.Update(t.Context(), left[0].ID, spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := w.mustUpdate(t, left[0].ID, spec)
 			if i.Status != vnfm.StatusInstantiated || len(w.driver.objects) != 2 {
 				t.Errorf("after resuming: %s with %v", i.Status, w.driver.objects)
 			}
@@ -201,10 +198,7 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Instance == nil {
 		t.Fatalf("the objects exist and the error carries no instance: %v", err)
 	}
-	i, err := w.Update(t.Context(), failed.Instance.ID, w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustUpdate(t, failed.Instance.ID, w.spec())
 	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
 		t.Errorf("operations after resuming: %v", got)
 	}
@@ -233,10 +227,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 
 func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	spec := w.spec()
 	spec.LevelID = "large"
 	w.driver.fail = func(string) error { return errBroken }
@@ -256,10 +247,7 @@ func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 	}
 	back := w.spec()
 	back.Description = "given another description on the way"
-	after, err := w.Update(t.Context(), i.ID, back)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := w.mustUpdate(t, i.ID, back)
 	if during != vnfm.StatusFailedTemp || after.Status != vnfm.StatusInstantiated {
 		t.Errorf("status before the repair %q, after it %q", during, after.Status)
 	}
@@ -458,10 +446,7 @@ func TestAFailedUpdate(t *testing.T) {
 
 func TestALostStore(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
 	lost.Engine = lost.open(t)
 	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
@@ -495,10 +480,7 @@ func TestALostStore(t *testing.T) {
 
 func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
 	if err := w.ReleasePackage(t.Context(), old); err != nil {
@@ -602,10 +584,7 @@ func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.KnownGeneration = 7
-	i, err := w.Update(t.Context(), "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustUpdate(t, "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
 	if i.Generation != 8 {
 		t.Errorf("generation %d after a repair that followed generation 7", i.Generation)
 	}
@@ -630,10 +609,7 @@ func TestAnotherValueOfTheSameEffect(t *testing.T) {
 			w := newEnv(t)
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "1"}
-			i, err := w.Instantiate(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := w.mustInstantiate(t, spec)
 			edit(&spec)
 			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 				t.Fatal(err)

@@ -363,3 +363,21 @@ func (w *env) operations(t *testing.T, id string) []string {
 	}
 	return out
 }
+
+func (w *env) mustInstantiate(t *testing.T, spec vnfm.InstanceSpec) *vnfm.Instance {
+	t.Helper()
+	i, err := w.Instantiate(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func (w *env) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
+	t.Helper()
+	i, err := w.Update(t.Context(), id, spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}

@@ -68,10 +68,7 @@ func TestSinkOfAWorkloadCluster(t *testing.T) {
 	s.fail = nil
 	update := func() *vnfm.Instance {
 		t.Helper()
-		i, err := w.Update(t.Context(), id, spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := w.mustUpdate(t, id, spec)
 		return i
 	}
 	if i := update(); i.Status != vnfm.StatusInstantiated {
@@ -120,10 +117,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 	}
 	spec := withDriver("3.0", vnfm.CredentialsSender)
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	// The record alone is enough for what asks nothing of a sink.
 	if _, err := w.Observe(t.Context(), i.ID); err != nil {
 		t.Error(err)

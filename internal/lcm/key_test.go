@@ -91,10 +91,7 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 	if digest := w.summed(t, ""); digest != "" {
 		t.Errorf("the digest of a new instance is known: %s", digest)
 	}
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	made := w.summed(t, i.ID)
 	if made == "" || made != k.objects[secretObject] {
 		t.Errorf("planned %q, made %q", made, k.objects[secretObject])
@@ -187,10 +184,7 @@ func named(spec vnfm.InstanceSpec, name string) vnfm.InstanceSpec {
 // with the key of the store: that is its own from the first refresh on.
 func TestAnInstanceWithoutAKey(t *testing.T) {
 	w, k := newKeeper(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}

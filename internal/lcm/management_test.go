@@ -100,15 +100,6 @@ func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 	return w, d, spec
 }
 
-func (w *env) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
-	t.Helper()
-	i, err := w.Update(t.Context(), id, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
 func same(t *testing.T, what string, got any, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -121,10 +112,7 @@ func same(t *testing.T, what string, got any, want any) {
 // parameters, and the infra driver sees none.
 func TestManagementDriver(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	same(t, "at creation", d.taken(), []string{"INSTANTIATE instantiate_end"})
 	same(t, "parameters", d.seen, map[string]any{"site": map[string]any{"username": "root", "password": "planted-secret"}})
 	same(t, "recorded parameters", i.AdditionalParams, map[string]any{"namespace": "far"})

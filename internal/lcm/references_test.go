@@ -33,10 +33,7 @@ func races(t *testing.T, w *env) map[string]race {
 	fresh := w.onboard(t, "2.0")
 	there := w.spec()
 	there.Name = "there"
-	i, err := w.Instantiate(t.Context(), there)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, there)
 	create := func(change func(*vnfm.InstanceSpec)) func(*lcm.Engine) error {
 		return func(e *lcm.Engine) error {
 			spec := w.spec()

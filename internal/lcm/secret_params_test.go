@@ -63,10 +63,7 @@ func TestSecretParamsOfInfraDrivers(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	same(t, "parameters at creation", w.driver.seen, map[string]any{"values": map[string]any{"users": []any{
 		map[string]any{"name": "one", "role": "admin", "password": "planted-1"}, map[string]any{"name": "two", "password": "planted-2"},
 	}}})

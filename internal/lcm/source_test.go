@@ -171,10 +171,7 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	}
 	spec := w.spec()
 	spec.PackageID = ids[0]
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	if err := w.ReleasePackage(t.Context(), ids[0]); err != nil {
 		t.Fatal(err)
 	}
