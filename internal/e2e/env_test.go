@@ -18,6 +18,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -248,9 +249,7 @@ func (env *testEnv) blobs() []string {
 		}
 		return err
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return out
 }
 
@@ -276,9 +275,7 @@ func (env *testEnv) labelled() []entity {
 	var all []entity
 	for _, s := range env.targets() {
 		found, err := s.server.Labelled(env.Context(), env.namespace, labelInstance)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		for _, o := range found {
 			e := entity{kind: o.GroupVersion + "/" + o.Kind, name: o.Name, uid: o.UID, key: o.Annotations[annotationKey], instance: o.Labels[labelInstance]}
 			if s.connection != "" && e.key != "" {
@@ -293,9 +290,7 @@ func (env *testEnv) labelled() []entity {
 func (env *testEnv) list(kind store.Kind) []store.Record {
 	env.Helper()
 	found, err := env.records.List(env.Context(), store.Query{Kind: kind})
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return found
 }
 
@@ -310,9 +305,7 @@ func decode[T any](env *testEnv, kind store.Kind) []T {
 	var out []T
 	for _, r := range env.list(kind) {
 		var v T
-		if err := json.Unmarshal(r.Data, &v); err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, json.Unmarshal(r.Data, &v))
 		out = append(out, v)
 	}
 	return out

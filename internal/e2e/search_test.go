@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // place is where a secret could show up.
@@ -133,9 +135,7 @@ func (s *search) text(where place, what, text string) {
 func (s *search) file(where place, what, path string) {
 	s.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	s.text(where, what, string(data))
 }
 
@@ -158,22 +158,16 @@ func (s *search) tree(where place, dir string, but ...string) {
 func (s *search) zip(where place, what, path string) {
 	s.Helper()
 	archive, err := zip.OpenReader(path)
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	defer func() { _ = archive.Close() }()
 	for _, f := range archive.File {
 		if strings.HasPrefix(f.Name, "tfconfig/") {
 			continue // the configuration itself
 		}
 		r, err := f.Open()
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		data, err := io.ReadAll(r)
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		s.text(where, what+": "+f.Name, string(data))
 	}
 }

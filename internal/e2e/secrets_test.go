@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -89,9 +90,7 @@ func (s *secretEnv) sources(packages map[string]string) func(name string) *url.U
 	s.Cleanup(server.Close)
 	return func(name string) *url.URL {
 		u, err := url.Parse(server.URL)
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		u.Path, u.RawQuery = "/"+name, "token="+token
 		return u
 	}
@@ -221,9 +220,7 @@ func newSecretEnv(t *testing.T) *secretEnv {
 	t.Helper()
 	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t)}
 	key, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.env = append(s.env, seal.EnvKey+"="+key.String())
 	s.search.add("encryption key", key.String())
 	s.search.add("write-only token", s.lab.AdminToken)
@@ -246,9 +243,7 @@ func TestAccSecrets(t *testing.T) {
 	s := newSecretEnv(t)
 	data, stringData, notBase64 := s.plant("Secret data"), s.plant("Secret stringData"), s.plant("Secret data that is not base64")
 	number, err := rand.Int(rand.Reader, big.NewInt(1e15))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	digits := fmt.Sprintf("7%015d", number)
 	s.search.add("number in a Secret", digits)
 	good := withSecret(t, "data:\n  key: "+base64Of(data)+"\nstringData:\n  password: "+stringData)

@@ -9,6 +9,7 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -43,9 +44,7 @@ func TestAccLostStore(t *testing.T) {
 	}
 
 	env.loseStore()
-	if err := os.Remove(env.store.KeyFile); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(env.store.KeyFile))
 	plan := env.expectExit(2, "plan", "-detailed-exitcode")
 	env.expectOutput(plan, `Record of VNF Instance "test" Is Missing`, "The next apply writes the record again")
 	if diff := cmp.Diff(map[string][]string{"vnf_vim.test": {"update"}, "vnf_package.test": {"update"}, address: {"update"}}, env.actions()); diff != "" {
@@ -73,9 +72,7 @@ func TestAccLostStore(t *testing.T) {
 // loseStore removes everything but the key.
 func (env *testEnv) loseStore() {
 	env.Helper()
-	if err := env.records.Close(); err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, env.records.Close())
 	env.store.Clear(env)
 	env.records = env.store.Records(env)
 }
@@ -147,9 +144,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 		t.Fatalf("terraform ended before it waited\n%s", first.wait().output)
 	}
 	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "has been locked by pid=", "Wait until that run has ended and apply again")
-	if err := first.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, first.cmd.Process.Signal(os.Interrupt))
 	first.wait()
 	id := env.expectResumable()
 	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+id, "Choose another name")
@@ -174,9 +169,7 @@ func TestAccRemoteRun(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	key, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env.env = slices.DeleteFunc(env.env, func(e string) bool { return strings.HasPrefix(e, "HOME=") })
 	elsewhere := t.TempDir()
 	env.env = append(env.env, seal.EnvKey+"="+key.String(), "TF_DATA_DIR="+filepath.Join(elsewhere, "data"))

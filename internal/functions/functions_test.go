@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -74,9 +75,7 @@ users:
 func call(t *testing.T, name, content string, more ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "content")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	args := ""
 	for _, a := range more {
 		args += fmt.Sprintf(", %q", a)
@@ -161,9 +160,7 @@ func check(t *testing.T, config string, want knownvalue.Check, wantErr string) {
 func hello(t *testing.T, file string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(acctest.ExamplePackage(t, "hello"), file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 

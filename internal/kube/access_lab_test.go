@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,9 +42,7 @@ func TestCheckWaysOfAuthentication(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check, err := newClient(t, cfg).Check(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if check.ServerVersion != env.KubernetesVersion || len(check.Problems) != 0 || !strings.HasPrefix(check.Endpoint, "https://127.0.0.1:") {
 				t.Errorf("%+v", check)
 			}
@@ -61,9 +60,7 @@ func TestCheckMissingRights(t *testing.T) {
 	cfg.Connection.DefaultNamespace = env.LimitedNamespace
 	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
 	check, err := newClient(t, cfg).Check(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	withWarning := map[string]bool{}
 	for _, p := range check.Problems {
 		if p.Severity != vnfm.SeverityWarning {
@@ -88,13 +85,9 @@ func TestCheckFailures(t *testing.T) {
 	t.Parallel()
 	env := labtest.Kubernetes(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	closed := "https://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, listener.Close())
 	for _, tc := range []struct {
 		name        string
 		change      func(*Config)
@@ -148,9 +141,7 @@ func TestLease(t *testing.T) {
 	labels := map[string]string{"vnf": "x"}
 	holder := store.Holder()
 	release, lost, err := c.AcquireLease(ctx, ns, "instance", holder, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, other := range []string{"pid=1 host=elsewhere", holder} {
 		_, _, err = c.AcquireLease(ctx, ns, "instance", other, labels)
 		var busy *vnfm.BusyError
@@ -158,9 +149,7 @@ func TestLease(t *testing.T) {
 			t.Fatalf("got %v, want a *vnfm.BusyError", err)
 		}
 	}
-	if err := release(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, release(ctx))
 	if err := release(ctx); err != nil {
 		t.Errorf("releasing twice: %v", err)
 	}
@@ -290,9 +279,7 @@ func TestLeaseOfAClockThatIsSet(t *testing.T) {
 		return res, err
 	})}
 	release, lost, err := c.AcquireLease(t.Context(), ns, "instance", store.Holder(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.clockOffset.Store(int64(-time.Hour))
 	wrong, right := <-renewals, <-renewals
 	if off := time.Since(wrong.wrote); off < 30*time.Minute {
@@ -348,17 +335,11 @@ func TestPodsOf(t *testing.T) {
 	other := reference(t, c, "apps/v1", "Deployment", ns, "amf-0123456789-abcde")
 	applied(t, c, amf, deployment(amf, 2, nil))
 	applied(t, c, other, deployment(other, 1, nil))
-	if err := c.WaitReady(within(t, 60*time.Second), []Ref{amf, other}, WaitOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 60*time.Second), []Ref{amf, other}, WaitOptions{}))
 	obj, err := c.Get(t.Context(), amf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pods, err := c.PodsOf(t.Context(), ns, map[types.UID]string{obj.GetUID(): "VDU_amf"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(pods) != 1 || len(pods["VDU_amf"]) != 2 {
 		t.Errorf("%+v", pods)
 	}

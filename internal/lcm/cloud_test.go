@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -36,9 +38,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "p4ssword-of-the-test"},
 	}
 	v, _, err := w.RegisterVIM(t.Context(), "", vimSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := w.clusterSpec()
 	ownedBy := func(i *vnfm.Instance) string { return i.Cluster.OpenStack.UserID + "@" + i.Cluster.OpenStack.ProjectID }
 
@@ -56,9 +56,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 
 	spec.Cluster.OpenStack.VIMID = v.ID
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := ownedBy(i); got != "u1@p1" {
 		t.Errorf("the credential is of %s", got)
 	}
@@ -79,9 +77,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	// The driver is told by what the cluster consists of.
 	cluster.owner = true
 	i, err = w.Update(t.Context(), i.ID, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := ownedBy(i); got != "u2@p1" || i.Cluster.OpenStack.Access == access {
 		t.Errorf("the credential is of %s, reached as before: %v", got, i.Cluster.OpenStack.Access == access)
 	}

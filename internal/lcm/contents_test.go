@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -66,9 +68,7 @@ func (w *env) watch(t *testing.T, before func(what string), wrap func(store.Stor
 func (w *env) watchWith(t *testing.T, before func(what string), wrap func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
 	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
 		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
@@ -104,9 +104,7 @@ func newSharedContent(t *testing.T) *sharedContent {
 	w := newEnv(t)
 	dir := filepath.Join(w.sources, "shared")
 	writePackage(t, dir, "3.0")
-	if err := os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600))
 	return &sharedContent{env: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
 }
 
@@ -259,9 +257,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 		Name: "remote", Source: newPackageServer(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present",
 	}
 	first, _, err := w.OnboardPackage(t.Context(), spec, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var once sync.Once
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
@@ -286,18 +282,14 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	i := w.mustInstantiate(t, w.spec())
-	if err := w.ReleasePackage(t.Context(), w.pkg.ID); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID))
 	var once sync.Once
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
 			once.Do(func() { w.onboard(t, "1.0") })
 		}
 	}, asItIs)
-	if err := e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.open(t).Package(t.Context(), w.pkg.ID); err != nil {
 		t.Errorf("the package that was onboarded again: %v", err)
 	}

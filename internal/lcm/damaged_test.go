@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -101,18 +103,14 @@ func damages(tree any) map[string]any {
 func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	encoded, ok := db.(store.EncodedBlobs)
 	if !ok {
 		t.Fatal("the store keeps no encoded contents")
 	}
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 		return lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(context.Context) (store.Store, error) {
 			return damaged{Store: db, EncodedBlobs: encoded, kind: kind, damage: damage}, nil
@@ -127,9 +125,7 @@ func TestDamagedRecords(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	open := w.damaged(t)
 	// use does what a refresh, a plan, an apply and a destroy do.
 	use := func(kind store.Kind, damage func([]byte) []byte) []error {
@@ -169,9 +165,7 @@ func TestDamagedRecords(t *testing.T) {
 				}
 			}
 			var tree any
-			if err := json.Unmarshal(rec.Data, &tree); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(rec.Data, &tree))
 			all := damages(tree)
 			for n, name := range slices.Sorted(maps.Keys(all)) {
 				// Nothing runs at once here: the race detector, for which all of them take half a minute, has an eighth.
@@ -179,9 +173,7 @@ func TestDamagedRecords(t *testing.T) {
 					continue
 				}
 				text, err := json.Marshal(all[name])
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				func() {
 					defer func() {
 						if what := recover(); what != nil {

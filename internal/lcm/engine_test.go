@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -22,9 +23,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if i.Status != vnfm.StatusInstantiated || i.Generation != 1 || w.driver.counts["VDU1"] != 1 {
 		t.Fatalf("after instantiate: status %s, generation %d, counts %v", i.Status, i.Generation, w.driver.counts)
 	}
@@ -88,9 +87,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 		t.Errorf("after a termination that was refused: %+v, %v", again, err)
 	}
 	w.driver.stranded = nil
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.Instance(t.Context(), i.ID); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("record after termination: %v", err)
 	}
@@ -207,9 +204,7 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	blind := w.openWith(t, nil)
 	_, err = blind.Instantiate(t.Context(), w.spec())
 	var failed *vnfm.OperationError
@@ -217,9 +212,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 		t.Errorf("taking up a creation without a driver: %v", err)
 	}
 	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(left) != 1 || len(left[0].Inventory) != 2 {
 		t.Errorf("left of the record: %+v", left)
 	}
@@ -292,13 +285,9 @@ func (d suspended) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 func TestALostLease(t *testing.T) {
 	w := newEnv(t)
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lost := make(chan struct{})
 	var inHands store.Record
 	slow := lcm.New(lcm.Config{
@@ -328,9 +317,7 @@ func TestALostLease(t *testing.T) {
 		t.Errorf("a creation whose lease was lost: %v", err)
 	}
 	now, err := db.Get(t.Context(), store.KindInstance, inHands.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if now.Revision != inHands.Revision {
 		t.Error("the record was written without the lease")
 	}
@@ -368,17 +355,13 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 func TestACreateUnderAKnownName(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = w.Instantiate(t.Context(), w.spec())
 	if !errors.As(err, new(*vnfm.ConflictError)) || !strings.Contains(err.Error(), first.ID) {
 		t.Errorf("the name of an instance that the same process has made: %v", err)
 	}
 	again, err := w.open(t).Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again.ID != first.ID {
 		t.Errorf("an instance that nobody has read was made twice: %s and %s", first.ID, again.ID)
 	}
@@ -405,9 +388,7 @@ func TestAFailedUpdate(t *testing.T) {
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			i, err := w.Instantiate(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			before := maps.Clone(w.driver.objects)
 			changed := spec
 			changed.PackageID = w.onboard(t, "2.0").ID
@@ -434,9 +415,7 @@ func TestAFailedUpdate(t *testing.T) {
 				t.Errorf("objects after the rollback %v, before %v", w.driver.objects, before)
 			}
 			i, err = w.Update(t.Context(), i.ID, changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if i.PackageID != changed.PackageID || i.Status != vnfm.StatusInstantiated {
 				t.Errorf("after the second update: %s, %s", i.Status, i.PackageID)
 			}
@@ -457,9 +436,7 @@ func TestALostStore(t *testing.T) {
 	}
 	vimSpec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
 	v, _, err := lost.RegisterVIM(t.Context(), w.vimID, vimSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if v.ID != w.vimID {
 		t.Errorf("the VIM was registered again under the id %s instead of %s", v.ID, w.vimID)
 	}
@@ -467,9 +444,7 @@ func TestALostStore(t *testing.T) {
 		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
 	}
 	restored, err := lost.Update(t.Context(), i.ID, w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {
 		t.Errorf("restored %s with status %s", restored.ID, restored.Status)
 	}
@@ -483,9 +458,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	i := w.mustInstantiate(t, w.spec())
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
-	if err := w.ReleasePackage(t.Context(), old); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.ReleasePackage(t.Context(), old))
 	if _, err := w.Package(t.Context(), old); err != nil {
 		t.Fatalf("the package went while an instance runs it: %v", err)
 	}
@@ -497,9 +470,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	if _, err := w.Package(t.Context(), old); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("the superseded package is still there: %v", err)
 	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.Package(t.Context(), next); err != nil {
 		t.Errorf("the current package went with the instance: %v", err)
 	}
@@ -525,9 +496,7 @@ func TestPreviewProblems(t *testing.T) {
 			spec := w.spec()
 			tc.change(&spec)
 			_, problems, err := w.PreviewInstance(t.Context(), "", spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(vnfm.Problems{tc.want}, problems); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -541,9 +510,7 @@ func TestTwoVIMsOfOneName(t *testing.T) {
 	register := func(e *lcm.Engine) string {
 		t.Helper()
 		v, _, err := e.RegisterVIM(t.Context(), "", spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v.ID
 	}
 	first, second := register(w.Engine), register(w.Engine)
@@ -615,9 +582,7 @@ func TestAnotherValueOfTheSameEffect(t *testing.T) {
 				t.Fatal(err)
 			}
 			got, err := w.open(t).Instance(t.Context(), i.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(spec.ScaleLevels, got.ScaleLevels); diff != "" {
 				t.Errorf("scale levels of the record (-want +got):\n%s", diff)
 			}

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -226,9 +228,7 @@ func newEnvAt(t *testing.T, dir string) *env {
 		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.vimID = v.ID
 	w.pkg = w.onboard(t, "1.0")
 	return w
@@ -246,9 +246,7 @@ func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) 
 		drivers[vnfm.VIMTypeOpenStack] = w.cloud
 	}
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
@@ -274,12 +272,8 @@ func (w *env) onboard(t *testing.T, version string) *vnfm.Package {
 	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{
 		Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present",
 	}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := problems.Err(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, problems.Err())
 	return p
 }
 
@@ -292,12 +286,8 @@ func writePackage(t *testing.T, dir, version string) {
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 }
 
@@ -354,9 +344,7 @@ func (w *env) spec() vnfm.InstanceSpec {
 func (w *env) operations(t *testing.T, id string) []string {
 	t.Helper()
 	occs, err := w.Operations(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []string
 	for _, occ := range occs {
 		out = append(out, string(occ.Type)+" "+string(occ.State))
@@ -367,17 +355,13 @@ func (w *env) operations(t *testing.T, id string) []string {
 func (w *env) mustInstantiate(t *testing.T, spec vnfm.InstanceSpec) *vnfm.Instance {
 	t.Helper()
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return i
 }
 
 func (w *env) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
 	t.Helper()
 	i, err := w.Update(t.Context(), id, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return i
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -119,9 +121,7 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 func TestOperationThatCannotBe(t *testing.T) {
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := w.spec()
 	spec.LevelID = "large"
 	w.driver.fail = func(point string) error {
@@ -137,9 +137,7 @@ func TestOperationThatCannotBe(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
 		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -122,9 +124,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 	if _, err := w.Observe(t.Context(), i.ID); err != nil {
 		t.Error(err)
 	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if want := []string{"INSTANTIATE end=true", "TERMINATE end=false"}; !slices.Equal(s.calls, want) {
 		t.Errorf("calls %q, want %q", s.calls, want)
 	}
@@ -147,13 +147,9 @@ func addHooks(t *testing.T, dir, driver string) {
 	t.Helper()
 	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const before = "    VDU1:\n"
 	hooks := "      interfaces:\n        Vnflcm:\n          type: tosca.interfaces.nfv.Vnflcm\n          instantiate: []\n          instantiate_end: {implementation: " + driver +
 		"}\n          terminate_start: {implementation: " + driver + "}\n          heal_end: []\n"
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, hooks+before, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), before, hooks+before, 1)), 0o600))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -34,16 +35,12 @@ func TestMaskOfForms(t *testing.T) {
 	for name, s := range secrets {
 		marshal := func(v any) string {
 			raw, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return string(raw)
 		}
 		asYAML := func(v any) string {
 			raw, err := yaml.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return string(raw)
 		}
 		std := base64.StdEncoding.EncodeToString([]byte(s))

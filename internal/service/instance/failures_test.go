@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -160,14 +161,10 @@ func (env *testEnv) waitUntilRefused(token string) {
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	for {
 		req, err := http.NewRequestWithContext(env.Context(), http.MethodGet, env.lab.Endpoint+"/api", nil)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		req.Header.Set("Authorization", "Bearer "+token)
 		res, err := client.Do(req)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		_ = res.Body.Close()
 		if res.StatusCode == http.StatusUnauthorized {
 			return

@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubeadmtest"
@@ -31,9 +32,7 @@ func scriptedPackage(t *testing.T) string {
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	acctest.Write(t, dir, clusterScript, kubeadmtest.Carried(t, string(script)))
 	acctest.Hash(t, dir)
 	return dir
@@ -72,9 +71,7 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			},
 			{
 				PreConfig: func() {
-					if err := os.WriteFile(victim, []byte(k.first(t)), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, os.WriteFile(victim, []byte(k.first(t)), 0o600))
 				},
 				Config:            config(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
