@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
@@ -61,7 +63,7 @@ func TestAccCreate_resume(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	// A plan that asks the API server would not come that far a second time.
-	env.configure(refused(t), `server_dry_run = false`)
+	env.configure(refused(t), `server_dry_run = false`, `on_failure = "resume"`)
 	r := env.expectExit(1, "apply", "-auto-approve")
 	env.expectOutput(r, "Warning: VNF Instance \"test\" Is Not Instantiated Yet", "Resource postcondition failed", "The instance is FAILED_TEMP", "selector")
 	id := env.expectResumable()
@@ -71,6 +73,51 @@ func TestAccCreate_resume(t *testing.T) {
 		t.Errorf("the instance %s became %s", id, got)
 	}
 	env.resume(id, acctest.ExamplePackage(t, "hello"))
+	env.destroy()
+	env.destroyed()
+}
+
+// TestAccCreate_fail fails half-way: the apply is red by itself, what depends on the instance is not made, and both
+// ways on are open: the operation continues after an untaint, or starts over.
+func TestAccCreate_fail(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	const dependent = "terraform_data.after"
+	configure := func(source string) {
+		env.write(env.store.Provider(), env.vims(), pkg(source), env.instance("test", `server_dry_run = false`),
+			"resource \"terraform_data\" \"after\" {\n  input = vnf_instance.test.id\n}\n")
+	}
+	configure(refused(t))
+	r := env.expectExit(1, "apply", "-auto-approve")
+	env.says(r, `Error: Unable to Instantiate VNF Instance "test"`, "selector", `run "terraform untaint"`)
+	failed := env.resource(address)
+	if got := failed.text("status"); !failed.tainted || got != "FAILED_TEMP" {
+		t.Errorf("the instance is %s, tainted: %t", got, failed.tainted)
+	}
+	if o := env.state(dependent); o != nil {
+		t.Errorf("what depends on the instance was made: %v", o.values)
+	}
+	made := env.uids()
+	if len(made) == 0 {
+		t.Error("nothing of the failed creation is kept")
+	}
+	if diff := cmp.Diff([]string{"delete", "create"}, env.actions()[address]); diff != "" {
+		t.Errorf("plan of the tainted instance, expected (-) and planned (+):\n%s", diff)
+	}
+	env.expectExit(0, "untaint", address)
+	configure(acctest.ExamplePackage(t, "hello"))
+	env.apply()
+	env.expectEmptyPlan()
+	env.expectConsistent()
+	if got := env.resource(address).text("id"); got != failed.text("id") {
+		t.Errorf("the instance %s became %s", failed.text("id"), got)
+	}
+	now := env.uids()
+	for object, uid := range made {
+		if now[object] != uid {
+			t.Errorf("%s was made again", object)
+		}
+	}
 	env.destroy()
 	env.destroyed()
 }
@@ -109,7 +156,7 @@ func TestAccCreate_timeout(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
-			env.configure(failing(t, how), `timeouts = { create = "6s", update = "3m" }`)
+			env.configure(failing(t, how), `timeouts = { create = "6s", update = "3m" }`, `on_failure = "resume"`)
 			r := env.expectExit(1, "apply", "-auto-approve")
 			env.expectOutput(r, append(texts, "Is Not Instantiated Yet", "Deployment "+env.namespace+"/web: InProgress", "pod web-", "event: Normal ScalingReplicaSet", "The instance is FAILED_TEMP")...)
 			env.resume(env.expectResumable(), acctest.ExamplePackage(t, "hello"))

@@ -109,7 +109,7 @@ resource "vnf_vim" %[1]q {
 }
 
 // instance is a vnf_instance with further arguments, and the postcondition that
-// every example carries.
+// resources with on_failure = "resume" need.
 func (env *testEnv) instance(name string, arguments ...string) string {
 	return fmt.Sprintf(`
 resource "vnf_instance" "test" {

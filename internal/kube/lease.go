@@ -146,7 +146,7 @@ func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels ma
 	}
 	if owner := leaseHolder(lease); owner != "" && owner != holder && !holderGone(owner) && !c.leaseExpired(lease) {
 		owner, _, _ = strings.Cut(owner, leaseMark)
-		return nil, &vnfm.BusyError{Object: ref.String(), Holder: owner, Since: leaseSince(lease)}
+		return nil, &vnfm.BusyError{Object: ref.String(), Holder: store.DescribeHolder(owner), Since: leaseSince(lease)}
 	}
 	if lease.Labels == nil {
 		lease.Labels = map[string]string{}

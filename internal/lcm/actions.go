@@ -16,7 +16,7 @@ func (u *update) noWork(context.Context, *operation, *plannedOperation) error { 
 // modify changes what only the record holds.
 func (u *update) modify(context.Context, *operation, *plannedOperation) error {
 	i, want := &u.instance.Value, u.spec
-	i.Name, i.Description, i.Metadata, i.OnFailure, i.Readiness = want.Name, want.Description, want.Metadata, want.OnFailure, want.Readiness
+	i.Name, i.Description, i.Metadata, i.Readiness = want.Name, want.Description, want.Metadata, want.Readiness
 	u.instance.Rec.Key = keyOf(specOf(i))
 	return nil
 }

@@ -61,7 +61,7 @@ func TestBackupAndRestore(t *testing.T) {
 	late, err := w.Instantiate(t.Context(), named("late"))
 	must(err)
 	must(w.Terminate(t.Context(), ended.ID, vnfm.TerminateSpec{}))
-	must(w.DeletePackage(t.Context(), first.ID))
+	must(w.ReleasePackage(t.Context(), first.ID, ""))
 	must(w.Close())
 	follow("restore.sh")
 	w.Engine = w.open(t)
@@ -98,5 +98,5 @@ func TestBackupAndRestore(t *testing.T) {
 		}
 	}
 	must(w.Terminate(t.Context(), ended.ID, vnfm.TerminateSpec{}))
-	must(w.DeletePackage(t.Context(), first.ID))
+	must(w.ReleasePackage(t.Context(), first.ID, ""))
 }

@@ -2,6 +2,7 @@ package lcm_test
 
 import (
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +25,8 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	other, ended := w.open(t), make(chan error, 1)
 	go func() { ended <- other.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}) }()
 	<-running
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.BusyError)) {
+	var busy *vnfm.BusyError
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, &busy) || busy.Doing != vnfm.OpTerminate || !strings.Contains(busy.Holder, " on host ") {
 		t.Errorf("without patience: %v", err)
 	}
 	patient := vnfm.WithLockTimeout(t.Context(), time.Minute)

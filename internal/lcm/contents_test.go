@@ -171,7 +171,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 			e := s.watch(t, func(does string) {
 				if does == "create "+what || does == "acquire references" {
 					once.Do(func() {
-						if err := s.DeletePackage(t.Context(), s.first.ID); err != nil {
+						if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 							t.Error(err)
 						}
 					})
@@ -207,7 +207,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					<-come
 				})
 			}, asItIs)
-			if err := remover.DeletePackage(t.Context(), s.first.ID); err != nil {
+			if err := remover.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 				t.Error(err)
 			}
 			<-done
@@ -233,13 +233,13 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 			once.Do(func() { read = s.keepers()["package"](t, s.open(t)) })
 		}
 	}, func(db store.Store) store.Store { return mortal{db} })
-	if err := slow.DeletePackage(t.Context(), s.first.ID); !errors.As(err, new(*vnfm.LeaseLostError)) {
+	if err := slow.ReleasePackage(t.Context(), s.first.ID, ""); !errors.As(err, new(*vnfm.LeaseLostError)) {
 		t.Errorf("the process that wakes up: %v, want a LeaseLostError", err)
 	}
 	if err := read(); err != nil {
 		t.Errorf("the package that was kept: %v", err)
 	}
-	if err := s.DeletePackage(t.Context(), s.first.ID); err != nil {
+	if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
 		t.Errorf("the removal that goes on: %v", err)
 	}
 	if err := read(); err != nil {
@@ -262,7 +262,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
 			once.Do(func() {
-				if err := w.DeletePackage(t.Context(), first.ID); err != nil {
+				if err := w.ReleasePackage(t.Context(), first.ID, ""); err != nil {
 					t.Error(err)
 				}
 			})
@@ -282,7 +282,7 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	i := w.mustInstantiate(t, w.spec())
-	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID))
+	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID, ""))
 	var once sync.Once
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {

@@ -150,7 +150,7 @@ func TestDamagedRecords(t *testing.T) {
 		changed.LevelID, changed.Description = "large", "changed"
 		did(e.Update(ctx, i.ID, changed))
 		did(nil, e.Terminate(ctx, i.ID, vnfm.TerminateSpec{}))
-		did(nil, e.DeletePackage(ctx, w.pkg.ID))
+		did(nil, e.ReleasePackage(ctx, w.pkg.ID, ""))
 		did(nil, e.DeregisterVIM(ctx, w.vimID))
 		return errs
 	}

@@ -47,7 +47,7 @@ type Config struct {
 // Engine is the embedded VNF manager. New opens nothing; the store is opened at
 // the first use. All methods are safe for concurrent use.
 type Engine struct {
-	// The parts of the port that are no operations of instances.
+	// The parts of the port that are not operations of instances.
 	vnfm.VIMManager
 	vnfm.PackageManager
 	vnfm.ChartManager
@@ -161,7 +161,7 @@ func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (
 	if err != nil {
 		var held *store.HeldError
 		if errors.As(err, &held) {
-			return nil, nil, &vnfm.BusyError{Object: object, Holder: held.Holder, Since: held.Since}
+			return nil, nil, &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since}
 		}
 		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}

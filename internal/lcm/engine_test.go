@@ -76,9 +76,6 @@ func TestLifeOfAnInstance(t *testing.T) {
 	if err := w.DeregisterVIM(t.Context(), w.vimID); !errors.As(err, new(*vnfm.InUseError)) {
 		t.Errorf("deregistering a VIM in use: %v", err)
 	}
-	if err := w.DeletePackage(t.Context(), spec.PackageID); !errors.As(err, new(*vnfm.InUseError)) {
-		t.Errorf("deleting a package in use: %v", err)
-	}
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
@@ -425,7 +422,8 @@ func TestAFailedUpdate(t *testing.T) {
 
 func TestALostStore(t *testing.T) {
 	w := newEnv(t)
-	i := w.mustInstantiate(t, w.spec())
+	i, err := w.Instantiate(t.Context(), w.spec())
+	require.NoError(t, err)
 	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
 	lost.Engine = lost.open(t)
 	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
@@ -443,7 +441,52 @@ func TestALostStore(t *testing.T) {
 	if p := lost.onboard(t, "1.0"); p.ID != w.pkg.ID {
 		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
 	}
-	restored, err := lost.Update(t.Context(), i.ID, w.spec())
+	// The refresh writes the record again: that is not an operation, and neither is an update that asks for what there is.
+	known := w.spec()
+	known.Known = vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
+	recovered, err := lost.RecoverInstance(t.Context(), i.ID, known)
+	require.NoError(t, err)
+	if recovered.Status != vnfm.StatusInstantiated || recovered.Generation != i.Generation || !recovered.Acknowledged || len(recovered.Inventory) != 2 {
+		t.Errorf("recovered %+v", recovered)
+	}
+	if again, err := lost.Update(t.Context(), i.ID, known); err != nil || again.Recovered || again.Generation != i.Generation {
+		t.Errorf("updated to what there is: %+v, %v", again, err)
+	}
+	if got := lost.operations(t, i.ID); len(got) > 0 {
+		t.Errorf("operations %v", got)
+	}
+	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(lost.driver.objects) > 0 {
+		t.Errorf("terminating what was recovered: %v, left: %v", err, lost.driver.objects)
+	}
+	if _, err := lost.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("recovering what was terminated: %v", err)
+	}
+
+	// A destroy needs no package.
+	bare := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
+	bare.Engine = bare.open(t)
+	if _, _, err := bare.RegisterVIM(t.Context(), w.vimID, vimSpec); err != nil {
+		t.Fatal(err)
+	}
+	w.driver.objects["v1/ConfigMap a"] = "sha256:0"
+	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("recovering without the package: %v", err)
+	}
+	known.Known.Ending = true
+	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); err != nil {
+		t.Fatal(err)
+	}
+	if err := bare.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(w.driver.objects) > 0 {
+		t.Errorf("terminating without the package: %v, left: %v", err, w.driver.objects)
+	}
+
+	// Without a known status the next apply applies everything again.
+	second := w.spec()
+	second.Name = "second"
+	if i, err = w.Instantiate(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	restored, err := lost.Update(t.Context(), i.ID, second)
 	require.NoError(t, err)
 	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {
 		t.Errorf("restored %s with status %s", restored.ID, restored.Status)
@@ -458,7 +501,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	i := w.mustInstantiate(t, w.spec())
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
-	require.NoError(t, w.ReleasePackage(t.Context(), old))
+	require.NoError(t, w.ReleasePackage(t.Context(), old, ""))
 	if _, err := w.Package(t.Context(), old); err != nil {
 		t.Fatalf("the package went while an instance runs it: %v", err)
 	}
@@ -550,7 +593,7 @@ func TestAVIMStaysOnItsCluster(t *testing.T) {
 func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
-	spec.KnownGeneration = 7
+	spec.Known.Generation = 7
 	i := w.mustUpdate(t, "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
 	if i.Generation != 8 {
 		t.Errorf("generation %d after a repair that followed generation 7", i.Generation)

@@ -178,6 +178,16 @@ func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, e
 
 func (d *driver) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
 
+func (d *driver) Recover(ctx context.Context, _ *vnfm.Target, r vnfm.Recorder) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var items []vnfm.InventoryItem
+	for _, key := range slices.Sorted(maps.Keys(d.objects)) {
+		items = append(items, vnfm.InventoryItem{Key: key, UID: "uid of " + key})
+	}
+	return r.SaveInventory(ctx, items)
+}
+
 func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {
 	if len(d.stranded) > 0 {
 		return &vnfm.StrandedError{Instance: t.Instance.Name, Objects: d.stranded}

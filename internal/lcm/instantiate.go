@@ -46,33 +46,42 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	})
 }
 
-// prepare opens the store and looks up what a spec names. The namespace of the
-// spec is settled: it may come from the VIM.
+// prepare opens the store, looks up what a spec names and checks what it asks for. The namespace of the
+// spec is completed: it may come from the VIM.
 func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	vim, err := vims.Get(ctx, s, spec.VIMID)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := e.completeCluster(ctx, spec, true); err != nil {
-		return nil, nil, err
-	}
-	r, problems, err := e.resolve(ctx, *spec)
+	s, r, problems, err := e.resolveSpec(ctx, spec)
 	if err != nil {
 		return nil, nil, err
 	}
 	if r != nil {
-		e.splitParams(r.flavour, spec)
 		e.checkHooks(r, spec, nil, &problems)
 	}
-	if err := problems.Err(); err != nil {
-		return nil, nil, err
+	return s, r, problems.Err()
+}
+
+// resolveSpec is prepare without a check of the parameters of management drivers. When the VIM is registered and something else is
+// missing, it returns the store beside the error.
+func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, vnfm.Problems, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, nil, err
 	}
-	spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
-	return s, r, nil
+	vim, err := vims.Get(ctx, s, spec.VIMID)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	if err := e.completeCluster(ctx, spec, true); err != nil {
+		return s, nil, nil, err
+	}
+	r, problems, err := e.resolve(ctx, *spec)
+	if err != nil || r == nil {
+		return s, nil, problems, err
+	}
+	e.splitParams(r.flavour, spec)
+	if !problems.HasErrors() {
+		spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
+	}
+	return s, r, problems, nil
 }
 
 // claim creates the record of a new instance, or resumes that of a creation whose process was
@@ -119,7 +128,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		if err == nil {
 			ctx, done = held, release
 		}
-		return err
+		return e.sayWhatRuns(ctx, s, en, err)
 	})
 	if err != nil {
 		return nil, err
@@ -136,9 +145,20 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 	return &en.Value, nil
 }
 
+// sayWhatRuns completes a BusyError with the operation that the holder of the lease of an instance runs.
+func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], err error) error {
+	var busy *vnfm.BusyError
+	if errors.As(err, &busy) {
+		if op, lookErr := e.unfinished(ctx, s, en); lookErr == nil && op != nil {
+			busy.Doing = op.kind()
+		}
+	}
+	return err
+}
+
 // instantiate runs or resumes the INSTANTIATE operation of an instance.
 func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
-	op, err := e.unfinished(ctx, s, en)
+	op, err := e.interrupted(ctx, s, en)
 	if err != nil {
 		return err
 	}
@@ -227,7 +247,7 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Ope
 		}
 		return cause
 	}
-	if t.Instance.OnFailure == vnfm.OnFailureRollback && !interrupted {
+	if o.Request.OnFailure == vnfm.OnFailureRollback && !interrupted {
 		return e.rollBackInstantiate(ctx, op, o, d, t, cause)
 	}
 	return e.keepFailed(ctx, op, cause)

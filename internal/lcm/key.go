@@ -67,8 +67,8 @@ func (e *Engine) keyOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec
 	return key, nil
 }
 
-// restoreKey is keyOnVIM, and another key where that of the VIM is lost.
-func (e *Engine) restoreKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+// recoverKey is keyOnVIM, and another key where that of the VIM is lost.
+func (e *Engine) recoverKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
 	key, err := e.keyOnVIM(ctx, id, spec, r)
 	if errors.Is(err, vnfm.ErrKeyLost) {
 		return newKey(), nil

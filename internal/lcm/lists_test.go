@@ -26,7 +26,7 @@ func TestLists(t *testing.T) {
 	instance, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
 	next := w.onboard(t, "2.0")
-	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID))
+	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID, ""))
 	calls := len(w.driver.calls)
 	other := w.open(t)
 

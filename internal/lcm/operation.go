@@ -51,8 +51,7 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
-// unfinished returns the operation of an instance that has not ended, as one that was
-// interrupted, or nil. The caller holds the instance's lease, so no other process runs it.
+// unfinished returns the operation of an instance that has not ended, or nil.
 func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {
@@ -60,11 +59,20 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *record
 	}
 	for i := len(occs) - 1; i >= 0; i-- {
 		if !occs[i].Value.State.Final() {
-			op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}
-			return op, op.markInterrupted(ctx)
+			return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}, nil
 		}
 	}
 	return nil, nil
+}
+
+// interrupted is unfinished for a caller that holds the lease of the instance: no process runs the
+// operation, which is FAILED_TEMP then.
+func (e *Engine) interrupted(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
+	op, err := e.unfinished(ctx, s, instance)
+	if op == nil || err != nil {
+		return nil, err
+	}
+	return op, op.markInterrupted(ctx)
 }
 
 // enter moves the operation along one arrow of the state machine and stores it.

@@ -55,20 +55,17 @@ func races(t *testing.T, w *env) map[string]race {
 		spec.Connections = map[string]vnfm.Connection{"far": {VIMID: second, Namespace: "far", VDUIDs: []string{"VDU1"}}}
 	}
 	deregister := func(e *lcm.Engine) error { return e.DeregisterVIM(t.Context(), second) }
-	deletePackage := func(e *lcm.Engine) error { return e.DeletePackage(t.Context(), fresh.ID) }
+	// A package in use stays until its last instance has left it.
+	releasePackage := func(e *lcm.Engine) error {
+		err := e.ReleasePackage(t.Context(), fresh.ID, "")
+		if left, lookErr := w.open(t).Package(t.Context(), fresh.ID); err == nil && lookErr == nil {
+			return &vnfm.InUseError{Kind: "VNF package", ID: left.ID}
+		}
+		return err
+	}
 	return map[string]race{
-		"package of a new instance": {create(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), deletePackage, "create instance", "update package", false},
-		"package of a new instance, released": {
-			create(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }),
-			func(e *lcm.Engine) error {
-				err := e.ReleasePackage(t.Context(), fresh.ID)
-				if left, lookErr := w.open(t).Package(t.Context(), fresh.ID); err == nil && lookErr == nil {
-					return &vnfm.InUseError{Kind: "VNF package", ID: left.ID}
-				}
-				return err
-			}, "create instance", "update package", false,
-		},
-		"package that an instance changes to":  {update(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), deletePackage, "create operation", "update package", false},
+		"package of a new instance":            {create(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), releasePackage, "create instance", "update package", false},
+		"package that an instance changes to":  {update(func(s *vnfm.InstanceSpec) { s.PackageID = fresh.ID }), releasePackage, "create operation", "update package", false},
 		"VIM of a new instance":                {create(func(s *vnfm.InstanceSpec) { s.VIMID = second }), deregister, "create instance", "delete vim", false},
 		"VIM connection of a new instance":     {create(connect), deregister, "create instance", "delete vim", false},
 		"VIM connection that an instance gets": {update(connect), deregister, "create operation", "delete vim", false},
@@ -77,7 +74,7 @@ func races(t *testing.T, w *env) map[string]race {
 			func(e *lcm.Engine) error {
 				_, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u"}, ImagePath: "Files/a.yaml", PackageID: fresh.ID})
 				return err
-			}, deletePackage, "acquire references", "update package", true,
+			}, releasePackage, "acquire references", "update package", true,
 		},
 	}
 }

@@ -137,7 +137,7 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.AdditionalParams = spec.AdditionalParams
 	i.OperationalState = spec.OperationalState
 	i.Connections, i.Links = multivim.PlannedConnections(i, spec), spec.Links
-	i.OnFailure, i.Readiness = spec.OnFailure, spec.Readiness
+	i.Readiness = spec.Readiness
 }
 
 // specOf reads the spec back out of a record.
@@ -146,7 +146,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
 		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, Links: i.Links, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
-		OperationalState: i.OperationalState, OnFailure: i.OnFailure, Readiness: i.Readiness,
+		OperationalState: i.OperationalState, Readiness: i.Readiness,
 	}
 }
 

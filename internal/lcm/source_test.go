@@ -166,11 +166,11 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	spec := w.spec()
 	spec.PackageID = ids[0]
 	i := w.mustInstantiate(t, spec)
-	require.NoError(t, w.ReleasePackage(t.Context(), ids[0]))
+	require.NoError(t, w.ReleasePackage(t.Context(), ids[0], ""))
 	if _, _, err := w.OnboardPackage(t.Context(), specs[0], ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	require.NoError(t, w.ReleasePackage(t.Context(), ids[1]))
+	require.NoError(t, w.ReleasePackage(t.Context(), ids[1], ""))
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if now, err := w.PackageByName(t.Context(), "remote"); err != nil || now.ID != ids[0] {
 		t.Errorf("the package that came back: %v, %v", now, err)

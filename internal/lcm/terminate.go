@@ -66,7 +66,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err
 	}
-	op, err := e.unfinished(ctx, s, en)
+	op, err := e.interrupted(ctx, s, en)
 	if err != nil {
 		return err
 	}

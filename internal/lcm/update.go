@@ -37,10 +37,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		return nil, err
 	}
 	if lost {
-		if en, err = e.restore(ctx, s, id, spec, r); err != nil {
-			return nil, err
-		}
-		if err := e.confirmReferences(ctx, s, referencesOf(&spec)); err != nil {
+		if en, err = e.recover(ctx, s, id, spec, r); err != nil {
 			return nil, err
 		}
 	}
@@ -59,24 +56,6 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	})
 }
 
-// restore writes the record of an instance that the user knows and the store has lost. Its
-// objects are found by their labels and the VIM has the key of the digests; the update that
-// follows repairs differences.
-func (e *Engine) restore(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*records.Entry[vnfm.Instance], error) {
-	en := newInstance(id, spec)
-	en.Value.Status, en.Value.Acknowledged = vnfm.StatusFailedTemp, true
-	en.Value.Generation = spec.KnownGeneration
-	describe(&en.Value, spec, r)
-	var err error
-	if en.Value.DigestKey, err = e.restoreKey(ctx, id, spec, r); err != nil {
-		return nil, err
-	}
-	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
-		return nil, err
-	}
-	return en, en.Create(ctx, s)
-}
-
 // update leads one instance to a spec: it runs the operations of a plan one after the other.
 type update struct {
 	engine   *Engine
@@ -92,7 +71,7 @@ type update struct {
 }
 
 func (u *update) run(ctx context.Context) error {
-	unfinished, err := u.engine.unfinished(ctx, u.store, u.instance)
+	unfinished, err := u.engine.interrupted(ctx, u.store, u.instance)
 	if err != nil {
 		return err
 	}
@@ -107,6 +86,9 @@ func (u *update) run(ctx context.Context) error {
 	if had, err := u.engine.openParams(ctx, u.instance); err == nil {
 		u.secrets = had.secrets
 	}
+	if u.instance.Value.Recovered {
+		u.takeForKnown()
+	}
 	if err := u.seal(ctx, u.secrets); err != nil {
 		return err
 	}
@@ -118,6 +100,14 @@ func (u *update) run(ctx context.Context) error {
 		return err
 	}
 	return u.unfinished.enter(ctx, vnfm.StateFailed, errors.New("the request that it served was replaced by a later one"))
+}
+
+// takeForKnown takes the parameters that a recovered record does not tell for those that are asked for: nothing rolls and no hook runs
+// for that alone. Objects that differ are found as drift.
+func (u *update) takeForKnown() {
+	i := &u.instance.Value
+	u.secrets = u.spec.InfraSecrets
+	i.ConfiguredDigest = paramsDigest(i.DigestKey, u.spec.Management)
 }
 
 // execute runs the operations of a plan in their order. Drift is looked for only where nothing else applies all objects,
@@ -180,6 +170,7 @@ func (u *update) record(ctx context.Context) error {
 	i := &u.instance.Value
 	next := *i
 	describe(&next, u.spec, u.wanted)
+	next.Recovered = false
 	was, err := json.Marshal(i)
 	if err != nil {
 		return err

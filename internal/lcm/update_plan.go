@@ -168,7 +168,7 @@ func (p *planner) finish() {
 func (p *planner) modify() {
 	i, want := &p.record, p.spec
 	sameRules := slices.Equal(i.Readiness, want.Readiness)
-	if i.Name == want.Name && i.Description == want.Description && i.OnFailure == want.OnFailure && maps.Equal(i.Metadata, want.Metadata) && sameRules {
+	if i.Name == want.Name && i.Description == want.Description && maps.Equal(i.Metadata, want.Metadata) && sameRules {
 		return
 	}
 	o := plannedOperation{
@@ -180,7 +180,7 @@ func (p *planner) modify() {
 		o.spec, o.to = p.atPresentLevels(i.OperationalState)
 	}
 	p.add(o)
-	i.Name, i.Description, i.Metadata, i.OnFailure, i.Readiness = want.Name, want.Description, want.Metadata, want.OnFailure, want.Readiness
+	i.Name, i.Description, i.Metadata, i.Readiness = want.Name, want.Description, want.Metadata, want.Readiness
 }
 
 // changePackage applies another package, flavour or other parameters at the scale levels of the record; the wanted levels
@@ -357,7 +357,8 @@ func (p *planner) sendCredentials() {
 		return
 	}
 	paused := i.Cluster != nil && i.Cluster.Paused
-	moved := len(i.Deliveries) == 0 && !paused
+	// What a recovered record does not tell was sent before.
+	moved := len(i.Deliveries) == 0 && !paused && !i.Recovered
 	for _, d := range i.Deliveries {
 		moved = moved || d.URL != sink.URL
 	}

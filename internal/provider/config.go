@@ -10,6 +10,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 )
 
 // Bounds and default of the argument concurrency.
@@ -23,6 +25,7 @@ type model struct {
 	Store       types.Object `tfsdk:"store"`
 	Encryption  types.Object `tfsdk:"encryption"`
 	Concurrency types.Int64  `tfsdk:"concurrency"`
+	OnFailure   types.String `tfsdk:"on_failure"`
 }
 
 type storeModel struct {
@@ -92,6 +95,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 				Optional:            true,
 				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. Defaults to `16`.",
 				Validators:          []validator.Int64{int64validator.Between(minConcurrency, maxConcurrency)},
+			},
+			"on_failure": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: base.OnFailureDescription + " It holds for resources that do not set `on_failure` themselves. Defaults to `fail`.",
+				Validators:          base.OnFailureValidators(),
 			},
 		},
 	}

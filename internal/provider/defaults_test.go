@@ -38,7 +38,7 @@ func TestPlanShowsDefaults(t *testing.T) {
 				"credentials_sink": object{"url": "https://sink.example.com"},
 			},
 			object{
-				"lock_timeout": "30s", "on_failure": "resume", "heal": object{"replace_volumes": false}, "termination": object{"type": "graceful", "graceful_timeout": nil},
+				"lock_timeout": "30s", "on_failure": nil, "heal": object{"replace_volumes": false}, "termination": object{"type": "graceful", "graceful_timeout": nil},
 				"deletion_policy": object{"volumes": nil, "namespace": "delete", "crds": "delete"}, "credentials_sink": object{"timeout": "30s", "attempts": 5},
 			}},
 		"instance without objects": {"vnf_instance",

@@ -20,6 +20,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/vnfpackage"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/workloadcluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // TypeName is the name of the provider and the first word of all its types.
@@ -59,6 +60,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 		if resp.Diagnostics.HasError() {
 			return
 		}
+		data.OnFailure = vnfm.OnFailure(m.OnFailure.ValueString())
 		data.Manager = newManager(ctx, p.version, &m, &resp.Diagnostics)
 		if resp.Diagnostics.HasError() {
 			return

@@ -1,22 +1,28 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 	"os"
+	"os/user"
 	"strconv"
 	"strings"
+	"unicode"
 )
 
 // Holder names this process as the holder of a lease, so that everybody who reads
 // the name knows which process it is, and the same machine can tell whether it
-// still runs: "pid=<pid> host=<name> boot=<boot id> pidns=<namespace>
-// start=<ticks>". The last three are known on Linux only.
+// still runs: "pid=<pid> host=<name> user=<name> run=<URL> boot=<boot id> pidns=<namespace>
+// start=<ticks>". The run is that of a CI system; the last three are known on Linux only.
 func Holder() string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		host = "unknown"
 	}
-	name := fmt.Sprintf("pid=%d host=%s", os.Getpid(), strings.Join(strings.Fields(host), "-"))
+	name := fmt.Sprintf("pid=%d host=%s user=%s", os.Getpid(), oneWord(host), oneWord(userName()))
+	if run := runURL(os.Getenv); run != "" {
+		name += " run=" + run
+	}
 	p, ok := thisProcess()
 	if !ok {
 		return name
@@ -24,15 +30,66 @@ func Holder() string {
 	return fmt.Sprintf("%s boot=%s pidns=%s start=%s", name, p.boot, p.pidns, p.start)
 }
 
-// HolderDead reports whether the process that Holder named is known to be dead:
-// it ran on this machine since its last boot, in the same PID namespace, and is
-// gone or another process has its number. False says nothing.
-func HolderDead(holder string) bool {
+func oneWord(text string) string { return strings.Join(strings.Fields(text), "-") }
+
+// userName is the login name of the user, or its number where no name is known.
+func userName() string {
+	if u, err := user.Current(); err == nil && strings.TrimSpace(u.Username) != "" {
+		return u.Username
+	}
+	return strconv.Itoa(os.Getuid())
+}
+
+// runURL is the page of the CI run that this process belongs to, from the environment variables that HCP Terraform, GitLab, GitHub and
+// Jenkins document; empty where there is none.
+func runURL(getenv func(string) string) string {
+	var url string
+	organization, workspace, _ := strings.Cut(getenv("TFC_WORKSPACE_SLUG"), "/")
+	switch {
+	case getenv("TFC_RUN_ID") != "" && workspace != "":
+		url = fmt.Sprintf("https://%s/app/%s/workspaces/%s/runs/%s", cmp.Or(getenv("TFE_HOSTNAME"), "app.terraform.io"), organization, workspace, getenv("TFC_RUN_ID"))
+	case getenv("CI_JOB_URL") != "":
+		url = getenv("CI_JOB_URL")
+	case getenv("GITHUB_RUN_ID") != "" && getenv("GITHUB_REPOSITORY") != "":
+		url = fmt.Sprintf("%s/%s/actions/runs/%s", cmp.Or(getenv("GITHUB_SERVER_URL"), "https://github.com"), getenv("GITHUB_REPOSITORY"), getenv("GITHUB_RUN_ID"))
+	default:
+		url = getenv("BUILD_URL")
+	}
+	// Whoever reads the lease must not be led by what is not an address.
+	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsFunc(url, unicode.IsSpace) {
+		return ""
+	}
+	return url
+}
+
+// DescribeHolder says in words which process Holder has named: "alice on host build-7 (process 4711, run https://…)". Another text is
+// returned as it is.
+func DescribeHolder(holder string) string {
+	f := holderFields(holder)
+	if f["pid"] == "" || f["host"] == "" {
+		return holder
+	}
+	in := "process " + f["pid"]
+	if f["run"] != "" {
+		in += ", run " + f["run"]
+	}
+	return fmt.Sprintf("%s on host %s (%s)", cmp.Or(f["user"], "somebody"), f["host"], in)
+}
+
+func holderFields(holder string) map[string]string {
 	fields := map[string]string{}
 	for _, f := range strings.Fields(holder) {
 		k, v, _ := strings.Cut(f, "=")
 		fields[k] = v
 	}
+	return fields
+}
+
+// HolderDead reports whether the process that Holder named is known to be dead:
+// it ran on this machine since its last boot, in the same PID namespace, and is
+// gone or another process has its number. False says nothing.
+func HolderDead(holder string) bool {
+	fields := holderFields(holder)
 	pid, err := strconv.Atoi(fields["pid"])
 	if err != nil || pid <= 0 || fields["start"] == "" {
 		return false

@@ -58,6 +58,33 @@ func TestHolderDead(t *testing.T) {
 	}
 }
 
+func TestDescribeHolder(t *testing.T) {
+	for holder, want := range map[string]string{
+		"pid=7 host=build-7 user=alice boot=b pidns=1 start=2":            "alice on host build-7 (process 7)",
+		"pid=7 host=build-7 user=alice run=https://ci.example.com/jobs/1": "alice on host build-7 (process 7, run https://ci.example.com/jobs/1)",
+		"pid=7 host=build-7": "somebody on host build-7 (process 7)",
+		"somebody elsewhere": "somebody elsewhere",
+	} {
+		if got := DescribeHolder(holder); got != want {
+			t.Errorf("DescribeHolder(%q) = %q, want %q", holder, got, want)
+		}
+	}
+}
+
+func TestRunURL(t *testing.T) {
+	for want, env := range map[string]map[string]string{
+		"https://app.terraform.io/app/acme/workspaces/edge/runs/run-1": {"TFC_RUN_ID": "run-1", "TFC_WORKSPACE_SLUG": "acme/edge"},
+		"https://gitlab.example.com/a/b/-/jobs/7":                      {"CI_JOB_URL": "https://gitlab.example.com/a/b/-/jobs/7"},
+		"https://github.com/acme/edge/actions/runs/9":                  {"GITHUB_RUN_ID": "9", "GITHUB_REPOSITORY": "acme/edge"},
+		"https://ci.example.com/job/1":                                 {"BUILD_URL": "https://ci.example.com/job/1"},
+		"":                                                             {"CI_JOB_URL": "not an address", "TFC_RUN_ID": "run-1"},
+	} {
+		if got := runURL(func(name string) string { return env[name] }); got != want {
+			t.Errorf("runURL of %v = %q, want %q", env, got, want)
+		}
+	}
+}
+
 func TestHolderDeadOfChild(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked up on Linux only")

@@ -113,15 +113,38 @@ func AddError(diags *diag.Diagnostics, verb, object string, err error, at path.P
 	diags.AddAttributeError(at, summary, detail)
 }
 
+// AddCreateError is AddError for a creation that leaves state behind, which Terraform marks as tainted.
+func AddCreateError(diags *diag.Diagnostics, verb, object string, err error) {
+	diags.AddError(fmt.Sprintf("Unable to %s %s", verb, object), errorDetail(err, taintAdvice(err)))
+}
+
+// taintAdvice names both ways on: without it the next apply destroys what was made.
+func taintAdvice(err error) string {
+	const ways = "Existing objects are kept, and Terraform marks the resource as tainted. Correct the cause, then either run \"terraform untaint\" with the address of the resource " +
+		"and apply: the operation continues where it stopped; or apply at once: Terraform destroys what exists and creates it anew."
+	var operation *vnfm.OperationError
+	var edited *vnfm.EditedError
+	var lines []string
+	if errors.As(err, &edited) {
+		lines = append(lines, editedAdvice(edited))
+	}
+	if errors.As(err, &operation) {
+		lines = append(lines, operationFacts(operation)...)
+	}
+	return strings.Join(append(lines, ways), "\n")
+}
+
 // ErrorDetail renders an error of the port for a user: what happened, and what to
 // do next.
-func ErrorDetail(err error) string {
+func ErrorDetail(err error) string { return errorDetail(err, advice(err)) }
+
+func errorDetail(err error, advice string) string {
 	text := sentence(err.Error())
 	if errors.As(err, new(*vnfm.RolledBackError)) {
 		text += ` (on_failure = "rollback")`
 	}
 	text += period(text)
-	if advice := advice(err); advice != "" {
+	if advice != "" {
 		return text + "\n\n" + advice
 	}
 	return text
@@ -185,8 +208,8 @@ func editedAdvice(e *vnfm.EditedError) string {
 	return ""
 }
 
-func operationAdvice(e *vnfm.OperationError) string {
-	var lines []string
+// operationFacts says how far an operation came.
+func operationFacts(e *vnfm.OperationError) (lines []string) {
 	if e.Operation.Progress != "" {
 		lines = append(lines, "Last progress: "+e.Operation.Progress)
 	}
@@ -194,6 +217,11 @@ func operationAdvice(e *vnfm.OperationError) string {
 		lines = append(lines, fmt.Sprintf("Operation %s started at %s and entered %s at %s.", e.Operation.ID,
 			e.Operation.StartedAt.UTC().Format(time.RFC3339), e.Operation.State, e.Operation.StateEnteredAt.UTC().Format(time.RFC3339)))
 	}
+	return lines
+}
+
+func operationAdvice(e *vnfm.OperationError) string {
+	lines := operationFacts(e)
 	switch e.Operation.State {
 	case vnfm.StateFailedTemp, vnfm.StateProcessing, vnfm.StateStarting, vnfm.StateRollingBack:
 		lines = append(lines, "Existing objects are kept. Correct the cause and apply again: the operation continues where it stopped.")

@@ -16,6 +16,16 @@ type ProviderData struct {
 	Manager vnfm.Manager
 	// Version is the version of the provider.
 	Version string
+	// OnFailure is the provider's argument on_failure; empty when it is left out.
+	OnFailure vnfm.OnFailure
+}
+
+// DefaultOnFailure is the handling of a failed operation of resources that do not set on_failure.
+func (p *ProviderData) DefaultOnFailure() vnfm.OnFailure {
+	if p == nil || p.OnFailure == "" {
+		return vnfm.OnFailureFail
+	}
+	return p.OnFailure
 }
 
 // Configure returns the provider data of a Configure request. It is nil before

@@ -162,6 +162,9 @@ type InfraDriver interface {
 	// DigestKey reads the key that Apply keeps on the VIM beside the objects of an instance,
 	// to restore a lost record; nil when none is there, ErrKeyLost when it cannot be read.
 	DigestKey(ctx context.Context, t *Target) ([]byte, error)
+	// Recover finds what the VIM has of an instance whose record the store has lost, and saves it as the inventory. It
+	// changes nothing on the VIM.
+	Recover(ctx context.Context, t *Target, r Recorder) error
 	// CheckTermination returns a *StrandedError when objects of others could not be deleted any
 	// more without the instance. It changes nothing, and checks nothing else of a termination.
 	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error

@@ -123,11 +123,17 @@ func (e *ConflictError) Error() string {
 type BusyError struct {
 	Object string
 	Holder string
-	Since  time.Time
+	// Doing is the operation that runs on the object; empty when it is not known.
+	Doing OperationType
+	Since time.Time
 }
 
 func (e *BusyError) Error() string {
-	return fmt.Sprintf("%s has been locked by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
+	text := fmt.Sprintf("%s has been locked by %s since %s", e.Object, e.Holder, e.Since.UTC().Format(time.RFC3339))
+	if e.Doing != "" {
+		text += ": " + string(e.Doing) + " is in progress"
+	}
+	return text
 }
 
 // LeaseLostError says that the right to work on an object was lost: this process was

@@ -70,8 +70,18 @@ type InstanceSpec struct {
 	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
-	// KnownGeneration is what a record that the store has lost goes on from.
-	KnownGeneration int64
+	// Known is what Terraform's state says of an instance; a record that the store has lost is written again from it.
+	Known KnownState
+}
+
+// KnownState is what Terraform's state says of an instance besides its arguments.
+type KnownState struct {
+	Status     InstanceStatus
+	Generation int64
+	// RegisteredVIMID is the VIM that the instance is, see Instance.
+	RegisteredVIMID string
+	// Ending says that nothing but a termination follows, for which the package may be lost.
+	Ending bool
 }
 
 // Noun names what the specification is of, in texts for people.
@@ -117,11 +127,14 @@ const (
 	Stopped OperationalState = "stopped"
 )
 
-// OnFailure says what becomes of an operation that fails after it made something.
+// OnFailure says what becomes of an operation that fails after it made something. Only a rollback is the engine's
+// matter: what a creation that keeps what exists tells Terraform is up to the resource.
 type OnFailure string
 
 const (
-	// OnFailureResume keeps what exists; the next apply continues.
+	// OnFailureFail keeps what exists. A creation that fails is an error, and Terraform marks its object as tainted.
+	OnFailureFail OnFailure = "fail"
+	// OnFailureResume keeps what exists; the next apply continues. A creation that fails is a warning.
 	OnFailureResume OnFailure = "resume"
 	// OnFailureRollback restores what was before the operation.
 	OnFailureRollback OnFailure = "rollback"
@@ -168,12 +181,14 @@ type Instance struct {
 	Connections      map[string]Connection `json:"connections,omitempty"`
 	Links            Links                 `json:"links,omitzero"`
 	OperationalState OperationalState      `json:"operational_state"`
-	OnFailure        OnFailure             `json:"on_failure"`
 	Readiness        []ReadinessRule       `json:"readiness,omitempty"`
 	Status           InstanceStatus        `json:"status"`
 	// DigestKey keys the digests of what holds secrets. It is made with the instance and never
 	// changes; the infra driver keeps it beside the objects as well.
 	DigestKey []byte `json:"digest_key,omitempty"`
+	// Recovered says that the record was written again from Terraform's state. What it does not tell, such as which parameters
+	// management drivers have worked with and what was sent to a sink, is taken for what the next update asks for.
+	Recovered bool `json:"recovered,omitempty"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`
 	// HealTrigger is the trigger of the last heal that was asked for.

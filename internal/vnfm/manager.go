@@ -52,10 +52,11 @@ type PackageManager interface {
 	// Packages lists records in the order of their creation, superseded versions included. They
 	// have no Content, and their VDUs none of the parts that are sealed.
 	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
-	// DeletePackage removes the package of that id, or returns an InUseError.
-	DeletePackage(ctx context.Context, id string) error
-	// ReleasePackage removes a superseded version as soon as no instance runs it.
-	ReleasePackage(ctx context.Context, id string) error
+	// HoldPackage notes that Terraform has a share (see PackageSpec) of a package that is onboarded.
+	HoldPackage(ctx context.Context, id, share string) error
+	// ReleasePackage gives a share up. The package is removed as soon as nobody has a share of it and
+	// nothing uses it. Not found is success.
+	ReleasePackage(ctx context.Context, id, share string) error
 }
 
 // InstanceManager runs the LCM operations of instances.
@@ -68,6 +69,10 @@ type InstanceManager interface {
 	PreviewInstance(ctx context.Context, id string, spec InstanceSpec) (*Preview, Problems, error)
 	// RenderInstance is PreviewInstance of a new instance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
+	// RecoverInstance writes the record of an instance that the store has lost, from what Terraform's state says of it
+	// (Known of the specification) and what the VIM shows. That is not an operation, and the VIM is not changed. What the state says is
+	// unfinished is resumed by the next Update.
+	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the

@@ -21,6 +21,9 @@ type PackageSpec struct {
 	Integrity string
 	Signature string
 	Trust     PackageTrust
+	// Share names the resource that onboards the package; several resources, of several configurations too, can
+	// have shares of one package. Empty for none.
+	Share string
 }
 
 // PackageTrust says whose signatures of packages count.
@@ -61,8 +64,8 @@ type Package struct {
 	SecurityOption string    `json:"security_option,omitempty"`
 	Signer         string    `json:"signer,omitempty"`
 	OnboardedAt    time.Time `json:"onboarded_at"`
-	// Superseded is set when a newer content took the package's place while
-	// instances still ran this one: it goes when the last of them has left.
+	// Superseded is set when no resource has the package any more while something still uses it: it goes with the last
+	// user.
 	Superseded bool `json:"superseded,omitempty"`
 	// Content reads the files of the package. It is never stored in a record.
 	Content fs.FS `json:"-"`

@@ -150,6 +150,8 @@ type VIMSpec struct {
 	// ClusterUID is what a check found of a VIM that is registered; one that knows it
 	// does not ask for it again.
 	ClusterUID string
+	// CreatedAt is the time of an earlier registration whose record was lost; zero for none.
+	CreatedAt time.Time
 	// Rebuilt says that the cluster was created again behind the same VIM: instances on the one
 	// before are gone with it, and the next apply of each makes it again.
 	Rebuilt bool

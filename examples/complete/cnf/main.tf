@@ -32,13 +32,4 @@ resource "vnf_instance" "core5g" {
   heal         = var.heal
 
   deletion_policy = { volumes = "delete" }
-
-  # The next apply resumes an instantiation that stopped half-way. This fails such an
-  # apply and defers what depends on the instance.
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The 5G core is ${self.status}: apply again to continue."
-    }
-  }
 }

@@ -100,13 +100,6 @@ resource "vnf_instance" "cluster" {
     create = "2h"
     update = "2h"
   }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The cluster is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 # The server of the registry is a VNF instance of its own.

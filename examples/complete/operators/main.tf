@@ -27,13 +27,6 @@ resource "vnf_instance" "radio" {
   # Definitions belong to the whole cluster: they are deleted with the instance unless
   # others have objects of their kinds. With "keep" they always stay.
   deletion_policy = { crds = "delete" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The radio network is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 # A package that is a Helm chart.
@@ -55,11 +48,4 @@ resource "vnf_instance" "ims" {
   }
 
   deletion_policy = { volumes = "delete" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The IMS is ${self.status}: apply again to continue."
-    }
-  }
 }

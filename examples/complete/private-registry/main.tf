@@ -38,13 +38,6 @@ resource "vnf_instance" "registry" {
 
   # A change of the trigger replaces the server once.
   heal = var.heal == null ? null : { trigger = var.heal, cause = "asked for" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The server is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 # The registry on it. When the server is replaced, its generation rises, and the registry

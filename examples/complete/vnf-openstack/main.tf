@@ -37,13 +37,6 @@ resource "vnf_instance" "firewall" {
   }
 
   termination = { graceful_timeout = "20s" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The firewall is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 data "vnf_instance" "firewall" {

@@ -53,6 +53,19 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
+// Recover implements vnfm.InfraDriver. The stack has the id of the instance in its name.
+func (d *Driver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	s, err := d.open(ctx, t, r)
+	if err != nil {
+		return err
+	}
+	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	if err != nil || stack == nil {
+		return err
+	}
+	return s.save(ctx, &live{stack: stack})
+}
+
 // DigestKey implements vnfm.InfraDriver.
 func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
 	s, err := d.open(ctx, t, nil)

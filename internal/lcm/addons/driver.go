@@ -132,7 +132,7 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 		ForceConflicts: t.ForceConflicts, AdoptExisting: t.AdoptExisting, DigestKey: t.DigestKey, Concurrency: t.Concurrency,
 		Instance: &vnfm.Instance{
 			ID: addonID(t.Instance.ID, a.name), Name: a.name, VIMID: t.Instance.VIMID, Namespace: a.Namespace,
-			AdditionalParams: params, OperationalState: vnfm.Started, OnFailure: t.Instance.OnFailure, Status: t.Instance.Status,
+			AdditionalParams: params, OperationalState: vnfm.Started, Status: t.Instance.Status,
 			Inventory: parts.Inventory(t.Instance, a.part()),
 		},
 	}
@@ -229,6 +229,25 @@ func (d *addonDriver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec,
 // DigestKey implements vnfm.InfraDriver: the key of the cluster is that of its add-ons.
 func (d *addonDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
 	return d.InfraDriver.DigestKey(ctx, d.cluster(t))
+}
+
+// Recover implements vnfm.InfraDriver. A workload cluster that cannot be reached does not tell of its add-ons; the next apply of the
+// cluster writes them again.
+func (d *addonDriver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	all := parts.NewRecorder(r, t.Instance.Inventory)
+	if err := d.InfraDriver.Recover(ctx, d.cluster(t), all.Part(parts.ID{})); err != nil || len(d.installed) == 0 {
+		return err
+	}
+	vim, credentials, err := d.reach(ctx, t, vnfm.KubeconfigSpec{})
+	if err != nil {
+		return nil //nolint:nilerr // what it does not tell is not known
+	}
+	for _, a := range d.installed {
+		if err := d.cfg.Workload.Recover(ctx, d.target(a, t, vim, credentials), all.Part(a.part())); err != nil {
+			return nil //nolint:nilerr // as above
+		}
+	}
+	return nil
 }
 
 // CheckTermination implements vnfm.InfraDriver. Objects on the workload cluster are removed

@@ -78,7 +78,9 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		return nil, nil, err
 	}
 	if r.stored {
-		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return setSuperseded(ctx, s, r.pkg.ID, false) })
+		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+			return share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) })
+		})
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
 			return c.OnboardPackage(ctx, spec, wantID)
@@ -87,6 +89,7 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 	}
 	en := &records.Entry[packageRecord]{Rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
 	en.Value = packageRecord{Package: *r.pkg, Origin: r.origin}
+	en.Value.Shares.Take(spec.Share)
 	en.Value.OnboardedAt = time.Now().UTC()
 	if err := sealWorkloads(ctx, s, en); err != nil {
 		return nil, nil, err
@@ -119,9 +122,10 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 	if err != nil {
 		return nil, err
 	}
-	onboarded := en.Value.OnboardedAt
+	onboarded, shares := en.Value.OnboardedAt, en.Value.Shares
 	en.Value, en.Rec.Sealed = fresh.Value, fresh.Rec.Sealed
 	en.Value.OnboardedAt = onboarded
+	en.Value.Shares.Merge(shares)
 	return en, en.Update(ctx, s)
 }
 
@@ -226,39 +230,48 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 	return c.Package(ctx, id)
 }
 
-// DeletePackage implements vnfm.Manager.
-func (c *Catalog) DeletePackage(ctx context.Context, id string) error {
-	return c.removeUnused(ctx, id, func(_ context.Context, _ store.Store, users []string) error {
-		return &vnfm.InUseError{Kind: records.Noun(store.KindPackage), ID: id, By: users}
+// HoldPackage implements vnfm.Manager.
+func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) error {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return err
+	}
+	// Each refresh looks; a lease is taken where there is something to note.
+	if en, err := getPackage(ctx, s, id); err != nil || (!en.Value.Superseded && !en.Value.Shares.Acknowledge(shareID)) {
+		return err
+	}
+	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		return share(ctx, s, id, func(shares *records.Shares) bool { return shares.Acknowledge(shareID) })
 	})
 }
 
 // ReleasePackage implements vnfm.Manager.
-func (c *Catalog) ReleasePackage(ctx context.Context, id string) error {
-	return c.removeUnused(ctx, id, func(ctx context.Context, s store.Store, _ []string) error {
-		err := setSuperseded(ctx, s, id, true)
-		if errors.Is(err, vnfm.ErrNotFound) {
-			return nil
-		}
-		return err
-	})
-}
-
-// removeUnused removes a package that nothing uses; inUse gets the users of any other.
-func (c *Catalog) removeUnused(ctx context.Context, id string, inUse func(ctx context.Context, s store.Store, users []string) error) error {
+func (c *Catalog) ReleasePackage(ctx context.Context, id, shareID string) error {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
 		return err
 	}
 	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		users, err := c.cfg.PackageUsers(ctx, s, id)
-		switch {
-		case err != nil:
-			return err
-		case len(users) > 0:
-			return inUse(ctx, s, users)
+		en, err := getPackage(ctx, s, id)
+		if errors.Is(err, vnfm.ErrNotFound) {
+			// The contents of one that was being removed may be left.
+			return removePackage(ctx, s, id)
 		}
-		return removePackage(ctx, s, id)
+		if err != nil {
+			return err
+		}
+		en.Value.Shares.Release(shareID)
+		if len(en.Value.Shares) == 0 {
+			users, err := c.cfg.PackageUsers(ctx, s, id)
+			if err != nil {
+				return err
+			}
+			if len(users) == 0 {
+				return removePackage(ctx, s, id)
+			}
+			en.Value.Superseded = true
+		}
+		return en.Update(ctx, s)
 	})
 }
 
@@ -277,19 +290,21 @@ func getPackage(ctx context.Context, s store.Store, id string) (*records.Entry[p
 	return en, err
 }
 
-// setSuperseded notes whether a package goes as soon as its last instance has left it. A
-// package that is gone, or going, is a *vnfm.NotFoundError. It is called under
-// Config.WithReferences.
-func setSuperseded(ctx context.Context, s store.Store, id string, superseded bool) error {
+// share changes the shares of a package that a resource has, which therefore stays when its last instance leaves it. A package
+// that is gone, or going, is a *vnfm.NotFoundError. It is called under Config.WithReferences.
+func share(ctx context.Context, s store.Store, id string, change func(*records.Shares) bool) error {
 	en, err := getPackage(ctx, s, id)
-	if err != nil || en.Value.Superseded == superseded {
+	if err != nil {
 		return err
 	}
-	en.Value.Superseded = superseded
+	if !change(&en.Value.Shares) && !en.Value.Superseded {
+		return nil
+	}
+	en.Value.Superseded = false
 	return en.Update(ctx, s)
 }
 
-// RemoveUnusedPackages removes the superseded packages that are not used any more.
+// RemoveUnusedPackages removes the packages that no resource has any more and no instance uses.
 // It looks at all of them: an operation that was interrupted may have left one
 // before the operation that comes to an end.
 func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error {

@@ -22,6 +22,9 @@ type packageRecord struct {
 	// Removing is set while the contents are removed: the package cannot be used any more, and
 	// an interrupted removal can be resumed.
 	Removing bool `json:"removing,omitempty"`
+	// Shares name the resources that have onboarded the package. It stays until the last of them and the last
+	// instance are gone.
+	Shares records.Shares `json:"shares,omitempty"`
 	// Bundle is the digest of the content that holds the small files.
 	Bundle string `json:"bundle,omitempty"`
 	// Origin says what the package was read from and how it was verified, so

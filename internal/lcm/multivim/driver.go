@@ -329,6 +329,11 @@ func (m *multiVIMDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte,
 	return nil, errors.Join(lost...)
 }
 
+// Recover implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Recover(ctx, t, r) })
+}
+
 // Resources implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	found := make([]*vnfm.ResourceInfo, len(m.targets))

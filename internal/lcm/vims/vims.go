@@ -119,7 +119,9 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	}
 	en := &records.Entry[Record]{Rec: store.Record{Kind: store.KindVIM, ID: id}}
 	en.Value.ID, en.Value.Acknowledged = id, known
-	en.Value.CreatedAt = time.Now().UTC()
+	if en.Value.CreatedAt = spec.CreatedAt; en.Value.CreatedAt.IsZero() {
+		en.Value.CreatedAt = time.Now().UTC()
+	}
 	describeVIM(&en.Value.VIM, spec, check)
 	// Set before the record exists: a concurrent registration must not resume this one.
 	m.answered.Store(id, true)

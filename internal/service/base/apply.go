@@ -1,6 +1,7 @@
 package base
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -60,17 +61,17 @@ func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager v
 }
 
 // endCreate says how a creation that failed ends. Nothing exists: an error and no
-// state. Something exists and the user wants to resume: a warning and state, since
-// an error with state would taint the resource and the next apply would destroy
-// it. Something exists although it should have been rolled back: an error and state.
+// state. Something exists: an error and state, which Terraform marks as tainted. The user
+// wants to resume, or has interrupted the run, which fails by that: a warning and state, since
+// the next apply would destroy what is tainted.
 func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance == nil {
 		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
 		return nil
 	}
-	if spec.OnFailure == vnfm.OnFailureRollback && !errors.Is(err, context.Canceled) {
-		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
+	if spec.OnFailure != vnfm.OnFailureResume && !errors.Is(err, context.Canceled) {
+		tfutil.AddCreateError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err)
 		return failed.Instance
 	}
 	diags.AddWarning(r.config.titled(spec.Name)+" "+r.config.IncompleteSummary, tfutil.ErrorDetail(err))
@@ -102,9 +103,10 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
 }
 
-// spec reads what the user wants, without a heal that was run already.
+// spec reads what the user wants, with the defaults of the provider and without a heal that was run already.
 func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	spec, known := P(plan).Spec(ctx, state, diags)
+	spec.OnFailure = cmp.Or(spec.OnFailure, r.data.DefaultOnFailure())
 	if state != nil && !P(plan).Common().heals(P(state).Common()) {
 		spec.Heal = nil
 	}
@@ -124,7 +126,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	m, before := P(&plan), P(&state)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
-	spec.KnownGeneration = before.Common().Generation.ValueInt64()
+	spec.Known = r.known(before)
 	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
 	if err == nil {
 		planned := m.Common().Generation
@@ -165,11 +167,18 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
-	var missing *vnfm.NotFoundError
+	if isMissing(err, id) {
+		// A destroy needs the record, and not what is looked at to refresh it.
+		if _, recoverErr := r.recover(ctx, P(&state), true); recoverErr != nil {
+			err = errors.Join(err, recoverErr)
+		} else {
+			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)
+		}
+	}
 	switch {
-	case errors.As(err, &missing) && missing.ID == id:
+	case isMissing(err, id):
 		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s, and without its record none can be removed. Run terraform apply first: it writes the record again. Then destroy.", r.config.Noun, r.config.VIMNoun))
+			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s. Its record could not be written again from Terraform's state. Correct the cause, or run terraform apply first, which writes the records of VIM, package and %[1]s again; then destroy.", r.config.Noun, r.config.VIMNoun))
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
 	}

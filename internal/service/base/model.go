@@ -64,7 +64,6 @@ func Status(i *vnfm.Instance) string {
 func (m *InstanceModel) SetBase(i *vnfm.Instance) {
 	m.ID = types.StringValue(i.ID)
 	m.Namespace, m.Name = types.StringValue(i.Namespace), types.StringValue(i.Name)
-	m.OnFailure = types.StringValue(string(i.OnFailure))
 	m.Status, m.Generation = types.StringValue(Status(i)), types.Int64Value(i.Generation)
 }
 

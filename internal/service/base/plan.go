@@ -57,6 +57,9 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if state == nil && known && manager != nil {
+		r.warnOfIncomplete(ctx, m, manager, &resp.Diagnostics)
+	}
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
@@ -96,6 +99,29 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	if !problems.HasErrors() && preview != nil && !preview.NamespaceNeeded {
 		plan.SetPreview(preview)
+	}
+}
+
+// warnOfIncomplete says what a plan starts over that creates what is there already, incomplete. That is so when Terraform replaces
+// what it has marked as tainted: it plans such a creation without the state.
+func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, manager vnfm.Manager, diags *diag.Diagnostics) {
+	common := plan.Common()
+	if !tfutil.Set(plan.VIM()) || !tfutil.Set(common.Namespace) || !tfutil.Set(common.Name) {
+		return
+	}
+	name := common.Name.ValueString()
+	all, err := manager.Instances(ctx, vnfm.InstanceFilter{VIMID: plan.VIM().ValueString(), Namespace: common.Namespace.ValueString(), Name: name})
+	if err != nil {
+		tfutil.AddError(diags, "Plan", r.config.titled(name), err, path.Empty())
+		return
+	}
+	for i := range all {
+		if !r.config.Owns(&all[i]) || !all[i].Acknowledged || all[i].Status != vnfm.StatusFailedTemp {
+			continue
+		}
+		diags.AddWarning(r.config.titled(name)+" Exists and Is Incomplete", fmt.Sprintf("Its last operation failed, and what it has made is kept. "+
+			"If this plan replaces the %[1]s because it is tainted, the apply destroys what exists and starts over. To continue where it stopped instead, run \"terraform untaint\" with its address and apply.\n\n"+
+			"With create_before_destroy its creation is rejected, because the name is taken until the former %[1]s is destroyed: run \"terraform untaint\" there. The same holds if another configuration manages it.", r.config.Noun))
 	}
 }
 

@@ -36,11 +36,16 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 	common := state.Common()
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		common.Status = types.StringValue(string(vnfm.StatusUnknown))
-		diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
-			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
-		return
+	if isMissing(err, id) {
+		recovered, recoverErr := r.recover(ctx, state, false)
+		if recoverErr != nil {
+			common.Status = types.StringValue(string(vnfm.StatusUnknown))
+			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
+				tfutil.ErrorDetail(errors.Join(err, recoverErr))+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
+			return
+		}
+		WarnRecovered(diags, r.config.titled(common.Name.ValueString()))
+		instance, err = recovered, nil
 	}
 	if err != nil {
 		tfutil.AddError(diags, "Read", r.config.titled(id), err, path.Empty())

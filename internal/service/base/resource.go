@@ -28,8 +28,8 @@ type Resource struct {
 	// DeleteVerb is the verb of diagnostics, DeleteLimit the default time limit of Remove.
 	DeleteVerb  string
 	DeleteLimit time.Duration
-	// Remove removes the object of an id. ErrNotFound is success.
-	Remove func(ctx context.Context, manager vnfm.Manager, id string) error
+	// Remove removes the object of an id, or gives up the share of it (see Share). ErrNotFound is success.
+	Remove func(ctx context.Context, manager vnfm.Manager, id, share string) error
 	// Find returns the id of the object with that id or name.
 	Find func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error)
 
@@ -57,6 +57,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("name"), &name)...)
 	resp.Diagnostics.Append(req.State.GetAttribute(ctx, path.Root("timeouts"), &limits)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
+	share := Share(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -65,7 +66,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := r.Remove(ctx, manager, id.ValueString()); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+	if err := r.Remove(ctx, manager, id.ValueString(), share); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		tfutil.AddError(&resp.Diagnostics, r.DeleteVerb, r.Object(name.ValueString()), err, path.Empty())
 	}
 }

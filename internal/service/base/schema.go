@@ -20,6 +20,15 @@ import (
 
 const defaultLockTimeout = "30s"
 
+// OnFailureDescription says what the values of on_failure do, here and in the provider.
+const OnFailureDescription = "Handling of a failed operation. `fail` keeps what exists and sets `status` to `FAILED_TEMP`: a failed creation is an error and taints the resource, which `terraform untaint` and an apply resume. " +
+	"`resume` does the same, but a failed creation is a warning and the next apply resumes; add a `postcondition` on `status`. `rollback` restores the previous state, or removes a failed creation."
+
+// OnFailureValidators accept the values of on_failure.
+func OnFailureValidators() []validator.String {
+	return []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureFail), string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))}
+}
+
 // attributes are those of InstanceModel that mean the same in all resources: how operations
 // run, and their result. Each resource describes the others.
 func (c *Config) attributes() map[string]schema.Attribute {
@@ -30,15 +39,13 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"status": schema.StringAttribute{
-			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. Any value other than `%[1]s`: the next apply resumes; a `postcondition` on it makes an incomplete apply fail.", c.CompletedStatus),
+			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. With any value other than `%[1]s`, the next apply resumes, unless the resource is tainted; see `on_failure`.", c.CompletedStatus),
 			Computed:            true,
 		},
 		"on_failure": schema.StringAttribute{
-			MarkdownDescription: "Handling of a failed operation: `resume` keeps what exists, sets `status` to `FAILED_TEMP`, and the next apply resumes; `rollback` restores the previous state, or removes a failed creation. Defaults to `resume`. Changing this applies to the next operation.",
+			MarkdownDescription: OnFailureDescription + " Defaults to the argument `on_failure` of the provider, else to `fail`. Changing this applies to the next operation.",
 			Optional:            true,
-			Computed:            true,
-			Default:             stringdefault.StaticString(string(vnfm.OnFailureResume)),
-			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))},
+			Validators:          OnFailureValidators(),
 		},
 		"force_conflicts": switched("Whether to take over fields of another field manager. If `false`, a conflict is an error that names field and manager. Defaults to `false`. Changing this applies to the next operation.", false),
 		"adopt_existing":  switched(c.AdoptDescription, false),

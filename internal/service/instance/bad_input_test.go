@@ -45,7 +45,7 @@ func checkedBadInputs() map[string]badInput {
 		"namespace_case":    {arguments: `namespace = "Core"`, want: want(`Attribute namespace must be the name of a Kubernetes namespace: at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit, got: Core`)},
 		"namespace_long":    {arguments: `namespace = "` + strings.Repeat("a", 64) + `"`, want: want(`Attribute namespace must be the name of a Kubernetes namespace`)},
 		"operational_state": {arguments: `operational_state = "paused"`, want: want(`Attribute operational_state value must be one of: ["started" "stopped"], got: "paused"`)},
-		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["resume" "rollback"], got: "ignore"`)},
+		"on_failure":        {arguments: `on_failure = "ignore"`, want: want(`Attribute on_failure value must be one of: ["fail" "resume" "rollback"], got: "ignore"`)},
 		"termination_type":  {arguments: `termination = { type = "kill" }`, want: want(`Attribute termination.type value must be one of: ["graceful" "forceful"], got: "kill"`)},
 		"lock_timeout":      {arguments: `lock_timeout = "soon"`, want: want(`Invalid Time Duration String Value`, `Given Value: soon`)},
 		"lock_negative":     {arguments: `lock_timeout = "-5m"`, want: want(`lock_timeout must be a duration of at least 0s, not "-5m".`)},

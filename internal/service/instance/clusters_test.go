@@ -329,7 +329,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 		resource.TestStep{Config: c.store.Config(vims, pkg(source))},
 		resource.TestStep{
 			PreConfig:          func() { c.edge.Fault(t, "cut") },
-			Config:             config(source, short),
+			Config:             config(source, short, resume),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check: allChecks(c.diagnostics.HasWarning(`(?s)"test" Is Not Instantiated Yet: .*VIM connection "edge": .*127\.0\.0\.1`),

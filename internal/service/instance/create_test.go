@@ -33,7 +33,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			env := newEnv(t)
 			same := statecheck.CompareValue(compare.ValuesSame())
-			config := env.configFor(hello(t, failing("never-ready")), `timeouts = { create = "25s" }`)
+			config := env.configFor(hello(t, failing("never-ready")), resume, `timeouts = { create = "25s" }`)
 			env.runCase(t, resource.TestCase{
 				AdditionalCLIOptions: &resource.AdditionalCLIOptions{Plan: resource.PlanOptions{NoRefresh: noRefresh}},
 				Steps: []resource.TestStep{
@@ -75,7 +75,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 // stays, also when a failure would be rolled back, and the next apply goes on.
 func TestAccInstance_createInterrupted(t *testing.T) {
 	t.Parallel()
-	for _, onFailure := range []string{"resume", "rollback"} {
+	for _, onFailure := range []string{"fail", "rollback"} {
 		t.Run(onFailure, func(t *testing.T) {
 			env := newEnv(t)
 			config := env.configFor(hello(t, failing("never-ready")), fmt.Sprintf("on_failure = %q", onFailure))
@@ -104,23 +104,27 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 	}
 }
 
-// TestAccInstance_createFailed fails for good: what exists stays, and is removed
-// by a destroy.
+// TestAccInstance_createFailed fails for good: the apply is red, what exists stays, and the next apply
+// says that it starts over, and does.
 func TestAccInstance_createFailed(t *testing.T) {
 	env := newEnv(t)
-	config := env.configFor(hello(t, with(failedJob)))
 	env.run(t,
 		resource.TestStep{
-			Config:             config,
-			ExpectNonEmptyPlan: true,
-			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check:              allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*Job `+env.namespace+`/migrate.*panic: cannot reach database`)),
+			Config: env.configFor(hello(t, with(failedJob))),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `Job `+env.namespace+`/migrate`, `panic: cannot reach database`,
+				`Terraform marks the resource as tainted`, `run "terraform untaint"`, `the operation continues where it stopped; or apply at once`),
 		},
 		resource.TestStep{
+			PreConfig: func() {
+				if got := env.kubectl("get", "job", "-o", "name"); got != "job.batch/migrate" {
+					t.Errorf("of the failed creation there is %q", got)
+				}
+			},
 			Config:            env.configFor(hello(t)),
-			ConfigPlanChecks:  updates(),
+			ConfigPlanChecks:  planned(plancheck.ResourceActionDestroyBeforeCreate),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.expectKubectl("", "get", "job", "-o", "name")),
+			Check: allChecks(env.checkBackend(), env.expectKubectl("", "get", "job", "-o", "name"), env.expectLastOperations(t, "INSTANTIATE COMPLETED"),
+				env.diagnostics.HasWarning(`(?s)VNF Instance "test" Exists and Is Incomplete: .*the apply destroys what exists and starts over.*terraform untaint`)),
 		},
 	)
 }
@@ -188,7 +192,7 @@ func TestAccInstance_foreignObject(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig:          untouched,
-			Config:             env.configFor(dir, `adopt_existing = true`),
+			Config:             env.configFor(dir, `adopt_existing = true`, resume),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check: allChecks(content("mine"),
@@ -209,7 +213,7 @@ func TestAccInstance_adoptionFailed(t *testing.T) {
 	env := newEnv(t)
 	env.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
 	env.run(t, resource.TestStep{
-		Config:             env.config("hello", `adopt_existing = true`),
+		Config:             env.config("hello", `adopt_existing = true`, resume),
 		ExpectNonEmptyPlan: true,
 		ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 	})
@@ -362,7 +366,7 @@ func (env *testEnv) faultyVIM() string {
 }
 
 // TestAccInstance_postcondition makes an apply red whose instance is not ready,
-// without a taint: the next plan resumes.
+// without a taint: the next plan resumes. The provider says that failed creations resume.
 func TestAccInstance_postcondition(t *testing.T) {
 	env := newEnv(t)
 	condition := `lifecycle {
@@ -371,16 +375,21 @@ func TestAccInstance_postcondition(t *testing.T) {
       error_message = "The instance is ${self.status}."
     }
   }`
+	resuming := func(config string) string {
+		return strings.Replace(config, "provider \"vnf\" {", "provider \"vnf\" {\n  "+resume, 1)
+	}
 	env.run(t,
 		resource.TestStep{
-			Config:      env.configFor(hello(t, with(failedJob)), condition),
+			Config:      resuming(env.configFor(hello(t, with(failedJob)), condition)),
 			ExpectError: sentence(`The instance is FAILED_TEMP.`),
 		},
 		resource.TestStep{
-			Config:            env.configFor(hello(t), condition),
+			Config:            resuming(env.configFor(hello(t), condition)),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),
 		},
+		// The default of the provider is that of operations, and changes no resource.
+		resource.TestStep{Config: env.configFor(hello(t), condition), ConfigPlanChecks: planned(plancheck.ResourceActionNoop)},
 	)
 }

@@ -108,7 +108,7 @@ func TestAccInstance_quota(t *testing.T) {
 	env.lab.Quota(env, env.namespace, "small", "pods", 0)
 	env.run(t,
 		resource.TestStep{
-			Config:             env.config("hello", `timeouts = { create = "20s" }`),
+			Config:             env.config("hello", resume, `timeouts = { create = "20s" }`),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check:              env.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*Deployment ` + env.namespace + `/web: InProgress \(FailedCreate\).*exceeded quota: small`),

@@ -38,7 +38,7 @@ func TestAccInstance_helmHookBefore(t *testing.T) {
 	const when = `helm.sh/hook: "pre-install,pre-upgrade", helm.sh/hook-delete-policy: "hook-failed,before-hook-creation"`
 	env.run(t,
 		resource.TestStep{
-			Config:             env.configFor(ims(t, withHook("migrate", when, fails)), chartParams(byValue)),
+			Config:             env.configFor(ims(t, withHook("migrate", when, fails)), chartParams(byValue), resume),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check: allChecks(env.history("1 failed"), env.expectKubectl("", "get", "deployments,jobs", "-o", "name"),
@@ -75,7 +75,7 @@ func TestAccInstance_helmHookRollback(t *testing.T) {
 func TestAccInstance_helmHookNeverEnds(t *testing.T) {
 	env := newEnv(t)
 	config := func(how string) string {
-		return env.configFor(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), `timeouts = { create = "20s" }`)
+		return env.configFor(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), resume, `timeouts = { create = "20s" }`)
 	}
 	var first string
 	env.run(t,

@@ -62,16 +62,9 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 			}),
 		},
 		resource.TestStep{
-			PreConfig:          env.clearStore,
-			RefreshState:       true,
-			ExpectNonEmptyPlan: true,
-			Check:              resource.TestCheckResourceAttr(address, "status", "UNKNOWN"),
-		},
-		resource.TestStep{
-			Config: config("two.example.org"),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
+			PreConfig:         env.clearStore,
+			Config:            config("two.example.org"),
+			ConfigPlanChecks:  planned(plancheck.ResourceActionNoop),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(3)),
 		},

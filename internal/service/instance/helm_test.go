@@ -266,7 +266,7 @@ func TestAccInstance_helmHookFails(t *testing.T) {
 	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
 	env.run(t,
 		resource.TestStep{
-			Config:             env.configFor(ims(t, crash), chartParams(byValue)),
+			Config:             env.configFor(ims(t, crash), chartParams(byValue), resume),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check: allChecks(env.history("1 failed"), env.expectKubectl("job.batch/test-provision", "get", "jobs", "-o", "name"),

@@ -93,6 +93,9 @@ func (env *testEnv) instanceWith(arguments ...string) string {
 	return text[:end] + "  " + strings.Join(arguments, "\n  ") + "\n}\n"
 }
 
+// resume keeps a failed creation without a taint: the next apply continues it.
+const resume = `on_failure = "resume"`
+
 // config returns a whole configuration over the example package of that name.
 func (env *testEnv) config(example string, arguments ...string) string {
 	return env.configFor(examplePackage(env, example), arguments...)

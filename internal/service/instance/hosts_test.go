@@ -116,7 +116,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 	c.openstack = labtest.OpenStackSystems(t, labtest.OpenStackAnsible)
 	ansible := c.openstack.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
 	dir := hostPackage(t)
-	config := func(patience, release string) string {
+	config := func(patience, release string, arguments ...string) string {
 		params := fmt.Sprintf(`ssh_access     = { PrivateRegistryVDU = { ssh_cp_name = "CP1", username = "ubuntu", boot_timeout = %q } }
     ansible_host   = { ip_address = %q, username = "ubuntu" }
     ansible_params = { release = %q }`, patience, ansible.Address, release)
@@ -126,7 +126,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
     ansible_params = { token = "planted-playbook-token" }
   }
   additional_params_wo_version = 1`
-		return c.registryServer(dir, "server", params, secrets)
+		return c.registryServer(dir, "server", params, append(arguments, secrets)...)
 	}
 	var first string
 	clean := func(*terraform.State) error {
@@ -141,7 +141,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 		CheckDestroy:             func(*terraform.State) error { return c.hides("planted-playbook-token") },
 		Steps: []resource.TestStep{
 			{
-				Config:             config("3s", "1"),
+				Config:             config("3s", "1", resume),
 				ConfigStateChecks:  status(vnfm.StatusFailedTemp),
 				ExpectNonEmptyPlan: true,
 				Check: func(state *terraform.State) error {

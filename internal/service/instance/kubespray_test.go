@@ -271,7 +271,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			{Config: edited(`ssh_cp_name = "workerNode_CP2"`, `ssh_cp_name = "workerNode_CP1"`), PlanOnly: true, ExpectError: acctest.Says(`(?s)worker_node.ssh_cp_name names no connection point of a server: "workerNode_CP1".*id you mean "workerNode_CP2"`)},
 			// The first apply finds the wrong password of a node; the servers stay.
 			{
-				Config:             edited(`worker_node       = { password = "ubuntu" }`, `worker_node       = { password = "wrong-password" }`),
+				Config:             edited(`worker_node       = { password = "ubuntu" }`, `worker_node       = { password = "wrong-password" }`, resume),
 				ExpectNonEmptyPlan: true,
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP")),

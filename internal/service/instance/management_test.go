@@ -3,11 +3,9 @@ package instance_test
 import (
 	"context"
 	"fmt"
-	"net/http"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
@@ -91,7 +89,7 @@ func TestAccInstance_openStackScript(t *testing.T) {
 				ExpectError: acctest.Says(`(?s)ssh_access.PrivateRegistryVDU.ssh_cp_name names no connection point of a server: "CP11".*Did you mean "CP1"|did you mean "CP1"`),
 			},
 			{
-				Config: config("yes", ""),
+				Config: config("yes", resume),
 				ConfigStateChecks: []statecheck.StateCheck{
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP")),
 				},
@@ -144,17 +142,8 @@ func TestAccInstance_openStackRegistry(t *testing.T) {
 	}
 	serves := func(port string) resource.TestCheckFunc {
 		return func(*terraform.State) error {
-			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-			defer cancel()
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.address()+":"+port+"/v2/", nil)
-			if err != nil {
-				return err
-			}
-			response, err := http.DefaultClient.Do(request)
-			if err != nil {
-				return err
-			}
-			return response.Body.Close()
+			_, err := labtest.RegistryStatus(context.Background(), "http://"+c.address()+":"+port, "", "")
+			return err
 		}
 	}
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}

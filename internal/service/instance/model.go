@@ -63,6 +63,9 @@ type deletionPolicyModel struct {
 // VIM implements base.Model.
 func (m *model) VIM() types.String { return m.VIMID }
 
+// RegisteredVIM is the VIM that the instance is.
+func (m *model) RegisteredVIM() string { return m.RegisteredVIMID.ValueString() }
+
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
 	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {

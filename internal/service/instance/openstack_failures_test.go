@@ -34,7 +34,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 		Steps: []resource.TestStep{
 			{
 				// A flavour whose servers end in ERROR.
-				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.fault")),
+				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), resume),
 				ExpectNonEmptyPlan: true,
 				ConfigStateChecks:  failed,
 				Check:              c.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*OS::Nova::Server FW-0/FW is CREATE_FAILED.*ERROR`),

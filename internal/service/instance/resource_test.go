@@ -64,7 +64,7 @@ func TestAccInstance_life(t *testing.T) {
 				instantiated(), replicas("web", 1),
 				value("generation", knownvalue.Int64Exact(1)),
 				value("operational_state", knownvalue.StringExact("started")),
-				value("on_failure", knownvalue.StringExact("resume")),
+				value("on_failure", knownvalue.Null()),
 				value("namespace", knownvalue.StringExact(env.namespace)),
 			},
 			Check: allChecks(deployed("1 1"), env.checkBackend()),

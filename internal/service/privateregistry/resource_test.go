@@ -5,7 +5,6 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
@@ -58,30 +57,10 @@ data "vnf_private_registries" "test" {
 
 const login = `ssh = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }`
 
-// answer asks a registry for /v2/ and returns the status.
-func answer(url, user, password string) (int, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/v2/", nil)
-	if err != nil {
-		return 0, err
-	}
-	if user != "" {
-		request.SetBasicAuth(user, password)
-	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} //nolint:gosec // the test has the certificate made itself
-	response, err := client.Do(request)
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = response.Body.Close() }()
-	return response.StatusCode, nil
-}
-
 // answers checks what the registry of the state answers.
 func answers(user, password string, want int) resource.TestCheckFunc {
 	return resource.TestCheckResourceAttrWith(registryName, "url", func(url string) error {
-		got, err := answer(url, user, password)
+		got, err := labtest.RegistryStatus(context.Background(), url, user, password)
 		if err == nil && got != want {
 			err = fmt.Errorf("%s answers %d, not %d", url, got, want)
 		}

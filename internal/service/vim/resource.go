@@ -45,7 +45,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VIM", Noun: "VIM",
 		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
 		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
-		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
+		Remove: func(ctx context.Context, manager vnfm.Manager, id, _ string) error {
 			return manager.DeregisterVIM(ctx, id)
 		},
 		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
@@ -162,6 +162,9 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	if v == nil {
+		v = r.recover(ctx, &state, &resp.Diagnostics)
+	}
+	if v == nil {
 		state.Status = types.StringValue(string(vnfm.VIMUnknown))
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VIM Not in the Store",
 			fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
@@ -176,6 +179,28 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(state.fromVIM(ctx, v)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.
+func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
+	spec, found := state.spec(ctx)
+	if found.HasError() || (len(spec.Credentials) == 0 && (spec.Kubernetes == nil || spec.Kubernetes.KubeconfigRef == nil)) {
+		return nil
+	}
+	created, more := state.CreatedAt.ValueRFC3339Time()
+	if spec.CreatedAt = created; more.HasError() {
+		return nil
+	}
+	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(spec.Credentials)...)
+	defer hide()
+	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
+	defer cancel()
+	v, _, err := r.Data.Manager.RegisterVIM(ctx, state.ID.ValueString(), spec)
+	if err != nil {
+		return nil
+	}
+	base.WarnRecovered(diags, object(state.Name.ValueString()))
+	return v
 }
 
 // Update implements resource.Resource.

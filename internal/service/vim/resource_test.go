@@ -277,7 +277,7 @@ func edited(t *testing.T, s acctest.Store, was, is string) {
 }
 
 // TestVIMLost removes the record behind Terraform's back, and edits it: the VIM is registered
-// again in place under the same id.
+// again under the same id, by the refresh when the state has the credentials, else by the next apply.
 func TestVIMLost(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
@@ -285,14 +285,25 @@ func TestVIMLost(t *testing.T) {
 	s := acctest.NewStore(t)
 	id := statecheck.CompareValue(compare.ValuesSame())
 	config := s.Config(acctest.VIM(t, lab, "edge"))
+	writeOnly := s.Config(vimConfig("edge", "", arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token_wo", lab.AdminToken), "bearer_token_wo_version = 1"))
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy:             gone(t, s),
 		Steps: []resource.TestStep{
 			{Config: config, ConfigStateChecks: []statecheck.StateCheck{id.AddStateValue(address, tfjsonpath.New("id"))}},
 			{
+				PreConfig:        func() { s.Clear(t) },
+				Config:           config,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{
+					id.AddStateValue(address, tfjsonpath.New("id")),
+					expect("status", knownvalue.StringExact("REACHABLE")),
+				},
+			},
+			{Config: writeOnly},
+			{
 				PreConfig: func() { s.Clear(t) },
-				Config:    config,
+				Config:    writeOnly,
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply: []plancheck.PlanCheck{
 						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),

@@ -48,7 +48,7 @@ func listedAttributes() map[string]schema.Attribute {
 	all["onboarded_at"] = onboardedAttribute()
 	all["superseded"] = schema.BoolAttribute{
 		Computed:            true,
-		MarkdownDescription: "Whether a newer version has replaced this one, which is removed as soon as nothing uses it.",
+		MarkdownDescription: "Whether no resource has this version any more. It is removed as soon as nothing uses it.",
 	}
 	return all
 }

@@ -53,8 +53,8 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VNF Package", Noun: "VNF package",
 		Origin:     "A package is known to the store once a vnf_package resource has onboarded it.",
 		DeleteVerb: "Delete", DeleteLimit: deleteTimeout,
-		Remove: func(ctx context.Context, manager vnfm.Manager, id string) error {
-			return manager.DeletePackage(ctx, id)
+		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
+			return manager.ReleasePackage(ctx, id, share)
 		},
 		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
 			p, err := find(ctx, manager, idOrName)
@@ -79,7 +79,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+	share := base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -95,7 +96,16 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
+	if err == nil {
+		share := base.Share(ctx, req.Private, &resp.Diagnostics)
+		if share == "" {
+			// An import takes its share with its first read.
+			share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+		}
+		err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
+	}
 	switch {
+	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, base.Share(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics):
 	case errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",
@@ -112,6 +122,20 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
+// recover onboards a package again that the store has lost, from the source that the state names. It reports whether that has the same
+// content and is onboarded.
+func (r *Resource) recover(ctx context.Context, state *resourceModel, share string, diags *diag.Diagnostics) bool {
+	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Create, onboardTimeout, diags)
+	defer cancel()
+	recovered := *state
+	if onboard(ctx, r.Data.Manager, &recovered, share).HasError() {
+		return false
+	}
+	*state = recovered
+	base.WarnRecovered(diags, object(state.Name.ValueString()))
+	return true
+}
+
 // Update implements resource.Resource: it onboards the new content and gives the
 // old one up, which stays until the last instance has left it.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
@@ -119,6 +143,10 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
+	share := base.Share(ctx, req.Private, &resp.Diagnostics)
+	if share == "" {
+		share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -128,7 +156,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	if !plan.readsAs(state.inputs) || !plan.ID.Equal(state.ID) || state.Status.ValueString() != statusOnboarded {
-		resp.Diagnostics.Append(onboard(ctx, manager, &plan)...)
+		resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}
@@ -138,7 +166,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	old := state.ID.ValueString()
-	if err := manager.ReleasePackage(ctx, old); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+	if err := manager.ReleasePackage(ctx, old, share); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		resp.Diagnostics.AddWarning(fmt.Sprintf("Unable to Release %s", object(old)),
 			tfutil.ErrorDetail(err)+"\n\nThe new version is onboarded. The content of the old one stays in the store.")
 	}

@@ -48,14 +48,17 @@ func expect(name string, check knownvalue.Check) statecheck.StateCheck {
 }
 
 // gone checks that destroying left no package in the store.
-func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc {
+func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc { return holds(t, s, 0) }
+
+// holds checks how many packages the store has.
+func holds(t *testing.T, s acctest.Store, want int) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		records, err := s.Records(t).List(context.WithoutCancel(t.Context()), store.Query{Kind: store.KindPackage})
 		if err != nil {
 			return err
 		}
-		if len(records) > 0 {
-			return fmt.Errorf("%d packages are left in the store", len(records))
+		if len(records) != want {
+			return fmt.Errorf("%d packages are in the store, expected %d", len(records), want)
 		}
 		return nil
 	}
@@ -263,12 +266,14 @@ func TestPackageSourceGone(t *testing.T) {
 	})
 }
 
-// TestPackageLost shows that a lost store is filled again in place.
+// TestPackageLost shows that a lost store is filled again: by the refresh from the source, or, when that has gone, by the next apply
+// that has one.
 func TestPackageLost(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	s := acctest.NewStore(t)
 	dir := acctest.CopyPackage(t, "hello")
+	moved := filepath.Join(t.TempDir(), "moved")
 	same := statecheck.CompareValue(compare.ValuesSame())
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
@@ -279,12 +284,21 @@ func TestPackageLost(t *testing.T) {
 				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))},
 			},
 			{
-				PreConfig: func() { s.Clear(t) },
-				Config:    s.Config(packageConfig(dir, "")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)},
-					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				PreConfig:         func() { s.Clear(t) },
+				Config:            s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), expect("status", knownvalue.StringExact("ONBOARDED"))},
+				Check:             holds(t, s, 1),
+			},
+			{
+				PreConfig: func() {
+					s.Clear(t)
+					if err := os.Rename(dir, moved); err != nil {
+						t.Error(err)
+					}
 				},
+				Config:            s.Config(packageConfig(moved, "")),
+				ConfigPlanChecks:  updateInPlace(),
 				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), expect("status", knownvalue.StringExact("ONBOARDED"))},
 			},
 		},

@@ -28,7 +28,7 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 		id = uuid.NewString()
 	}
 	m.ManagementVIMID = types.StringValue(vimID)
-	m.SetBase(&vnfm.Instance{ID: id, Namespace: namespace, Name: name, OnFailure: vnfm.OnFailureResume, Status: vnfm.StatusUnknown})
+	m.SetBase(&vnfm.Instance{ID: id, Namespace: namespace, Name: name, Status: vnfm.StatusUnknown})
 	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
 	m.KubernetesVersion = attrs.NewVersion(s.Version)
 	if s.CACertificate != "" {

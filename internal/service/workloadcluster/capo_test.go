@@ -68,6 +68,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
   control_plane = { replicas = 1, flavor = "m1.medium" }
   node_groups   = { workers = { replicas = 1, flavor = "m1.small" } }
   openstack     = { vim_id = vnf_vim.cloud.id, application_credential = {} }
+  on_failure    = "resume"
   timeouts      = { create = "20s" }
 `, cloud.Networks["public"]), labCloudVIM(cloud, user))
 	servers := func() map[string]*openstack.Server {

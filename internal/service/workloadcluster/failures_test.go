@@ -19,6 +19,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
   kubernetes_version = "1.34.0"
   chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
   node_groups        = { a = { replicas = 1 } }
+  on_failure         = "resume"
   timeouts           = { create = "` + limit + `", update = "10m" }
 `
 	}

@@ -52,7 +52,7 @@ func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.S
 func (m *model) Differs(ctx context.Context, state *model) bool {
 	return rotatesKubeconfig(m, state) || !tfutil.SameButEmpty(ctx, m.ControlPlane, state.ControlPlane) || !tfutil.SameButEmpty(ctx, m.NodeGroups, state.NodeGroups) ||
 		m.KubernetesVersion.IsUnknown() || m.KubernetesVersion.Number() != state.KubernetesVersion.Number() || !base.AllEqual([][2]attr.Value{
-		{m.Name, state.Name}, {m.Paused, state.Paused}, {m.OnFailure, state.OnFailure},
+		{m.Name, state.Name}, {m.Paused, state.Paused},
 		{m.AddonsStatus, state.AddonsStatus}, {m.ChartStatus, state.ChartStatus},
 	})
 }

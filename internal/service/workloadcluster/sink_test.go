@@ -161,7 +161,7 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig:          func() { s.answerWith(http.StatusForbidden) },
-			Config:             config(s.argument("/first")),
+			Config:             config(s.argument("/first") + "\n  on_failure = \"resume\""),
 			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
 			Check:              env.received(s, 1, want),
 			ExpectNonEmptyPlan: true,

@@ -141,6 +141,7 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
       networks    = [{}, { name = "n6", tags = ["external"], subnet = { id = "e63ca1a0-f69d-4fbf-b306-310857b1afe5" } }]
     }
   }
+  on_failure  = "resume"
   timeouts    = { create = "10s", update = "10s" }
 `
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))

@@ -52,14 +52,14 @@ func (s *sqliteStore) retry(ctx context.Context, doing string, f func() error) e
 
 // explain says which store could not do what, and what can be done about it.
 func (s *sqliteStore) explain(doing string, err error) error {
-	const otherPath = "set the provider argument store = { local = { path = \"...\" } } to another place"
+	const otherPath = "set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: { kubernetes = { ... } } or { postgres = { ... } }"
 	var advice string
 	c := code(err)
 	switch {
 	case errors.Is(err, errNewerFormat):
 		advice = "use that release, or " + otherPath
 	case errors.Is(err, errNetwork):
-		advice = "the locks of the database do not work there between machines: " + otherPath + ", on a local disk"
+		advice = "the locks of the database do not work there between machines: " + otherPath
 	case errors.Is(err, errForeign):
 		advice = otherPath
 	case c == codes.SQLITE_CORRUPT || c == codes.SQLITE_NOTADB:

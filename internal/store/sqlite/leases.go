@@ -81,7 +81,7 @@ func checkFences(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 		if token != f.Token {
-			return &vnfm.LeaseLostError{Object: f.Lease, Holder: holder}
+			return &vnfm.LeaseLostError{Object: f.Lease, Holder: store.DescribeHolder(holder)}
 		}
 	}
 	return nil

@@ -85,8 +85,8 @@ func DefaultPath() (string, error) {
 		home, err := os.UserHomeDir()
 		if err != nil || !filepath.IsAbs(home) {
 			return "", errors.New("no place for the local store: neither XDG_STATE_HOME nor HOME is set to an absolute path, " +
-				"as on remote runners such as HCP Terraform: set the provider argument store = { local = { path = \"...\" } } " +
-				"to a file that outlives the run")
+				"as on remote runners such as HCP Terraform: set the provider argument store = { kubernetes = { ... } } or { postgres = { ... } }, " +
+				"a store that needs no disk, or store = { local = { path = \"...\" } } to a file that outlives the run")
 		}
 		state = filepath.Join(home, ".local", "state")
 	}

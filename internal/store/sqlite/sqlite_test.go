@@ -274,7 +274,7 @@ func TestUnusableDatabases(t *testing.T) {
 				createVIM(t, s, "a")
 				exec(t, path, "UPDATE schema_version SET version = 99, release = '9.9.9'")
 			},
-			[]string{"opening the database: format 99 was written by a newer release of the provider (9.9.9), this one knows formats up to 2; use that release, or set the provider argument store = { local = { path = \"...\" } } to another place"},
+			[]string{"opening the database: format 99 was written by a newer release of the provider (9.9.9), this one knows formats up to 2; use that release, or set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: { kubernetes = { ... } } or { postgres = { ... } }"},
 		},
 		"other application": {
 			func(t *testing.T, path string) {

@@ -25,15 +25,6 @@ resource "vnf_capi_workload_cluster" "edge" {
     # An autoscaler sets the number of these nodes; it is not drift.
     var.burst ? { burst = { min_replicas = 1, max_replicas = 5 } } : {},
   )
-
-  # The next apply resumes a creation that stopped half-way. This fails such an apply and
-  # defers what depends on the cluster.
-  lifecycle {
-    postcondition {
-      condition     = self.status == "READY"
-      error_message = "The cluster is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 # The kubeconfig, read when it is needed and stored nowhere. It may configure the
@@ -46,11 +37,4 @@ ephemeral "vnf_capi_workload_kubeconfig" "edge" {
   # A certificate of its own for an hour, instead of the administrator's for a year. Its rights
   # are those that RBAC of the workload cluster binds to the group.
   certificate_request = { common_name = "pipeline", organizations = ["pipelines"], ttl = "1h" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.host == vnf_capi_workload_cluster.edge.endpoint
-      error_message = "The kubeconfig leads to ${self.host}."
-    }
-  }
 }

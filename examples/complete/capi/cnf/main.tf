@@ -25,13 +25,6 @@ resource "vnf_capi_workload_cluster" "core" {
     content   = file(coalesce(var.cluster_template, "${path.module}/cluster-template.yaml"))
     variables = var.template_variables
   }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "READY"
-      error_message = "The cluster is ${self.status}: apply again to continue."
-    }
-  }
 }
 
 ephemeral "vnf_capi_workload_kubeconfig" "core" {
@@ -66,11 +59,4 @@ resource "vnf_instance" "core5g" {
   namespace  = "core5g"
 
   deletion_policy = { volumes = "delete" }
-
-  lifecycle {
-    postcondition {
-      condition     = self.status == "INSTANTIATED"
-      error_message = "The 5G core is ${self.status}: apply again to continue."
-    }
-  }
 }

@@ -1,0 +1,107 @@
+package lcm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// RecoverInstance implements vnfm.Manager.
+func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	ctx = withSecretsOf(ctx, &spec)
+	s, r, problems, err := e.resolveSpec(ctx, &spec)
+	if err == nil {
+		err = problems.Err()
+	}
+	if s == nil || (err != nil && !spec.Known.Ending) {
+		return nil, err
+	}
+	if done, err := e.terminated(ctx, s, id); err != nil || done {
+		return nil, errors.Join(err, records.NotFound(store.KindInstance, id))
+	}
+	if err != nil {
+		return e.recoverToEnd(ctx, s, id, spec)
+	}
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
+		return nil, err
+	}
+	en, err := e.recover(ctx, s, id, spec, r)
+	if errors.Is(err, store.ErrExists) {
+		// Another process has recovered it meanwhile.
+		en, err = records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	}
+	if err != nil {
+		return nil, vnfm.ConcealedIn(ctx).Error(err)
+	}
+	return &en.Value, nil
+}
+
+// recoverToEnd writes a record that says enough for a termination, which finds what must go by its labels.
+func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	en := newInstance(id, spec)
+	i := &en.Value
+	i.Status, i.Acknowledged, i.Recovered = vnfm.StatusFailedTemp, true, true
+	i.Generation, i.RegisteredVIMID = spec.Known.Generation, spec.Known.RegisteredVIMID
+	i.PackageID, i.Connections, i.OperationalState = spec.PackageID, spec.Connections, spec.OperationalState
+	return i, en.Create(ctx, s)
+}
+
+// recover writes the record of an instance that the user knows and the store has lost. Its objects are found on the VIM, which has the
+// key of the digests as well. What Terraform's state says was complete is complete; anything else is resumed by the update that
+// follows.
+func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*records.Entry[vnfm.Instance], error) {
+	en := newInstance(id, spec)
+	i := &en.Value
+	describe(i, spec, r)
+	i.Status, i.Acknowledged, i.Recovered = vnfm.StatusFailedTemp, true, true
+	if spec.Known.Status == vnfm.StatusInstantiated {
+		i.Status = vnfm.StatusInstantiated
+	}
+	i.Generation, i.RegisteredVIMID = spec.Known.Generation, spec.Known.RegisteredVIMID
+	if spec.RotationTrigger != "" {
+		i.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
+	}
+	if spec.Heal != nil {
+		i.HealTrigger = spec.Heal.Trigger
+	}
+	var err error
+	if i.DigestKey, err = e.recoverKey(ctx, id, spec, r); err != nil {
+		return nil, err
+	}
+	t, d, err := e.bind(ctx, i, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.Recover(ctx, t, inventoryRecorder{i}); err != nil {
+		return nil, fmt.Errorf("looking for what %s %q consists of: %w", spec.Noun(), spec.Name, err)
+	}
+	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
+		return nil, err
+	}
+	if err := en.Create(ctx, s); err != nil {
+		return nil, err
+	}
+	return en, e.confirmReferences(ctx, s, referencesOf(&spec))
+}
+
+// inventoryRecorder keeps the inventory of an instance that has no operation.
+type inventoryRecorder struct{ instance *vnfm.Instance }
+
+// SaveInventory implements vnfm.Recorder.
+func (r inventoryRecorder) SaveInventory(_ context.Context, items []vnfm.InventoryItem) error {
+	r.instance.Inventory = items
+	return nil
+}
+
+// Progress implements vnfm.Recorder.
+func (inventoryRecorder) Progress(context.Context, string) {}
+
+// SetNote implements vnfm.Recorder.
+func (inventoryRecorder) SetNote(context.Context, string, string) error { return nil }
+
+// Note implements vnfm.Recorder.
+func (inventoryRecorder) Note(string) string { return "" }

@@ -1,0 +1,56 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// RecoveredSummary is the summary of all warnings about records that a refresh has written again: Terraform shows one of several
+// warnings with the same summary.
+const RecoveredSummary = "Records Were Missing in the Store and Were Written Again"
+
+// WarnRecovered says that the record of an object was written again.
+func WarnRecovered(diags *diag.Diagnostics, object string) {
+	diags.AddWarning(RecoveredSummary, fmt.Sprintf("The store of this provider configuration had no record of %s. It was written again from Terraform's state and from what there is. That changes nothing else. "+
+		"If the store should have had it, check the argument \"store\" of the provider: on a machine that keeps no disk, use a store that outlives it.", object))
+}
+
+// isMissing reports whether an error says that the store has no record of an id.
+func isMissing(err error, id string) bool {
+	var missing *vnfm.NotFoundError
+	return errors.As(err, &missing) && missing.ID == id
+}
+
+// known is what a state says of an instance besides its arguments.
+func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
+	common := state.Common()
+	known := vnfm.KnownState{Status: vnfm.InstanceStatus(common.Status.ValueString()), Generation: common.Generation.ValueInt64()}
+	switch {
+	case common.Status.ValueString() == r.config.CompletedStatus:
+		known.Status = vnfm.StatusInstantiated
+	case known.Status == vnfm.StatusUnknown && known.Generation > 0:
+		// An earlier refresh could not look. Its creation was complete, and drift is looked for.
+		known.Status = vnfm.StatusInstantiated
+	}
+	if m, ok := any(state).(interface{ RegisteredVIM() string }); ok {
+		known.RegisteredVIMID = m.RegisteredVIM()
+	}
+	return known
+}
+
+// recover writes the record of an instance again that the store has lost. Ending says that only a termination follows.
+func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bool) (*vnfm.Instance, error) {
+	var diags diag.Diagnostics
+	spec, known := state.Spec(ctx, (*M)(state), &diags)
+	if diags.HasError() || !known {
+		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
+	}
+	spec.Known = r.known(state)
+	spec.Known.Ending = ending
+	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
+}
