@@ -89,7 +89,7 @@ func TestAccCreate_fail(t *testing.T) {
 	}
 	configure(refused(t))
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Error: Unable to Instantiate VNF Instance "test"`, "selector", `run "terraform untaint"`)
+	env.expectOutput(r, `Error: Unable to Instantiate VNF Instance "test"`, "selector", `run "terraform untaint"`)
 	failed := env.resource(address)
 	if got := failed.text("status"); !failed.tainted || got != "FAILED_TEMP" {
 		t.Errorf("the instance is %s, tainted: %t", got, failed.tainted)

@@ -74,7 +74,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	if _, _, err := w.UpdateVIM(t.Context(), v.ID, vimSpec); err != nil {
 		t.Fatal(err)
 	}
-	// The driver is told by what the cluster consists of.
+	// The driver is chosen by what the cluster consists of.
 	cluster.owner = true
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
