@@ -88,7 +88,9 @@ func (env *testEnv) reach(t *testing.T, connection string, lab labtest.Env) *tar
 }
 
 // targets are all clusters.
-func (env *testEnv) targets() []*targetCluster { return append([]*targetCluster{&env.targetCluster}, env.further...) }
+func (env *testEnv) targets() []*targetCluster {
+	return append([]*targetCluster{&env.targetCluster}, env.further...)
+}
 
 // vims are the vnf_vim of all clusters, reached through the gateway.
 func (env *testEnv) vims() string {

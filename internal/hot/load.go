@@ -105,7 +105,7 @@ type loader struct {
 	// nested are the templates by the name that they are referred to by, nil while
 	// they are read or when they cannot be; files are those of get_file.
 	nested map[string]*template
-	files map[string]string
+	files  map[string]string
 	// budgetReported is set when the end of the budget is among the problems.
 	budgetReported bool
 }

@@ -29,12 +29,12 @@ type retryPolicy struct {
 
 func defaultRetry() retryPolicy {
 	return retryPolicy{
-		base:           100 * time.Millisecond,
-		limit:          3 * time.Second,
-		window:         45 * time.Second,
-		propagationWindow:   5 * time.Second,
-		attempts:       3,
-		attemptTimeout: 60 * time.Second,
+		base:              100 * time.Millisecond,
+		limit:             3 * time.Second,
+		window:            45 * time.Second,
+		propagationWindow: 5 * time.Second,
+		attempts:          3,
+		attemptTimeout:    60 * time.Second,
 	}
 }
 

@@ -17,7 +17,9 @@ func MergeValues(base, overrides map[string]any) map[string]any {
 // are all maps with a name that is unique in its list are merged by it: those of the same
 // name are merged, others are appended. All other lists are merged element by element: null
 // leaves what is below, what is longer is appended. All else is replaced.
-func MergeDeep(base, overrides map[string]any) map[string]any { return mergeMaps(base, overrides, mergeLists) }
+func MergeDeep(base, overrides map[string]any) map[string]any {
+	return mergeMaps(base, overrides, mergeLists)
+}
 
 func mergeMaps(base, overrides map[string]any, lists func(below, above []any) []any) map[string]any {
 	out := maps.Clone(base)

@@ -14,8 +14,8 @@ import (
 type Inventory struct {
 	vnfm.Recorder
 
-	mu     sync.Mutex
-	own    []vnfm.InventoryItem
+	mu      sync.Mutex
+	own     []vnfm.InventoryItem
 	foreign []vnfm.InventoryItem
 }
 

@@ -71,7 +71,7 @@ func TestFind(t *testing.T) {
 		arguments map[string]string
 		id        string
 		summary   string
-		details      []string
+		details   []string
 	}{
 		"id":             {arguments: map[string]string{"id": "2"}, id: "2"},
 		"host":           {arguments: map[string]string{"host": "192.0.2.4"}, id: "4"},

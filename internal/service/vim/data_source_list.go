@@ -32,7 +32,9 @@ func NewListDataSource() datasource.DataSource {
 		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.VIM, error) {
 			return manager.VIMs(ctx, vnfm.VIMFilter{Name: filter["name"], Type: vnfm.VIMType(filter["type"])})
 		},
-		Element: func(_ context.Context, _ vnfm.Manager, v *vnfm.VIM, _ *diag.Diagnostics) listedModel { return listedOf(v) },
+		Element: func(_ context.Context, _ vnfm.Manager, v *vnfm.VIM, _ *diag.Diagnostics) listedModel {
+			return listedOf(v)
+		},
 	}
 }
 

@@ -30,7 +30,9 @@ func NewListDataSource() datasource.DataSource {
 		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Package, error) {
 			return manager.Packages(ctx, vnfm.PackageFilter{Name: filter["name"], VNFDID: filter["vnfd_id"]})
 		},
-		Element: func(_ context.Context, _ vnfm.Manager, p *vnfm.Package, _ *diag.Diagnostics) listedModel { return listedOf(p) },
+		Element: func(_ context.Context, _ vnfm.Manager, p *vnfm.Package, _ *diag.Diagnostics) listedModel {
+			return listedOf(p)
+		},
 	}
 }
 

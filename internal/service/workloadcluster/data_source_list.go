@@ -29,7 +29,9 @@ func NewListDataSource() datasource.DataSource {
 		Name: "workload_clusters", NameDescription: "Workload clusters in the order of their creation.",
 		Elements: listedAttributes(),
 		Find:     findClusters,
-		Element:  func(_ context.Context, _ vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) listedModel { return listedOf(i) },
+		Element: func(_ context.Context, _ vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) listedModel {
+			return listedOf(i)
+		},
 	}
 }
 

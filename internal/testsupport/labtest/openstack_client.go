@@ -98,8 +98,8 @@ func (c openStackClient) call(t testing.TB, method, path string, in, out any) ht
 
 // openStackError is an answer that is none of success.
 type openStackError struct {
-	what string
-	code int
+	what   string
+	code   int
 	answer string
 }
 

@@ -25,7 +25,7 @@ type client struct {
 type statusError struct {
 	method, url string
 	code        int
-	answer        string
+	answer      string
 }
 
 func (e *statusError) Error() string {
