@@ -5,7 +5,7 @@
 #
 # Several masters need a load balancer (external_lb_param): without one, all nodes keep to the address of the first master.
 #
-# What an action that was interrupted has left of a node is removed before it is made again. Tokens and keys are on no
+# What an action that was interrupted has left of a node is taken away before it is made anew. Tokens and keys are on no
 # command line: they go through files that only root can read.
 set -eu
 umask 077
