@@ -111,8 +111,8 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			}
 			err = test.work(t.Context(), slow, id, spec)
 			lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
-			if !ok || lost.Holder != store.Holder() {
-				t.Errorf("the process that wakes up: %v, want a LeaseLostError that names %s", err, store.Holder())
+			if !ok || lost.Holder != store.DescribeHolder(store.Holder()) {
+				t.Errorf("the process that wakes up: %v, want a LeaseLostError that names %s", err, store.DescribeHolder(store.Holder()))
 			}
 			if test.wakes != nil && !errors.Is(err, test.wakes) {
 				t.Errorf("the process that wakes up does not say what it came upon: %v", err)
