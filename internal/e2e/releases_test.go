@@ -35,7 +35,7 @@ func TestAccTwoReleases(t *testing.T) {
 	present := env.tools
 	former := env.buildProviderOf(filepath.Join("testdata", "format-1.commit"))
 	config := func(s acctest.Store) {
-		env.write(s.Provider(), env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test"))
+		env.write(s.Provider(), env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", `on_failure = "resume"`))
 	}
 	config(env.store)
 	env.useProvider(former)

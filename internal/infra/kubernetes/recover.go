@@ -10,7 +10,7 @@ import (
 // Recover implements vnfm.InfraDriver. It lists the objects with the instance's label: of the kinds that the package has, and of all
 // built-in kinds.
 func (d *Driver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	s, err := d.open(ctx, t, r)
+	s, err := d.openToFind(ctx, t, r)
 	if err != nil {
 		return err
 	}

@@ -28,17 +28,24 @@ import (
 // of a kind, when the specification keeps them and as long as something in them stays or is
 // foreign.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
-	s, err := d.connect(t, r)
+	s, err := d.openToFind(ctx, t, r)
 	if err != nil {
 		return err
 	}
-	if t.Package != nil && t.Flavour != nil {
-		// A package that cannot be rendered any more must not block its removal.
-		if rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
-			s.rendering = rendering
-		}
-	}
 	return s.locked(ctx, func(ctx context.Context) error { return s.terminate(ctx, spec) })
+}
+
+// openToFind prepares a call that finds what there is of an instance. The package may be lost, and one that cannot be rendered any
+// more must not block its removal.
+func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
+	s, err := d.connect(t, r)
+	if err != nil || t.Package == nil || t.Flavour == nil {
+		return s, err
+	}
+	if rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
+		s.rendering = rendering
+	}
+	return s, nil
 }
 
 func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error {

@@ -123,9 +123,11 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 		return nil, err
 	}
 	onboarded, shares := en.Value.OnboardedAt, en.Value.Shares
+	for _, taken := range fresh.Value.Shares {
+		shares.Take(taken.ID)
+	}
 	en.Value, en.Rec.Sealed = fresh.Value, fresh.Rec.Sealed
-	en.Value.OnboardedAt = onboarded
-	en.Value.Shares.Merge(shares)
+	en.Value.OnboardedAt, en.Value.Shares = onboarded, shares
 	return en, en.Update(ctx, s)
 }
 

@@ -64,15 +64,6 @@ func (s *Shares) Release(id string) {
 	*s = slices.DeleteFunc(slices.Clone(*s), func(other Share) bool { return other.ID == id })
 }
 
-// Merge adds the shares of an earlier record of the object.
-func (s *Shares) Merge(earlier Shares) {
-	for _, other := range earlier {
-		if !s.has(other.ID) {
-			*s = append(*s, other)
-		}
-	}
-}
-
 func (s *Shares) has(id string) bool {
 	return slices.ContainsFunc(*s, func(other Share) bool { return other.ID == id })
 }

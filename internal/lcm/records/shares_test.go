@@ -36,9 +36,6 @@ func TestShares(t *testing.T) {
 	}
 	assert.True(t, s.Take("again"))
 	assert.Equal(t, []string{"known", "elsewhere", "remote", "again"}, ids(s))
-	fresh := Shares{{ID: "again"}}
-	fresh.Merge(s)
-	assert.Equal(t, []string{"again", "known", "elsewhere", "remote"}, ids(fresh))
 }
 
 func ids(s Shares) (out []string) {

@@ -98,12 +98,12 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
 	if err == nil {
-		share := base.Share(ctx, req.Private, &resp.Diagnostics)
-		if share == "" {
-			// An import takes its share with its first read.
-			share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+		if share := base.Share(ctx, req.Private, &resp.Diagnostics); share != "" {
+			err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
+		} else {
+			// An import, whose state may be given up. The next read has it.
+			base.NewShare(ctx, resp.Private, &resp.Diagnostics)
 		}
-		err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
 	}
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, base.Share(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics):
