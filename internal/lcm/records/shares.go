@@ -45,7 +45,8 @@ func (s *Shares) Take(id string) bool {
 	kept := slices.DeleteFunc(slices.Clone(*s), func(other Share) bool {
 		return other.Holder != "" && here != "" && other.Place == here && store.HolderDead(other.Holder)
 	})
-	*s = append(kept, Share{ID: id, Holder: store.Holder(), Place: here})
+	kept = append(kept, Share{ID: id, Holder: store.Holder(), Place: here})
+	*s = kept
 	return true
 }
 
