@@ -99,14 +99,6 @@ type Package struct {
 	ChangeLog, Tests, Licenses, Certificate string
 }
 
-// Metadata returns a value of the manifest's metadata, or "".
-func (p *Package) Metadata(key string) string {
-	if p.Manifest == nil {
-		return ""
-	}
-	return p.Manifest.Metadata[key]
-}
-
 // Artifact is one listed file.
 type Artifact struct {
 	Path string
