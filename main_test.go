@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // envServe has the test binary be the provider.
@@ -23,22 +25,18 @@ func TestMain(m *testing.M) {
 }
 
 // TestManifestNamesTheProtocol compares the registry manifest with what is served:
-// a registry that is told another protocol offers the provider to the wrong CLIs.
+// a registry with another protocol offers the provider to the wrong CLIs.
 func TestManifestNamesTheProtocol(t *testing.T) {
 	t.Parallel()
 	data, err := os.ReadFile("terraform-registry-manifest.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var manifest struct {
 		Version  int `json:"version"`
 		Metadata struct {
 			ProtocolVersions []string `json:"protocol_versions"`
 		} `json:"metadata"`
 	}
-	if err := json.Unmarshal(data, &manifest); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &manifest))
 	served := servedProtocol(t) + ".0"
 	if manifest.Version != 1 || !slices.Equal(manifest.Metadata.ProtocolVersions, []string{served}) {
 		t.Errorf("manifest says version %d, protocols %v; served is %s", manifest.Version, manifest.Metadata.ProtocolVersions, served)
@@ -56,12 +54,8 @@ func servedProtocol(t *testing.T) string {
 		"TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
 		"PLUGIN_PROTOCOL_VERSIONS=5,6")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the handshake of the provider: %q, %v", line, err)

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // auditLag is how long the API server may take to write what it was asked.
@@ -49,9 +51,7 @@ func (a *audit) skip(b *testing.B) {
 	b.Helper()
 	wait(b, auditLag)
 	info, err := os.Stat(a.path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	a.from = info.Size()
 }
 
@@ -61,9 +61,7 @@ func (a *audit) take(b *testing.B, userAgent string) calls {
 	b.Helper()
 	wait(b, auditLag)
 	f, err := os.Open(a.path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err == nil && info.Size() < a.from {
 		a.from = 0 // The log was rotated.

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -61,9 +63,7 @@ func BenchmarkKubernetes(b *testing.B) {
 	s := &stage{lab: labtest.Kubernetes(b), report: newReport()}
 	s.audit = newAudit(b, s.lab.AuditLog)
 	observer, err := newDynamic(s.lab, observeAgent)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	s.observer = observer
 	s.tools = newTools(b)
 	b.Run("fixed", func(b *testing.B) {
@@ -151,21 +151,15 @@ func (s *stage) handshake(b *testing.B) time.Duration {
 		"TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
 		"PLUGIN_PROTOCOL_VERSIONS=6")
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, cmd.Start())
 	line, err := bufio.NewReader(out).ReadString('\n')
 	took := time.Since(begin)
 	if err != nil || strings.Count(line, "|") < 4 {
 		b.Fatalf("the provider said %q: %v", line, err)
 	}
-	if err := cmd.Process.Kill(); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, cmd.Process.Kill())
 	_ = cmd.Wait() // Killed.
 	return took
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/dynamic"
 
@@ -98,9 +99,7 @@ func (l *life) keep(step string, m measure) {
 func (l *life) expectRolledOut() {
 	l.Helper()
 	list, err := l.observer.Resource(resources["Deployment"]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
-	if err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, err)
 	ready := 0
 	for i := range list.Items {
 		if isRolledOut(&list.Items[i]) {
@@ -121,9 +120,7 @@ func (l *life) expectNothing() {
 		var left []string
 		for _, share := range shares {
 			list, err := l.observer.Resource(resources[share.kind]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
-			if err != nil {
-				l.Fatal(err)
-			}
+			require.NoError(l, err)
 			for i := range list.Items {
 				if strings.HasPrefix(list.Items[i].GetName(), strings.ToLower(share.kind)+"-") {
 					left = append(left, share.kind+"/"+list.Items[i].GetName())
@@ -165,9 +162,7 @@ func (l *life) watchScale(replicas int64) func(noticed time.Time) time.Duration 
 // loopLife leads the life with the bare loop.
 func loopLife(l *life) {
 	client, err := newDynamic(l.lab, loopAgent)
-	if err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, err)
 	bare := &loop{client: client, namespace: l.namespace}
 	dir := l.workload.manifests
 	step := func(name string, work func(ctx context.Context) error) {
@@ -196,9 +191,7 @@ func loopLife(l *life) {
 func engineLife(l *life) {
 	files := acctest.NewStore(l.B)
 	keys, err := seal.New(seal.Source{KeyFile: files.KeyFile})
-	if err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, err)
 	engine := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path, "test") },
 		Keyring:   keys,
@@ -235,9 +228,7 @@ func engineLife(l *life) {
 	l.expectRolledOut()
 	step(stepPlan, func(ctx context.Context) error { return l.expectInSync(ctx, engine, id, spec) })
 	l.workload.write(l.B, true)
-	if err := onboard(l.Context()); err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, onboard(l.Context()))
 	update := func(ctx context.Context) error {
 		_, err := engine.Update(ctx, id, spec)
 		return err
@@ -262,9 +253,7 @@ func (l *life) registerVIM(engine *lcm.Engine) string {
 		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: l.lab.Endpoint, CACertificate: l.lab.ReadFile(l.B, l.lab.CAFile)},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(l.lab.AdminToken)},
 	})
-	if err != nil {
-		l.Fatal(err)
-	}
+	require.NoError(l, err)
 	return vim.ID
 }
 
@@ -318,9 +307,7 @@ func newTools(b *testing.B) tools {
 	t := tools{terraform: os.Getenv("TF_ACC_TERRAFORM_PATH")}
 	if t.terraform == "" {
 		path, err := exec.LookPath("terraform")
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		t.terraform = path
 	}
 	built := os.Getenv(envProvider)
@@ -338,9 +325,7 @@ func newTools(b *testing.B) tools {
 		b.Fatal(err)
 	}
 	text := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"nfv-iac/vnf\" = %q\n  }\n}\n", dir)
-	if err := os.WriteFile(t.config, []byte(text), 0o600); err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, os.WriteFile(t.config, []byte(text), 0o600))
 	return t
 }
 
@@ -373,9 +358,7 @@ func (m *module) run(args ...string) measure {
 	cmd.Dir = m.dir
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+m.tools.config, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1", "TF_LOG=")
 	u, err := runMeasured(m.Context(), cmd)
-	if err != nil {
-		m.Fatal(err)
-	}
+	require.NoError(m, err)
 	out := measure{wall: u.wall, cpu: u.cpu, peak: u.peak, started: u.started}
 	if u.started > 0 {
 		out.provider = max(0, u.cpu-u.own)

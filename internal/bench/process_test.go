@@ -54,7 +54,7 @@ func runMeasured(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 	stop()
 	s := <-sampled
 	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		// The usage of a child that was waited for includes its own children.
+		// The usage of a child that has ended includes its own children.
 		u.cpu = time.Duration(r.Utime.Nano() + r.Stime.Nano())
 	}
 	u.own, u.started = s.own, len(s.peaks)
@@ -168,7 +168,7 @@ func selfCPU() time.Duration {
 	return time.Duration(r.Utime.Nano() + r.Stime.Nano())
 }
 
-// resetPeak makes VmHWM of this process begin anew at what it holds now.
+// resetPeak sets VmHWM of this process to what it holds now.
 func resetPeak() {
 	// Without the right to write there, the peak is that of the whole run.
 	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0)

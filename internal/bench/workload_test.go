@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
@@ -195,15 +197,11 @@ func configuration(value string) string {
 func (w *workload) size(b *testing.B) int64 {
 	b.Helper()
 	entries, err := os.ReadDir(w.manifests)
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	var total int64
 	for _, e := range entries {
 		info, err := e.Info()
-		if err != nil {
-			b.Fatal(err)
-		}
+		require.NoError(b, err)
 		total += info.Size()
 	}
 	return total

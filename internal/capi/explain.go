@@ -38,9 +38,9 @@ func (c *cluster) explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// conditionChain returns the most telling conditions, one line for each object that said
+// conditionChain returns the most telling conditions, one line for each object that text
 // does not name already; empty when there are none.
-func (c *cluster) conditionChain(ctx context.Context, said string) string {
+func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	limit := explainLimit
 	if errors.Is(ctx.Err(), context.Canceled) {
 		limit = explainQuickly
@@ -53,7 +53,7 @@ func (c *cluster) conditionChain(ctx context.Context, said string) string {
 	}
 	var lines []string
 	add := func(obj *unstructured.Unstructured) {
-		if obj == nil || strings.Contains(said, objectName(obj)) {
+		if obj == nil || strings.Contains(text, objectName(obj)) {
 			return
 		}
 		if line := worstCondition(obj); line != "" {

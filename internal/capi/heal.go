@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// groupControlPlane is what machines of the control plane have in the place of the name
+// groupControlPlane is what machines of the control plane have instead of the name
 // of a node group.
 const groupControlPlane = "control-plane"
 
@@ -26,7 +26,7 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 	if err != nil {
 		return err
 	}
-	if h.Whole() {
+	if h.EntireInstance() {
 		if err := o.Apply(ctx, t, r); err != nil {
 			return err
 		}
@@ -83,7 +83,7 @@ func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Re
 }
 
 // removeMachines deletes machines, and waits until they are gone and the cluster is as
-// it shall be without them.
+// it is meant to be without them.
 func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.Unstructured, r vnfm.Recorder) error {
 	if len(machines) == 0 {
 		return nil

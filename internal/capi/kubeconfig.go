@@ -102,19 +102,19 @@ func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) 
 // the CA are known. One that the API refuses since it has expired is returned with an
 // ExpiredError: nothing makes it valid again.
 func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vnfm.Kubeconfig, error) {
-	said := ""
+	last := ""
 	for {
 		k, err := c.tryKubeconfig(ctx)
 		var expired *vnfm.ExpiredError
 		if err == nil || errors.As(err, &expired) {
 			return k, err
 		}
-		if text := err.Error(); text != said && ctx.Err() == nil {
-			said = text
+		if text := err.Error(); text != last && ctx.Err() == nil {
+			last = text
 			waiting(err)
 		}
 		if err := poll.Sleep(ctx, answerEvery); err != nil {
-			return nil, fmt.Errorf("the workload API of %s does not answer: %w; the last try: %s", c, err, said)
+			return nil, fmt.Errorf("the workload API of %s does not answer: %w; the last try: %s", c, err, last)
 		}
 	}
 }

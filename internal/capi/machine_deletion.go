@@ -17,7 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The annotations by which Cluster API is told of single machines: the first ones to go
+// The annotations that mark single machines for Cluster API: the first ones to go
 // when their group gets smaller, and one that its owner is to replace. Only that there is
 // one counts; what it holds says that it is ours.
 const (

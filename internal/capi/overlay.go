@@ -41,7 +41,7 @@ func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 }
 
 // Apply brings the management cluster to the target and waits until the workload
-// cluster is as it shall be and its API answers. The application credential is there
+// cluster is ready and its API answers. The application credential is there
 // before what needs it, and a former one goes when nothing does any more.
 func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
@@ -90,7 +90,7 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 		return problems, err
 	}
 	if t.Instance.Status == vnfm.StatusInstantiated {
-		// The machines of an operation that is gone on with may be gone.
+		// The machines of an operation that is resumed may be gone.
 		found, err := c.checkMachineNames(ctx)
 		if problems = append(problems, found...); err != nil {
 			return problems, err

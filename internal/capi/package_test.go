@@ -275,8 +275,8 @@ func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 	}
 }
 
-// TestSettleKeepsTheTrigger: a trigger that is left out rotates nothing, another one does.
-func TestSettleKeepsTheTrigger(t *testing.T) {
+// TestKeepTemplateNamesKeepsTheTrigger: a trigger that is left out rotates nothing, another one does.
+func TestKeepTemplateNamesKeepsTheTrigger(t *testing.T) {
 	with := func(trigger string) *vnfm.ClusterSpec {
 		return &vnfm.ClusterSpec{OpenStack: &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{RotationTrigger: trigger}}}
 	}

@@ -182,7 +182,7 @@ func (c *cluster) nodeGroupsUnready(objects map[string]*unstructured.Unstructure
 }
 
 // machinesOutdated finds a machine of a node group that has another version. The counts of a
-// group that was told of a version a moment ago are still those of before.
+// group that got a version a moment ago are still the former ones.
 func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructured) string {
 	for _, name := range forms.SortedKeys(machines) {
 		group := c.groupOfMachine(machines[name])
@@ -246,7 +246,7 @@ const (
 
 // awaitWorkloadAPI waits until the workload API answers with the cluster's kubeconfig. That it
 // refuses one that has expired is an answer as well: the cluster is no worse for it, and
-// whoever reads the kubeconfig is told.
+// readers of the kubeconfig get that error.
 func (c *cluster) awaitWorkloadAPI(ctx context.Context, r vnfm.Recorder) error {
 	_, err := c.awaitKubeconfig(ctx, func(err error) {
 		if r != nil {

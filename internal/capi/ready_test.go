@@ -33,7 +33,7 @@ func TestMachinesOutdated(t *testing.T) {
 		want    string
 	}{
 		"of before":             {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "a", "v1.34.0"), lags},
-		"as it shall be":        {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "a", "v1.35.0"), ""},
+		"ready":                 {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "a", "v1.35.0"), ""},
 		"replaced when deleted": {"1.35.0", vnfm.NodeGroup{Rollout: &vnfm.NodeRollout{Type: "OnDelete"}}, machine("a-1", "a", "v1.34.0"), ""},
 		"of the control plane":  {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "", "v1.34.0"), ""},
 		"of a group of others":  {"1.35.0", vnfm.NodeGroup{}, machine("a-1", "b", "v1.34.0"), ""},
@@ -74,7 +74,7 @@ func TestMachineSetsOutdated(t *testing.T) {
 	}{
 		"of before":        {made("MachineSet", "edge-a-1", "old", 1), "MachineDeployment core/edge-a: its machines are made of template old and become ones of new"},
 		"of before, empty": {made("MachineSet", "edge-a-1", "old", 0), ""},
-		"as it shall be":   {made("MachineSet", "edge-a-2", "new", 1), ""},
+		"ready":            {made("MachineSet", "edge-a-2", "new", 1), ""},
 		"counted":          {counted(1, 3, 1), ""},
 		"not observed":     {counted(1, 2, 1), "MachineSet core/edge-a-2: the controller has not seen generation 3 yet"},
 		"too many":         {counted(1, 3, 3), "MachineSet core/edge-a-2: 3 of 1 machines are up to date, 3 are available, 3 exist"},

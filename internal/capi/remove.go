@@ -35,15 +35,15 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 		return err
 	}
 	last := own
-	said := ""
+	reported := ""
 	err = c.client.Until(ctx, []kube.Selection{selectOne(ref)}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
 		obj := objects[0][c.name]
 		if obj == nil || obj.GetUID() != own.GetUID() {
 			return true, nil
 		}
 		last = obj
-		if d := kube.ClusterCondition(obj, clusterv1.DeletingCondition); d.Message != "" && d.Message != said {
-			said = d.Message
+		if d := kube.ClusterCondition(obj, clusterv1.DeletingCondition); d.Message != "" && d.Message != reported {
+			reported = d.Message
 			r.Progress(ctx, "removing "+c.String()+": "+kube.OneLine(d.Message))
 		}
 		if machinesGone != nil && kube.ClusterCondition(obj, clusterv1.DeletingCondition).Reason == clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason {

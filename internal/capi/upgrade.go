@@ -14,7 +14,7 @@ import (
 // Nodes must not have a later version than their control plane. Of a topology Cluster API
 // sees to that. In the other forms control plane and node groups are objects of the same
 // wave, so that an upgrade changes the node groups in their turn: when the control plane
-// is what it shall be.
+// has its new version.
 
 // upgradesNodes reports whether there are node groups whose version is to change, and a
 // control plane for them to wait for.

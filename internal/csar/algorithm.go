@@ -157,20 +157,20 @@ func pssAlgorithm(der []byte) (signatureAlgorithm, error) {
 	return signatureAlgorithm{scheme: schemePSS, hash: hash}, nil
 }
 
-// costOf is how many steps it takes to verify a signature with a key, with what is around it. A step
+// costOf is how many steps it takes to verify a signature with a key, with a fixed part for what comes with it. A step
 // is a tenth of a microsecond or less.
 func costOf(key any) int64 {
-	const around = 1000
+	const fixed = 1000
 	switch key := key.(type) {
 	case *rsa.PublicKey:
 		words := int64(key.N.BitLen() / 64)
-		return around + words*words/2
+		return fixed + words*words/2
 	case *ecdsa.PublicKey:
 		if key.Curve.Params().BitSize > 256 {
-			return around + 10_000
+			return fixed + 10_000
 		}
 	}
-	return around + 1000
+	return fixed + 1000
 }
 
 var errSignature = errors.New("the signature was not made with the key of the certificate")

@@ -53,7 +53,7 @@ type Limits struct {
 	MaxRatio int
 }
 
-// DefaultLimits returns the limits that hold when nothing else is said.
+// DefaultLimits returns the limits that hold by default.
 func DefaultLimits() Limits {
 	return Limits{
 		MaxFiles:      100_000,

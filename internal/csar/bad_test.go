@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// TestReadBad holds packages that must not pass, each with all that is said about it.
+// TestReadBad holds packages that must not pass, each with all its problems.
 func TestReadBad(t *testing.T) {
 	const deployment = "Files/kubernetes/deployment.yaml"
 	good, root := goodPackage(), rootPackage()

@@ -574,7 +574,7 @@ func TestHostilePackages(t *testing.T) {
 	openHostile(t, cases)
 }
 
-// openHostile opens the package of each case, and holds what is said of it to what is wanted.
+// openHostile opens the package of each case, and compares its problems with the wanted ones.
 func openHostile(t *testing.T, cases []hostileCase) {
 	t.Helper()
 	for _, tt := range cases {

@@ -85,10 +85,9 @@ type Package struct {
 	// ManifestFile and Manifest are empty and nil for a package without manifest.
 	ManifestFile string
 	Manifest     *Manifest
-	// MetaFile and Meta, the first block of TOSCA.meta by canonical key, are empty for
-	// a package without TOSCA-Metadata.
-	MetaFile string
-	Meta     map[string]string
+	// Meta is the first block of TOSCA.meta by canonical key, empty for a package without
+	// TOSCA-Metadata.
+	Meta map[string]string
 	// Artifacts are the files that the manifest and TOSCA.meta list, in their order,
 	// without those that are missing and without the non-MANO artifacts.
 	Artifacts []Artifact
@@ -98,14 +97,6 @@ type Package struct {
 	// ChangeLog and Certificate are paths of files, Tests and Licenses of directories (or
 	// files); empty when the package has none.
 	ChangeLog, Tests, Licenses, Certificate string
-}
-
-// Metadata returns a value of the manifest's metadata, or "".
-func (p *Package) Metadata(key string) string {
-	if p.Manifest == nil {
-		return ""
-	}
-	return p.Manifest.Metadata[key]
 }
 
 // Artifact is one listed file.

@@ -130,7 +130,6 @@ func (r *reader) metaAt(key string) place {
 
 // readMeta handles a package with TOSCA-Metadata.
 func (r *reader) readMeta() {
-	r.p.MetaFile = metaFile
 	data, ok := r.lines(metaFile)
 	if !ok {
 		return
@@ -143,12 +142,12 @@ func (r *reader) readMeta() {
 		r.add(vnfm.SeverityError, r.metaAt(KeyEntryDefinitions), fmt.Sprintf("%s %q is not a YAML file", KeyEntryDefinitions, r.p.Entry), "its name must end with .yaml or .yml")
 		r.p.Entry = ""
 	}
-	others := splitNames(meta.Keys[KeyOtherDefinitions])
-	if len(others) > maxSources {
+	definitions := splitNames(meta.Keys[KeyOtherDefinitions])
+	if len(definitions) > maxSources {
 		r.add(vnfm.SeverityError, r.metaAt(KeyOtherDefinitions), KeyOtherDefinitions+" names "+tooManySources.Error(), "")
-		others = nil
+		definitions = nil
 	}
-	for _, name := range others {
+	for _, name := range definitions {
 		if name = r.existing(KeyOtherDefinitions, name, vnfm.SeverityError, false); name != "" {
 			r.p.OtherDefinitions = append(r.p.OtherDefinitions, name)
 		}

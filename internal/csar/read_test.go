@@ -87,7 +87,7 @@ func TestReadVariations(t *testing.T) {
 			files: texts{"s.yaml": rootText, "s.mf": "metadata:\nvnf_provider_id:Acme\nvnf_product_name:cnf\nvnf_release_date_time:2021-01-01T10:00:00+02:00\nvnf_package_version:1.0\nvnfd_id:testCnf\nvnf_software_version:1\nvnfm_info:etsivnfm:v2.3.1,0:myGreatVnfm-1\ncompatible_specification_versions:2.6.1,3.1.1\n\nsource: s.yaml\nalgorithm: SHA-256\nhash: " + sha(rootText) + "\n"},
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
-				got := []string{p.Metadata(MetadataVNFDID), p.Metadata(MetadataReleaseDateTime), p.Metadata(MetadataVNFMInfo), p.Metadata(MetadataSpecVersions)}
+				got := []string{p.Manifest.Metadata[MetadataVNFDID], p.Manifest.Metadata[MetadataReleaseDateTime], p.Manifest.Metadata[MetadataVNFMInfo], p.Manifest.Metadata[MetadataSpecVersions]}
 				if diff := cmp.Diff([]string{"testCnf", "2021-01-01T10:00:00+02:00", "etsivnfm:v2.3.1,0:myGreatVnfm-1", "2.6.1,3.1.1"}, got); diff != "" {
 					t.Error(diff)
 				}
@@ -98,7 +98,7 @@ func TestReadVariations(t *testing.T) {
 			files: texts{"s.yaml": rootText, "s.mf": "metadata:\n  vnf_provider_id: \"Acme: Inc\"\n  vnf_product_name: 'cnf'\n  vnf_release_data_time: 2021\n  vnf_package_version: 1.0\n  compatible_specification_versions:\n    - 2.7.1\n    - 3.3.1\nSource: s.yaml\nAlgorithm: SHA256\nHash: " + sha(rootText) + "\n"},
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
-				got := []string{p.Metadata(MetadataProvider), p.Metadata(MetadataProduct), p.Metadata(MetadataReleaseDateTime), p.Metadata(MetadataSpecVersions)}
+				got := []string{p.Manifest.Metadata[MetadataProvider], p.Manifest.Metadata[MetadataProduct], p.Manifest.Metadata[MetadataReleaseDateTime], p.Manifest.Metadata[MetadataSpecVersions]}
 				if diff := cmp.Diff([]string{"Acme: Inc", "cnf", "2021", "2.7.1,3.3.1"}, got); diff != "" {
 					t.Error(diff)
 				}

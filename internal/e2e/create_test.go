@@ -19,12 +19,12 @@ func refused(t testing.TB) string {
 	return dir
 }
 
-// says checks that the output of a run holds texts.
-func (env *testEnv) says(r result, texts ...string) {
+// expectOutput checks that the output of a run holds texts.
+func (env *testEnv) expectOutput(r result, texts ...string) {
 	env.Helper()
-	said := r.text()
+	output := r.text()
 	for _, text := range texts {
-		if !strings.Contains(said, text) {
+		if !strings.Contains(output, text) {
 			env.Errorf("terraform %v does not say %q:\n%s", r.args, text, r.output)
 		}
 	}
@@ -48,7 +48,7 @@ func TestAccCreate_nothing(t *testing.T) {
 	env.kubectl("create", "configmap", "web-content", "--from-literal=mine=1")
 	env.configure(acctest.ExamplePackage(t, "hello"))
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "web-content", "Objects of other owners were not changed")
+	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "web-content", "Objects of other owners were not changed")
 	env.gone()
 	env.kubectl("delete", "configmap", "web-content")
 	env.apply()
@@ -65,10 +65,10 @@ func TestAccCreate_resume(t *testing.T) {
 	// A plan that asks the API server would not come that far a second time.
 	env.configure(refused(t), `server_dry_run = false`, `on_failure = "resume"`)
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, "Warning: VNF Instance \"test\" Is Not Instantiated Yet", "Resource postcondition failed", "The instance is FAILED_TEMP", "selector")
+	env.expectOutput(r, "Warning: VNF Instance \"test\" Is Not Instantiated Yet", "Resource postcondition failed", "The instance is FAILED_TEMP", "selector")
 	id := env.expectResumable()
 	again := env.expectExit(1, "apply", "-auto-approve")
-	env.says(again, "selector")
+	env.expectOutput(again, "selector")
 	if got := env.expectResumable(); got != id {
 		t.Errorf("the instance %s became %s", id, got)
 	}
@@ -89,7 +89,7 @@ func TestAccCreate_fail(t *testing.T) {
 	}
 	configure(refused(t))
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Error: Unable to Instantiate VNF Instance "test"`, "selector", `run "terraform untaint"`)
+	env.expectOutput(r, `Error: Unable to Instantiate VNF Instance "test"`, "selector", `run "terraform untaint"`)
 	failed := env.resource(address)
 	if got := failed.text("status"); !failed.tainted || got != "FAILED_TEMP" {
 		t.Errorf("the instance is %s, tainted: %t", got, failed.tainted)
@@ -129,12 +129,12 @@ func TestAccCreate_rollback(t *testing.T) {
 	env := newEnv(t)
 	env.configure(refused(t), `on_failure = "rollback"`)
 	r := env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "selector")
+	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "selector")
 	env.gone()
 
 	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "5s" }`)
 	r = env.expectExit(1, "apply", "-auto-approve")
-	env.says(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "web")
+	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "web")
 	env.gone()
 
 	env.configure(acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)
@@ -158,7 +158,7 @@ func TestAccCreate_timeout(t *testing.T) {
 			env := newEnv(t)
 			env.configure(failing(t, how), `timeouts = { create = "6s", update = "3m" }`, `on_failure = "resume"`)
 			r := env.expectExit(1, "apply", "-auto-approve")
-			env.says(r, append(texts, "Is Not Instantiated Yet", "Deployment "+env.namespace+"/web: InProgress", "pod web-", "event: Normal ScalingReplicaSet", "The instance is FAILED_TEMP")...)
+			env.expectOutput(r, append(texts, "Is Not Instantiated Yet", "Deployment "+env.namespace+"/web: InProgress", "pod web-", "event: Normal ScalingReplicaSet", "The instance is FAILED_TEMP")...)
 			env.resume(env.expectResumable(), acctest.ExamplePackage(t, "hello"))
 			env.destroy()
 			env.destroyed()

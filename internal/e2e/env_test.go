@@ -18,6 +18,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -31,8 +32,8 @@ const (
 	annotationKey = "vnf.nfv-iac.github.io/key"
 )
 
-// site is a cluster that an instance can be on.
-type site struct {
+// targetCluster is a cluster that an instance can be on.
+type targetCluster struct {
 	// connection is the VIM connection there, empty for the instance's own VIM.
 	connection string
 	lab        labtest.Env
@@ -41,14 +42,14 @@ type site struct {
 }
 
 // vim is the name of the vnf_vim.
-func (s *site) vim() string { return cmp.Or(s.connection, "test") }
+func (s *targetCluster) vim() string { return cmp.Or(s.connection, "test") }
 
 // testEnv is a lab with a gateway before it, a store, a namespace and one module.
 type testEnv struct {
 	*module
-	// site is the instance's own cluster, further are the others.
-	site
-	further   []*site
+	// targetCluster is the instance's own cluster, further are the others.
+	targetCluster
+	further   []*targetCluster
 	gateway   *gateway
 	store     acctest.Store
 	records   store.Store
@@ -68,14 +69,14 @@ func newEnv(t *testing.T) *testEnv {
 		t.Fatal(err)
 	}
 	env.namespace = "e2e-" + hex.EncodeToString(random)
-	env.site = *env.reach(t, "", lab)
+	env.targetCluster = *env.reach(t, "", lab)
 	return env
 }
 
 // reach returns a cluster that the provider reaches through the gateway.
-func (env *testEnv) reach(t *testing.T, connection string, lab labtest.Env) *site {
+func (env *testEnv) reach(t *testing.T, connection string, lab labtest.Env) *targetCluster {
 	t.Helper()
-	s := &site{connection: connection, lab: lab, way: env.gateway.open(t, lab), server: lab.Server(t)}
+	s := &targetCluster{connection: connection, lab: lab, way: env.gateway.open(t, lab), server: lab.Server(t)}
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
@@ -86,13 +87,15 @@ func (env *testEnv) reach(t *testing.T, connection string, lab labtest.Env) *sit
 	return s
 }
 
-// sites are all clusters.
-func (env *testEnv) sites() []*site { return append([]*site{&env.site}, env.further...) }
+// targets are all clusters.
+func (env *testEnv) targets() []*targetCluster {
+	return append([]*targetCluster{&env.targetCluster}, env.further...)
+}
 
 // vims are the vnf_vim of all clusters, reached through the gateway.
 func (env *testEnv) vims() string {
 	var out strings.Builder
-	for _, s := range env.sites() {
+	for _, s := range env.targets() {
 		fmt.Fprintf(&out, `
 resource "vnf_vim" %[1]q {
   name = %[1]q
@@ -173,7 +176,7 @@ func (env *testEnv) expectConsistent() {
 		}
 	}
 	var vims []string
-	for _, s := range env.sites() {
+	for _, s := range env.targets() {
 		vims = append(vims, "vnf_vim."+s.vim())
 	}
 	for kind, addresses := range map[store.Kind][]string{
@@ -225,7 +228,7 @@ func (env *testEnv) destroyed() {
 			env.Errorf("the store holds %d records of kind %s: %s", len(left), kind, left[0].Data)
 		}
 	}
-	for _, s := range env.sites() {
+	for _, s := range env.targets() {
 		if status, err := s.server.Do(env.Context(), http.MethodGet, "/api/v1/namespaces/"+env.namespace, ""); err != nil || (status == http.StatusOK) != env.foreign {
 			env.Errorf("namespace %s on VIM %s: status %d, %v; somebody else's: %t", env.namespace, s.vim(), status, err, env.foreign)
 		}
@@ -248,9 +251,7 @@ func (env *testEnv) blobs() []string {
 		}
 		return err
 	})
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return out
 }
 
@@ -274,11 +275,9 @@ func labelledObjects(all []entity) []entity {
 func (env *testEnv) labelled() []entity {
 	env.Helper()
 	var all []entity
-	for _, s := range env.sites() {
+	for _, s := range env.targets() {
 		found, err := s.server.Labelled(env.Context(), env.namespace, labelInstance)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		for _, o := range found {
 			e := entity{kind: o.GroupVersion + "/" + o.Kind, name: o.Name, uid: o.UID, key: o.Annotations[annotationKey], instance: o.Labels[labelInstance]}
 			if s.connection != "" && e.key != "" {
@@ -293,9 +292,7 @@ func (env *testEnv) labelled() []entity {
 func (env *testEnv) list(kind store.Kind) []store.Record {
 	env.Helper()
 	found, err := env.records.List(env.Context(), store.Query{Kind: kind})
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return found
 }
 
@@ -310,9 +307,7 @@ func decode[T any](env *testEnv, kind store.Kind) []T {
 	var out []T
 	for _, r := range env.list(kind) {
 		var v T
-		if err := json.Unmarshal(r.Data, &v); err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, json.Unmarshal(r.Data, &v))
 		out = append(out, v)
 	}
 	return out

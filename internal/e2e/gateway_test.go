@@ -16,6 +16,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -45,7 +47,7 @@ type gateway struct {
 	trap     *trap
 }
 
-// watcher is told of the first request that matches.
+// watcher gets the first request that matches.
 type watcher struct {
 	match func(request) bool
 	done  chan struct{}
@@ -72,9 +74,7 @@ type way struct {
 func (g *gateway) open(t *testing.T, lab labtest.Env) way {
 	t.Helper()
 	target, err := url.Parse(lab.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	roots := x509.NewCertPool()
 	if !roots.AppendCertsFromPEM([]byte(lab.ReadFile(t, lab.CAFile))) {
 		t.Fatalf("%s holds no certificate", lab.CAFile)
@@ -108,9 +108,7 @@ func (g *gateway) open(t *testing.T, lab labtest.Env) way {
 	})
 	out := way{endpoint: server.URL, caFile: t.TempDir() + "/ca.pem"}
 	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
-	if err := os.WriteFile(out.caFile, ca, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(out.caFile, ca, 0o600))
 	return out
 }
 

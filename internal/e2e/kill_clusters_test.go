@@ -24,7 +24,7 @@ func TestAccKill_clusters(t *testing.T) {
 	configure := func(version int) {
 		k.configure(packages[version], `vim_connections = { edge = { vim_id = vnf_vim.edge.id, namespace = "`+k.namespace+`", `+placed[version]+` } }`)
 	}
-	whole := func() {
+	consistent := func() {
 		k.expectEmptyPlan()
 		k.expectConsistent()
 	}
@@ -34,10 +34,10 @@ func TestAccKill_clusters(t *testing.T) {
 	if k.sampler.Soak() {
 		configure(0)
 		creates, createTime = k.measure("apply", "-auto-approve")
-		whole()
+		consistent()
 		configure(1)
 		updates, updateTime = k.measure("apply", "-auto-approve")
-		whole()
+		consistent()
 		destroys, destroyTime = k.measure("destroy", "-auto-approve")
 		k.destroyed()
 		t.Logf("undisturbed: %d, %d and %d writes", creates, updates, destroys)
@@ -48,7 +48,7 @@ func TestAccKill_clusters(t *testing.T) {
 		k.step("create", n, i, func() {
 			k.kill("create", i, "apply", "-auto-approve")
 			k.apply()
-			whole()
+			consistent()
 		})
 		if edge := strings.Join(k.resource(address).keys("objects"), "\n"); !strings.Contains(edge, "edge: apps/v1/StatefulSet upf") {
 			t.Fatalf("nothing is on the second cluster:\n%s", edge)
@@ -59,7 +59,7 @@ func TestAccKill_clusters(t *testing.T) {
 		k.step("update", n, i, func() {
 			k.kill("update", i, "apply", "-auto-approve")
 			k.apply()
-			whole()
+			consistent()
 			if got := k.resource(address).text("id"); got != id {
 				k.Errorf("the instance %s became %s", id, got)
 			}

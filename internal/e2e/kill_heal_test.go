@@ -154,7 +154,7 @@ func TestAccKill_heal(t *testing.T) {
 		return what, replaces
 	}
 	// Of a pod that comes back under its name the lab now and then takes the successor as
-	// well, so that what was replaced twice is told by who has done it: the requests that
+	// well, so that what was replaced twice is known by its author: the requests that
 	// delete pods, and the changes of the Deployment.
 	var from int
 	var generation string

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 )
@@ -285,13 +287,9 @@ func nextRelease(t *testing.T) string {
 	}
 	for _, path := range manifests {
 		data, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text := strings.ReplaceAll(string(data), ":1.4.0", ":1.5.0")
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	}
 	acctest.Write(t, dir, "Files/kubernetes/release.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: release\ndata:\n  version: 1.5.0\n")
 	acctest.Hash(t, dir)

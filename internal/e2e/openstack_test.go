@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -46,9 +48,7 @@ func newOpenStackEnv(t *testing.T) *openStackEnv {
 	env := &openStackEnv{module: newModule(t, built), cloud: cloud, user: cloud.NewProject(t), store: acctest.NewStore(t)}
 	env.records = env.store.Records(t)
 	target, err := url.Parse(cloud.AuthURL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{
 		Rewrite:  func(r *httputil.ProxyRequest) { r.SetURL(&url.URL{Scheme: target.Scheme, Host: target.Host}) },
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -70,9 +70,7 @@ func newOpenStackEnv(t *testing.T) *openStackEnv {
 	t.Cleanup(server.Close)
 	env.authURL = server.URL + target.Path
 	env.client, err = openstack.New(openstack.Config{VIM: "cloud", Connection: env.connection(cloud.AuthURL), Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(env.user.Password)}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return env
 }
 
@@ -134,12 +132,8 @@ func (env *openStackEnv) another(level int) result {
 	other.write(env.firewall(level, `lock_timeout = "0s"`)...)
 	const state = "terraform.tfstate"
 	text, err := os.ReadFile(filepath.Join(env.dir, state))
-	if err != nil {
-		env.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(other.dir, state), text, 0o600); err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
+	require.NoError(env, os.WriteFile(filepath.Join(other.dir, state), text, 0o600))
 	return other.run("apply", "-auto-approve", "-refresh=false")
 }
 
@@ -151,9 +145,7 @@ func (env *openStackEnv) stack() *openstack.Stack {
 		return nil
 	}
 	stack, err := env.client.FindStack(env.Context(), "vnf-"+records[0].ID)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return stack
 }
 
@@ -181,15 +173,11 @@ func (env *openStackEnv) revoke() {
 	env.Helper()
 	token, _ := env.token.Load().(string)
 	req, err := http.NewRequestWithContext(env.Context(), http.MethodDelete, env.cloud.AuthURL+"/auth/tokens", http.NoBody)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	req.Header.Set("X-Auth-Token", token)
 	req.Header.Set("X-Subject-Token", token)
 	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode != http.StatusNoContent {
 		env.Fatalf("revoking the token: %s", resp.Status)
@@ -208,9 +196,7 @@ func (env *openStackEnv) expectServers(count int) {
 	env.Helper()
 	env.expectEmptyPlan()
 	servers, err := env.client.Servers(env.Context())
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	for _, s := range servers {
 		if s.Status != openstack.ServerActive {
 			env.Errorf("server %s is %s", s.Name, s.Status)
@@ -223,7 +209,7 @@ func (env *openStackEnv) expectServers(count int) {
 
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
 // from it for 20 seconds with another process beside it, revokes its token, and ends the
-// engine of Heat in the middle: what was begun is gone on with, on the same stack.
+// engine of Heat in the middle: the operation is resumed on the same stack.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	env := newOpenStackEnv(t)

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	_ "modernc.org/sqlite" // The database of the store is looked at, and given a format of the future.
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -58,7 +59,7 @@ func TestAccTwoReleases(t *testing.T) {
 	// The former provider says that the store is of a newer release, and changes nothing.
 	env.useProvider(former)
 	for _, command := range [][]string{{"plan"}, {"apply", "-auto-approve"}, {"destroy", "-auto-approve"}} {
-		env.says(env.expectExit(1, command...), env.store.Path, "written by a newer release of the provider")
+		env.expectOutput(env.expectExit(1, command...), env.store.Path, "written by a newer release of the provider")
 	}
 	if diff := gocmp.Diff(records, env.dump()); diff != "" {
 		t.Errorf("records before (-) and after (+) the former provider was refused:\n%s", diff)
@@ -68,24 +69,18 @@ func TestAccTwoReleases(t *testing.T) {
 	back := acctest.NewStore(t)
 	for from, to := range map[string]string{env.store.Path + ".format-1.backup": back.Path, env.store.KeyFile: back.KeyFile} {
 		data, err := os.ReadFile(from)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(to, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(to, data, 0o600))
 	}
-	if err := os.CopyFS(filepath.Join(filepath.Dir(back.Path), "blobs"), os.DirFS(filepath.Join(filepath.Dir(env.store.Path), "blobs"))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(filepath.Join(filepath.Dir(back.Path), "blobs"), os.DirFS(filepath.Join(filepath.Dir(env.store.Path), "blobs"))))
 	config(back)
 	env.expectEmptyPlan()
 	config(env.store)
 
 	env.useProvider(present)
 	env.setFormat(99, "9.9.9")
-	env.says(env.expectExit(1, "plan"), env.store.Path, "format 99 was written by a newer release of the provider (9.9.9)", "use that release")
-	env.says(env.expectExit(1, "destroy", "-auto-approve"), "(9.9.9)")
+	env.expectOutput(env.expectExit(1, "plan"), env.store.Path, "format 99 was written by a newer release of the provider (9.9.9)", "use that release")
+	env.expectOutput(env.expectExit(1, "destroy", "-auto-approve"), "(9.9.9)")
 	env.setFormat(format, release)
 	if diff := gocmp.Diff(records, env.dump()); diff != "" {
 		t.Errorf("records before (-) and after (+) the present provider was refused:\n%s", diff)
@@ -102,9 +97,7 @@ func TestAccTwoReleases(t *testing.T) {
 func (env *testEnv) buildProviderOf(file string) tools {
 	env.Helper()
 	text, err := os.ReadFile(file) //nolint:gosec // a file of the tests
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	commit := strings.TrimSpace(string(text))
 	root := labtest.Root(env)
 	if out, err := command(env.Context(), root, "git", "cat-file", "-e", commit+"^{commit}"); err != nil {
@@ -123,9 +116,7 @@ func (env *testEnv) buildProviderOf(file string) tools {
 		}
 	}
 	built := tools{terraform: env.tools.terraform, cliConfig: filepath.Join(dir, "terraform.rc")}
-	if err := built.configure(dir); err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, built.configure(dir))
 	return built
 }
 
@@ -140,9 +131,7 @@ func command(ctx context.Context, dir string, args ...string) (string, error) {
 func (env *testEnv) contentsAreReadable() {
 	env.Helper()
 	p, err := env.store.Manager(env).Package(env.Context(), env.resource("vnf_package.test").text("id"))
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	for _, f := range p.Files {
 		if data, err := fs.ReadFile(p.Content, f.Path); err != nil || store.Digest(data) != f.Digest {
 			env.Errorf("%s of the package: %d bytes, %v", f.Path, len(data), err)
@@ -167,9 +156,7 @@ func (env *testEnv) dump() []string {
 func (env *testEnv) database() *sql.DB {
 	env.Helper()
 	db, err := sql.Open("sqlite", env.store.Path)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	env.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			env.Error(err)
@@ -187,9 +174,7 @@ func (env *testEnv) format() (format int, release string) {
 	if err == nil && format > 1 {
 		err = db.QueryRowContext(env.Context(), "SELECT release FROM schema_version").Scan(&release)
 	}
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	return format, release
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// TestAccRequests lives a whole life and looks at what the server answered: what
+// TestAccRequests runs a life cycle and checks what the server answered: what
 // the provider did not expect would show there, such as a kind that was asked for
 // before it was served.
 func TestAccRequests(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // place is where a secret could show up.
@@ -44,7 +46,7 @@ type search struct {
 	mu sync.Mutex
 	// searched counts the bytes by place, so that a search of nothing is noticed.
 	searched map[place]int
-	// found holds what was reported, so that each finding is told once, and the
+	// found holds what was reported, so that each finding is reported once, and the
 	// names of secrets that were found where they may be.
 	found map[string]bool
 }
@@ -75,7 +77,7 @@ func (s *search) add(name, text string, allowed ...place) {
 	if strings.Contains(strings.TrimSpace(text), "\n") {
 		lines := strings.Fields(text)
 		slices.SortFunc(lines, func(a, b string) int { return len(b) - len(a) })
-		// A kubeconfig repeats the CA certificate, which is no secret; its keys
+		// A kubeconfig repeats the CA certificate, which is not a secret; its keys
 		// and tokens stand behind names that say so.
 		parts := keysOf(text)
 		if strings.Contains(text, "PRIVATE KEY") {
@@ -133,9 +135,7 @@ func (s *search) text(where place, what, text string) {
 func (s *search) file(where place, what, path string) {
 	s.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	s.text(where, what, string(data))
 }
 
@@ -158,22 +158,16 @@ func (s *search) tree(where place, dir string, but ...string) {
 func (s *search) zip(where place, what, path string) {
 	s.Helper()
 	archive, err := zip.OpenReader(path)
-	if err != nil {
-		s.Fatal(err)
-	}
+	require.NoError(s, err)
 	defer func() { _ = archive.Close() }()
 	for _, f := range archive.File {
 		if strings.HasPrefix(f.Name, "tfconfig/") {
 			continue // the configuration itself
 		}
 		r, err := f.Open()
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		data, err := io.ReadAll(r)
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		s.text(where, what+": "+f.Name, string(data))
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -74,7 +75,7 @@ func (s *secretEnv) run(code int, args ...string) result {
 	return got
 }
 
-// sources serves packages to whoever knows the token.
+// sources serves packages to clients with the token.
 func (s *secretEnv) sources(packages map[string]string) func(name string) *url.URL {
 	s.Helper()
 	token := s.plant("query token in a URL", placeState, placePlan)
@@ -89,9 +90,7 @@ func (s *secretEnv) sources(packages map[string]string) func(name string) *url.U
 	s.Cleanup(server.Close)
 	return func(name string) *url.URL {
 		u, err := url.Parse(server.URL)
-		if err != nil {
-			s.Fatal(err)
-		}
+		require.NoError(s, err)
 		u.Path, u.RawQuery = "/"+name, "token="+token
 		return u
 	}
@@ -221,9 +220,7 @@ func newSecretEnv(t *testing.T) *secretEnv {
 	t.Helper()
 	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t)}
 	key, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.env = append(s.env, seal.EnvKey+"="+key.String())
 	s.search.add("encryption key", key.String())
 	s.search.add("write-only token", s.lab.AdminToken)
@@ -246,9 +243,7 @@ func TestAccSecrets(t *testing.T) {
 	s := newSecretEnv(t)
 	data, stringData, notBase64 := s.plant("Secret data"), s.plant("Secret stringData"), s.plant("Secret data that is not base64")
 	number, err := rand.Int(rand.Reader, big.NewInt(1e15))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	digits := fmt.Sprintf("7%015d", number)
 	s.search.add("number in a Secret", digits)
 	good := withSecret(t, "data:\n  key: "+base64Of(data)+"\nstringData:\n  password: "+stringData)
@@ -266,10 +261,10 @@ func TestAccSecrets(t *testing.T) {
 	withUser := source("good.csar")
 	withUser.User = url.UserPassword("user", s.plant("user information in a URL"))
 	s.variables["source_url"] = withUser.String()
-	s.says(s.run(1, "plan"), "The URL holds credentials")
+	s.expectOutput(s.run(1, "plan"), "The URL holds credentials")
 	s.variables["source_url"] = source("good.csar").String()
 	s.variables["value"] = s.plant("value that a chart refuses") + "?"
-	s.says(s.run(1, "plan"), "The value users.0.password of the chart planted is rejected", "does not meet pattern", "additional_params_wo")
+	s.expectOutput(s.run(1, "plan"), "The value users.0.password of the chart planted is rejected", "does not meet pattern", "additional_params_wo")
 	s.variables["value"] = value
 
 	plan := filepath.Join(t.TempDir(), "plan")
@@ -305,16 +300,16 @@ func TestAccSecrets(t *testing.T) {
 
 	for _, name := range []string{"base64.csar", "number.csar", "type.csar"} {
 		s.variables["source_url"] = source(name).String()
-		s.says(s.run(1, "apply", "-json", "-auto-approve"), "Files/kubernetes/secret.yaml:")
+		s.expectOutput(s.run(1, "apply", "-json", "-auto-approve"), "Files/kubernetes/secret.yaml:")
 	}
 	s.variables["source_url"] = source("missing.csar").String()
 	s.run(1, "apply", "-json", "-auto-approve")
 	s.variables["source_url"] = source("good.csar").String()
 
 	s.variables["token"], s.variables["token_version"] = s.plant("wrong token"), "3"
-	s.says(s.run(1, "apply", "-auto-approve"), "refused the credentials: Unauthorized")
+	s.expectOutput(s.run(1, "apply", "-auto-approve"), "refused the credentials: Unauthorized")
 	s.variables["token"], s.variables["endpoint"] = s.lab.AdminToken, "https://127.0.0.1:1"
-	s.says(s.run(1, "apply", "-auto-approve"), "cannot be reached")
+	s.expectOutput(s.run(1, "apply", "-auto-approve"), "cannot be reached")
 	s.variables["endpoint"] = s.way.endpoint
 	s.run(0, "apply", "-json", "-auto-approve")
 	s.run(0, "destroy", "-json", "-auto-approve")

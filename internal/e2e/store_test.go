@@ -9,6 +9,7 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -37,11 +38,9 @@ func TestAccLostStore(t *testing.T) {
 	digests := env.resource(address).values["objects"]
 
 	env.loseStore()
-	if err := os.Remove(env.store.KeyFile); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(env.store.KeyFile))
 	plan := env.expectExit(0, "plan", "-detailed-exitcode")
-	env.says(plan, "Records Were Missing in the Store and Were Written Again", "and 2 more similar warnings elsewhere")
+	env.expectOutput(plan, "Records Were Missing in the Store and Were Written Again", "and 2 more similar warnings elsewhere")
 	env.apply()
 	env.expectEmptyPlan()
 	env.expectConsistent()
@@ -65,9 +64,7 @@ func TestAccLostStore(t *testing.T) {
 // loseStore removes everything but the key.
 func (env *testEnv) loseStore() {
 	env.Helper()
-	if err := env.records.Close(); err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, env.records.Close())
 	env.store.Clear(env)
 	env.records = env.store.Records(env)
 }
@@ -115,7 +112,7 @@ func TestAccTwoRuns(t *testing.T) {
 }
 
 // TestAccTwoRuns_sameName applies the same name twice on one VIM: while the first
-// creation runs the second one is told who is at work, and afterwards whose the
+// creation runs the second one reports who is at work, and afterwards whose the
 // name is.
 func TestAccTwoRuns_sameName(t *testing.T) {
 	t.Parallel()
@@ -126,7 +123,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	good := acctest.ExamplePackage(t, "hello")
 	vim := env.resource("vnf_vim.test").text("id")
 
-	other := &testEnv{module: newModule(t, env.tools), site: env.site, gateway: env.gateway, store: env.store, records: env.records, namespace: env.namespace}
+	other := &testEnv{module: newModule(t, env.tools), targetCluster: env.targetCluster, gateway: env.gateway, store: env.store, records: env.records, namespace: env.namespace}
 	other.write(other.store.Provider(), strings.ReplaceAll(pkg(good), `"test"`, `"other"`),
 		strings.NewReplacer("vnf_vim.test.id", `"`+vim+`"`, "vnf_package.test", "vnf_package.other").Replace(other.instance("test")))
 
@@ -138,13 +135,11 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	case <-first.done:
 		t.Fatalf("terraform ended before it waited\n%s", first.wait().output)
 	}
-	other.says(other.expectExit(1, "apply", "-auto-approve"), "has been locked by ", " on host ", "Wait until that run has ended and apply again")
-	if err := first.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "has been locked by ", " on host ", "Wait until that run has ended and apply again")
+	require.NoError(t, first.cmd.Process.Signal(os.Interrupt))
 	first.wait()
 	id := env.expectResumable()
-	other.says(other.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+id, "Choose another name")
+	other.expectOutput(other.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+id, "Choose another name")
 	if o := other.state(address); o != nil {
 		t.Errorf("the second run holds the instance: %v", o.values)
 	}
@@ -166,9 +161,7 @@ func TestAccRemoteRun(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	key, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	env.env = slices.DeleteFunc(env.env, func(e string) bool { return strings.HasPrefix(e, "HOME=") })
 	elsewhere := t.TempDir()
 	env.env = append(env.env, seal.EnvKey+"="+key.String(), "TF_DATA_DIR="+filepath.Join(elsewhere, "data"))
@@ -176,7 +169,7 @@ func TestAccRemoteRun(t *testing.T) {
 	parts := []string{env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test")}
 
 	env.write(parts...)
-	env.says(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
+	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
 
 	provider := strings.ReplaceAll(env.store.Provider(), "encryption", "#")
 	env.write(append(parts, provider)...)

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // runLimit bounds one run of terraform, far above what a busy machine needs.
@@ -55,9 +57,7 @@ func (m *module) useProvider(built tools) {
 func (m *module) write(parts ...string) {
 	m.Helper()
 	const head = "terraform {\n  required_providers {\n    vnf = { source = \"nfv-iac/vnf\" }\n  }\n}\n"
-	if err := os.WriteFile(filepath.Join(m.dir, "main.tf"), []byte(head+strings.Join(parts, "\n")), 0o600); err != nil {
-		m.Fatal(err)
-	}
+	require.NoError(m, os.WriteFile(filepath.Join(m.dir, "main.tf"), []byte(head+strings.Join(parts, "\n")), 0o600))
 }
 
 // result is how a run of terraform ended.
@@ -224,9 +224,7 @@ func (m *module) state(address string) *object {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		m.Fatal(err)
-	}
+	require.NoError(m, err)
 	var state struct {
 		Resources []struct {
 			Mode      string `json:"mode"`
@@ -238,9 +236,7 @@ func (m *module) state(address string) *object {
 			} `json:"instances"`
 		} `json:"resources"`
 	}
-	if err := json.Unmarshal(data, &state); err != nil {
-		m.Fatal(err)
-	}
+	require.NoError(m, json.Unmarshal(data, &state))
 	for _, r := range state.Resources {
 		if r.Mode == "managed" && r.Type+"."+r.Name == address && len(r.Instances) > 0 {
 			return &object{tainted: r.Instances[0].Status == "tainted", values: r.Instances[0].Attributes}

@@ -11,8 +11,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestRedirects follows redirects between servers: what is told to the one that the user named, and trusted of it, is not
-// told to and trusted of another.
+// TestRedirects follows redirects between servers: what is sent to the one that the user named, and trusted of it, is not
+// sent to and trusted of another.
 func TestRedirects(t *testing.T) {
 	t.Parallel()
 	var seen http.Header
@@ -39,9 +39,9 @@ func TestRedirects(t *testing.T) {
 	for _, tt := range []struct {
 		name, from, target string
 		access             vnfm.ChartAccess
-		// fails is part of the error; told is whether the last server sees the password.
+		// fails is part of the error; sent is whether the last server sees the password.
 		fails string
-		told  bool
+		sent  bool
 	}{
 		{"same server", first.URL, "/here", known, "", true},
 		{"CA, another port", first.URL, otherTLS.URL, known, "certificate signed by unknown authority", false},
@@ -59,8 +59,8 @@ func TestRedirects(t *testing.T) {
 		case tt.fails == "" && (err != nil || got.String() != "content"):
 			t.Errorf("%s: got %q, %v", tt.name, got.String(), err)
 		}
-		if _, told := seen["Authorization"]; told != tt.told || seen.Get("Referer") != "" {
-			t.Errorf("%s: the last server is told %v", tt.name, seen)
+		if _, sent := seen["Authorization"]; sent != tt.sent || seen.Get("Referer") != "" {
+			t.Errorf("%s: the last server gets %v", tt.name, seen)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -74,9 +75,7 @@ users:
 func call(t *testing.T, name, content string, more ...string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "content")
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 	args := ""
 	for _, a := range more {
 		args += fmt.Sprintf(", %q", a)
@@ -84,13 +83,13 @@ func call(t *testing.T, name, content string, more ...string) string {
 	return fmt.Sprintf("terraform {\n required_providers {\n vnf = { source = \"hashicorp/vnf\" }\n }\n}\noutput \"test\" {\n value = provider::vnf::%s(file(%q)%s)\n}\n", name, path, args)
 }
 
-// nothing is every attribute of the result of parse_kubeconfig, null but for over.
-func nothing(over map[string]knownvalue.Check) knownvalue.Check {
+// nothing is every attribute of the result of parse_kubeconfig, null except for those given.
+func nothing(given map[string]knownvalue.Check) knownvalue.Check {
 	all := map[string]knownvalue.Check{"insecure": knownvalue.Bool(false)}
 	for _, name := range []string{"host", "cluster_ca_certificate", "tls_server_name", "proxy_url", "client_certificate", "client_key", "token", "username", "password", "context", "namespace"} {
 		all[name] = knownvalue.Null()
 	}
-	for name, check := range over {
+	for name, check := range given {
 		all[name] = check
 	}
 	return knownvalue.ObjectExact(all)
@@ -161,9 +160,7 @@ func check(t *testing.T, config string, want knownvalue.Check, wantErr string) {
 func hello(t *testing.T, file string) string {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(acctest.ExamplePackage(t, "hello"), file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 

@@ -22,7 +22,7 @@ import (
 const AssumedKubernetes = "v1.34.0"
 
 // stable is the form of versions that are neither alpha nor beta, which Kubernetes
-// does not serve unless it is told to.
+// does not serve by default.
 var stable = regexp.MustCompile(`^v[0-9]+$`)
 
 // stableVersions are the stable API versions of Kubernetes, each also with its
@@ -62,7 +62,7 @@ func ValidKubeVersion(version string) bool {
 func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
 	want := made.Metadata.KubeVersion
 	kube, err := common.ParseKubeVersion(version)
-	// What a vendor adds to a version is no pre-release.
+	// What a vendor adds to a version is not a pre-release.
 	if want == "" || (err == nil && chartutil.IsCompatibleRange(want, kube.String())) {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -61,9 +62,7 @@ func FuzzSet(f *testing.F) {
 			return
 		}
 		written, err := json.Marshal(values)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !bytes.Contains(written, []byte(`"x"`)) {
 			t.Errorf("%q was set, and is not in %.200s", path, written)
 		}
@@ -77,9 +76,7 @@ func FuzzDecode(f *testing.F) {
 		f.Fatal(ps)
 	}
 	good, err := made.Release(3, time.Unix(1, 0), Deployed, "by hand").Encode()
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	for _, text := range []string{good, good[:len(good)/2], "", "H4sIAAAAAAAA/6quBQQAAP//Q7+mowIAAAA=", "====", "e30="} {
 		f.Add(text)
 	}
@@ -106,8 +103,6 @@ func FuzzDecode(f *testing.F) {
 func mustLoad(f *testing.F) *Chart {
 	f.Helper()
 	c, err := Load(f.Context(), core(), "Files/core")
-	if err != nil {
-		f.Fatal(err)
-	}
+	require.NoError(f, err)
 	return c
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -77,19 +79,13 @@ func packed(t *testing.T) fstest.MapFS {
 			continue
 		}
 		data := files[name].Data
-		if err := w.WriteHeader(&tar.Header{Name: name[len("Files/"):], Mode: 0o644, Size: int64(len(data))}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: name[len("Files/"):], Mode: 0o644, Size: int64(len(data))}))
 		if _, err := w.Write(data); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
+	require.NoError(t, zipped.Close())
 	return fstest.MapFS{"Files/core.tgz": {Data: b.Bytes()}}
 }
 
@@ -101,9 +97,7 @@ func render(t *testing.T, files fstest.MapFS, values map[string]any) (*Rendering
 		file = "Files/core.tgz"
 	}
 	c, err := Load(t.Context(), files, file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: values})
 }
 

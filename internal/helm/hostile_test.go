@@ -12,6 +12,8 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
@@ -22,16 +24,12 @@ func compressed(t testing.TB, files map[string][]byte) []byte {
 	zipped := gzip.NewWriter(&b)
 	w := tar.NewWriter(zipped)
 	for _, name := range sortedKeys(files) {
-		if err := w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}))
 		if _, err := w.Write(files[name]); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(w.Close(), zipped.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(w.Close(), zipped.Close()))
 	return b.Bytes()
 }
 
@@ -119,9 +117,7 @@ func TestHostileProblems(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			loaded, err := Load(t.Context(), with(c.file, c.text), "Files/core")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, ps := loaded.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: c.values})
 			if len(ps) != c.problems {
 				t.Errorf("%d problems", len(ps))
@@ -146,9 +142,7 @@ func TestHostileArchive(t *testing.T) {
 func TestRenderingEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	loaded, err := Load(t.Context(), with("templates/amf.yaml", `{{ range 100000000000 }}{{ end }}`), "Files/core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, ps := loaded.Render(ctx, Options{Release: "site"})
@@ -157,7 +151,7 @@ func TestRenderingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What crosses to the helper process and back is as it was: nulls, large numbers, bytes that are no text.
+// What crosses to the helper process and back is as it was: nulls, large numbers, bytes that are not text.
 func TestValuesAreExact(t *testing.T) {
 	t.Parallel()
 	files := with("values.yaml", "dropped: 1\namf: { replicas: 1, image: 'amf:1' }\ndb: { enabled: true }\n")
@@ -170,13 +164,9 @@ func TestValuesAreExact(t *testing.T) {
 		t.Errorf("the manifest lacks %s:\n%s", want, text)
 	}
 	encoded, err := r.Release(1, time.Time{}, Deployed, "").Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	decodedRelease, err := Decode(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, f := range decodedRelease.record.Chart.Files {
 		if f.Name == "files/bin" && bytes.Equal(f.Data, []byte{0xff, 0, 0xfe}) {
 			return
@@ -189,9 +179,7 @@ func BenchmarkHostile(b *testing.B) {
 	for name, text := range map[string]string{"loop": `{{ range 100000000000 }}{{ end }}`, "list": `{{ range until 1000000000 }}x{{ end }}`} {
 		b.Run(name, func(b *testing.B) {
 			loaded, err := Load(b.Context(), with("templates/amf.yaml", text), "Files/core")
-			if err != nil {
-				b.Fatal(err)
-			}
+			require.NoError(b, err)
 			for b.Loop() {
 				if _, ps := loaded.Render(b.Context(), Options{Release: "site"}); !ps.HasErrors() {
 					b.Fatal("it was rendered")

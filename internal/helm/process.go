@@ -178,7 +178,7 @@ func (c *Chart) describe(ctx context.Context) error {
 	return nil
 }
 
-// Render renders the chart. Every problem is told with the file of the package, and
+// Render renders the chart. Every problem is reported with the file of the package, and
 // the line, as far as Helm tells them.
 func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
@@ -216,7 +216,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	return out, ps
 }
 
-// Fill fills values into one text that is no part of a chart, such as a patch of a
+// Fill fills values into one text that is not part of a chart, such as a patch of a
 // ClusterClass: with the functions that templates of charts have as well, but for those
 // that give something else at every call.
 func Fill(ctx context.Context, text string, values map[string]any) (string, error) {

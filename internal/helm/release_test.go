@@ -7,19 +7,16 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestReleaseSurvivesItsRecord(t *testing.T) {
 	first := rendered(t, core(), map[string]any{"amf": map[string]any{"replicas": 2}}).Release(1, time.Time{}, PendingInstall, "Initial install underway")
 	first.Set(Failed, strings.Repeat("x", 5000))
 	text, err := first.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	read, err := Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if read.Revision() != 1 || read.Status() != Failed || !read.FirstDeployed().Equal(first.FirstDeployed()) || len(read.record.Info.Description) > 1003 {
 		t.Errorf("read back: revision %d, %s, first deployed %s, %d characters of description", read.Revision(), read.Status(), read.FirstDeployed(), len(read.record.Info.Description))
 	}
@@ -48,18 +45,14 @@ func TestReleaseSurvivesItsRecord(t *testing.T) {
 			t.Errorf("%s: what differs (-want +got):\n%s", name, diff)
 		}
 		mine, err := made.Content()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if theirs, err := read.Content(); err != nil || bytes.Equal(mine, theirs) != (len(tt.want) == 0) {
 			t.Errorf("%s: the contents are the same: %t; %v", name, bytes.Equal(mine, theirs), err)
 		}
 	}
 	plain := rendered(t, core(), nil).Release(1, time.Time{}, Deployed, "")
 	text, err = plain.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again, err := Decode(text); err != nil || len(plain.Differing(again)) > 0 {
 		t.Errorf("a release without values is another one once it is read: %v", err)
 	}

@@ -86,7 +86,7 @@ func namesOf(made *chart.Chart) []string {
 	return names
 }
 
-// render renders the chart in this process. Every problem is told with the file of the
+// render renders the chart in this process. Every problem is reported with the file of the
 // package, and the line, as far as Helm tells them.
 func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems

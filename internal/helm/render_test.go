@@ -9,6 +9,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestRender(t *testing.T) {
@@ -158,9 +159,7 @@ data:
   has: '{{ range list "apps/v1" "policy/v1/PodDisruptionBudget" "batch/v1beta1" "monitoring.coreos.com/v1" }}{{ $.Capabilities.APIVersions.Has . }} {{ end }}'
 `)
 	c, err := Load(t.Context(), files, "Files/core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, tt := range []struct {
 		options Options
 		want    []string
@@ -182,9 +181,7 @@ data:
 
 func TestChartMayDemandAVersion(t *testing.T) {
 	c, err := Load(t.Context(), with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '>= 1.30.2 < 1.36'\n"), "Files/core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, ps := c.Render(t.Context(), Options{Release: "a"})
 	if len(ps) > 0 {
 		t.Fatal(ps)
@@ -226,9 +223,7 @@ dependencies:
 		files["c/charts/"+name+"/crds/a.yaml"] = &fstest.MapFile{Data: []byte("# of " + name + "\n")}
 	}
 	c, err := Load(t.Context(), files, "c")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, tt := range map[string]struct {
 		values map[string]any
 		want   []string

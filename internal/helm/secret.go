@@ -10,7 +10,7 @@ import (
 	chart "helm.sh/helm/v4/pkg/chart/v2"
 )
 
-// shownSecrets are the paths of the values in options that are no secrets there, although a
+// shownSecrets are the paths of the values in options that are not secrets there, although a
 // schema of the chart or of a sub-chart says that they are.
 func shownSecrets(made *chart.Chart, o Options) []string {
 	var out []string

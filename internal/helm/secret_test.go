@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -41,9 +42,7 @@ func TestSecretValues(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			c, err := Load(t.Context(), with("values.schema.json", secretSchema), "Files/core")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var ways [][]string
 			for _, way := range strings.Fields(tt.secrets) {
 				ways = append(ways, strings.Split(way, "."))
@@ -78,9 +77,7 @@ func TestShownSecrets(t *testing.T) {
 	files := with("values.schema.json", secretSchema)
 	files["Files/core/charts/db/values.schema.json"] = with("x", `{"properties": {"admin": {"format": "password"}}}`)["Files/core/x"]
 	c, err := Load(t.Context(), files, "Files/core")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, ps := c.Render(t.Context(), Options{
 		Release: "site", Namespace: "ran",
 		Values: map[string]any{

@@ -67,7 +67,7 @@ func (l Limits) spentMemory() error {
 }
 
 // Call runs the function in a helper process, which ends with ctx. The error is a *LimitError for what goes past a
-// limit; one that the process ended with otherwise, such as a panic, is told in its words.
+// limit; one that the process ended with otherwise, such as a panic, is reported in its words.
 func (f *Function[Q, A]) Call(ctx context.Context, l Limits, q Q) (A, error) {
 	for {
 		p, used, err := f.process()

@@ -130,7 +130,7 @@ func TestSecretObjects(t *testing.T) {
 	}
 }
 
-// TestSecretBlame: what is wrong with a value below nfv is told of the argument that gives it.
+// TestSecretBlame: an error of a value below nfv names the argument that gives it.
 func TestSecretBlame(t *testing.T) {
 	s := mustLoad(t, files(copied), router())
 	r := request()

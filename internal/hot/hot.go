@@ -109,7 +109,7 @@ type Request struct {
 	NFV        map[string]any
 	Parameters map[string]any
 	// Secrets are those of these parameters, by name, that are secrets, with nfv as far as
-	// they are below it: what they reach is hidden from whoever looks at the stack.
+	// they are below it: what they reach is hidden from readers of the stack.
 	Secrets map[string]any
 	// Assets are by demand, as Source.Demands has them; nil renders offline.
 	Assets map[DemandKey]Asset

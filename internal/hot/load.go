@@ -40,7 +40,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	if !found {
 		return translate(b, p, f)
 	}
-	l := loader{b: b, p: p, dir: dir, ps: &ps, nested: map[string]*template{}, others: map[string]string{}}
+	l := loader{b: b, p: p, dir: dir, ps: &ps, nested: map[string]*template{}, files: map[string]string{}}
 	t := l.read(top)
 	if t == nil {
 		return nil, ps
@@ -49,7 +49,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	s := &Source{Top: t.body, Files: l.others, VDUs: map[string]VDU{}, top: t, nested: l.nested, work: b.Steps, values: b.Values}
+	s := &Source{Top: t.body, Files: l.files, VDUs: map[string]VDU{}, top: t, nested: l.nested, work: b.Steps, values: b.Values}
 	for name, n := range l.nested {
 		s.Files[name] = n.text
 	}
@@ -103,9 +103,9 @@ type loader struct {
 	dir string
 	ps  *vnfm.Problems
 	// nested are the templates by the name that they are referred to by, nil while
-	// they are read or when they cannot be; others are the files of get_file.
+	// they are read or when they cannot be; files are those of get_file.
 	nested map[string]*template
-	others map[string]string
+	files  map[string]string
 	// budgetReported is set when the end of the budget is among the problems.
 	budgetReported bool
 }
@@ -251,7 +251,7 @@ func (l *loader) find(name string) string {
 
 // file takes a file that get_file names.
 func (l *loader) file(at vnfm.Place, name string) {
-	if _, seen := l.others[name]; seen {
+	if _, seen := l.files[name]; seen {
 		return
 	}
 	file := l.find(name)
@@ -277,7 +277,7 @@ func (l *loader) file(at vnfm.Place, name string) {
 		errorAt(l.ps, at, "%s cannot be read: %v", file, err)
 		return
 	}
-	l.others[name] = string(data)
+	l.files[name] = string(data)
 }
 
 // problemCost is how many steps a problem takes besides one for each byte of it.

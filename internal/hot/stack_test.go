@@ -400,7 +400,7 @@ resources:
 	}
 }
 
-// TestObjectsOfGroups: the size of a group is no part of what it is, be it given by the
+// TestObjectsOfGroups: the size of a group is not part of what it is, be it given by the
 // template or asked for.
 func TestObjectsOfGroups(t *testing.T) {
 	objects := func(template string, count int) map[string]string {

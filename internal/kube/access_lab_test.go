@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -41,9 +42,7 @@ func TestCheckWaysOfAuthentication(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			check, err := newClient(t, cfg).Check(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if check.ServerVersion != env.KubernetesVersion || len(check.Problems) != 0 || !strings.HasPrefix(check.Endpoint, "https://127.0.0.1:") {
 				t.Errorf("%+v", check)
 			}
@@ -61,10 +60,8 @@ func TestCheckMissingRights(t *testing.T) {
 	cfg.Connection.DefaultNamespace = env.LimitedNamespace
 	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
 	check, err := newClient(t, cfg).Check(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	warned := map[string]bool{}
+	require.NoError(t, err)
+	withWarning := map[string]bool{}
 	for _, p := range check.Problems {
 		if p.Severity != vnfm.SeverityWarning {
 			t.Errorf("not a warning: %s", p)
@@ -72,14 +69,14 @@ func TestCheckMissingRights(t *testing.T) {
 		t.Log(p)
 		for _, n := range needs {
 			if strings.Contains(p.Summary, " "+n.name()+" in the namespace "+env.LimitedNamespace) {
-				warned[n.name()] = true
+				withWarning[n.name()] = true
 			}
 		}
 	}
 	for _, n := range needs {
 		limited := n.name() == "configmaps" || n.name() == "secrets"
-		if warned[n.name()] == limited {
-			t.Errorf("%s: warned %t", n.name(), warned[n.name()])
+		if withWarning[n.name()] == limited {
+			t.Errorf("%s: warned %t", n.name(), withWarning[n.name()])
 		}
 	}
 }
@@ -88,19 +85,15 @@ func TestCheckFailures(t *testing.T) {
 	t.Parallel()
 	env := labtest.Kubernetes(t)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	closed := "https://" + listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, listener.Close())
 	for _, tc := range []struct {
 		name        string
 		change      func(*Config)
 		unreachable bool
 		credentials bool
-		says        []string
+		want        []string
 	}{
 		{"wrong token", func(c *Config) {
 			c.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret-token"}
@@ -128,7 +121,7 @@ func TestCheckFailures(t *testing.T) {
 			if errors.As(err, &unreachable) != tc.unreachable || errors.As(err, &refused) != tc.credentials {
 				t.Errorf("wrong type: %v", err)
 			}
-			mustSay(t, err, tc.says...)
+			mustSay(t, err, tc.want...)
 			if strings.Contains(err.Error(), "planted-secret") {
 				t.Error("the error tells the secret")
 			}
@@ -148,9 +141,7 @@ func TestLease(t *testing.T) {
 	labels := map[string]string{"vnf": "x"}
 	holder := store.Holder()
 	release, lost, err := c.AcquireLease(ctx, ns, "instance", holder, labels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, other := range []string{"pid=1 host=elsewhere", holder} {
 		_, _, err = c.AcquireLease(ctx, ns, "instance", other, labels)
 		var busy *vnfm.BusyError
@@ -158,9 +149,7 @@ func TestLease(t *testing.T) {
 			t.Fatalf("got %v, want a *vnfm.BusyError", err)
 		}
 	}
-	if err := release(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, release(ctx))
 	if err := release(ctx); err != nil {
 		t.Errorf("releasing twice: %v", err)
 	}
@@ -290,9 +279,7 @@ func TestLeaseOfAClockThatIsSet(t *testing.T) {
 		return res, err
 	})}
 	release, lost, err := c.AcquireLease(t.Context(), ns, "instance", store.Holder(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.clockOffset.Store(int64(-time.Hour))
 	wrong, right := <-renewals, <-renewals
 	if off := time.Since(wrong.wrote); off < 30*time.Minute {
@@ -348,17 +335,11 @@ func TestPodsOf(t *testing.T) {
 	other := reference(t, c, "apps/v1", "Deployment", ns, "amf-0123456789-abcde")
 	applied(t, c, amf, deployment(amf, 2, nil))
 	applied(t, c, other, deployment(other, 1, nil))
-	if err := c.WaitReady(within(t, 60*time.Second), []Ref{amf, other}, WaitOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 60*time.Second), []Ref{amf, other}, WaitOptions{}))
 	obj, err := c.Get(t.Context(), amf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pods, err := c.PodsOf(t.Context(), ns, map[types.UID]string{obj.GetUID(): "VDU_amf"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(pods) != 1 || len(pods["VDU_amf"]) != 2 {
 		t.Errorf("%+v", pods)
 	}

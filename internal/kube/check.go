@@ -137,7 +137,7 @@ func (c *Client) ClusterUID(ctx context.Context) (string, error) {
 	return string(obj.GetUID()), nil
 }
 
-// tooOld compares numbers like "1" and "27+"; what is no number is believed.
+// tooOld compares numbers like "1" and "27+"; what is not a number is believed.
 func tooOld(major, minor string) bool {
 	a, errA := strconv.Atoi(major)
 	b, errB := strconv.Atoi(strings.TrimRight(minor, "+"))

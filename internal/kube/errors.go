@@ -103,8 +103,8 @@ type serverError struct {
 	// transientConflict is a 409 that comes from concurrency and not from a field
 	// that somebody else owns.
 	transientConflict bool
-	// unserved is a 404 for the path itself: the kind is not served, or not yet.
-	unserved bool
+	// notServed is a 404 for the path itself: the kind is not served, or not yet.
+	notServed bool
 	// noAccount is a 403 because a service account does not exist, or not yet: a
 	// controller makes that of a new namespace.
 	noAccount bool
@@ -140,7 +140,7 @@ func newServerError(res *http.Response, body []byte, r request) *serverError {
 	}
 	if r.writes {
 		e.transientConflict = status.Reason == metav1.StatusReasonConflict && len(fieldConflicts(&status)) == 0
-		e.unserved = res.StatusCode == http.StatusNotFound && (status.Details == nil || status.Details.Name == "")
+		e.notServed = res.StatusCode == http.StatusNotFound && (status.Details == nil || status.Details.Name == "")
 		e.noAccount = strings.Contains(status.Message, "error looking up service account") && strings.Contains(status.Message, "not found")
 	}
 	return e

@@ -91,7 +91,7 @@ func scripted(t *testing.T, answers ...func(http.ResponseWriter)) (*Client, *ato
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.retry = retryPolicy{base: time.Millisecond, limit: 5 * time.Millisecond, window: 5 * time.Second, settleWindow: time.Second, attempts: 3, attemptTimeout: 5 * time.Second}
+	c.retry = retryPolicy{base: time.Millisecond, limit: 5 * time.Millisecond, window: 5 * time.Second, propagationWindow: time.Second, attempts: 3, attemptTimeout: 5 * time.Second}
 	return c, &n
 }
 
@@ -118,9 +118,9 @@ func TestRetries(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		answers []func(http.ResponseWriter)
-		// requests is how many are sent; says is empty for success.
+		// requests is how many are sent; want is empty for success.
 		requests int64
-		says     string
+		want     string
 	}{
 		{"at once", []func(http.ResponseWriter){configMap}, 1, ""},
 		{"unavailable for long", []func(http.ResponseWriter){answer(503, "", "x"), answer(503, "", "x"), answer(503, "", "x"), answer(503, "", "x"), configMap}, 5, ""},
@@ -149,12 +149,12 @@ func TestRetries(t *testing.T) {
 				t.Errorf("%d requests, want %d", n.Load(), tc.requests)
 			}
 			switch {
-			case tc.says == "" && err != nil:
+			case tc.want == "" && err != nil:
 				t.Error(err)
-			case tc.says != "" && err == nil:
+			case tc.want != "" && err == nil:
 				t.Error("no error")
-			case tc.says != "":
-				mustSay(t, err, tc.says)
+			case tc.want != "":
+				mustSay(t, err, tc.want)
 			}
 		})
 	}

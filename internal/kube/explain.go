@@ -117,7 +117,7 @@ func (c *Client) explainNamespace(ctx context.Context, namespace string, subject
 		events []corev1.Event
 	)
 	// What cannot be read, for lack of rights or of time, is left out: the state of
-	// the object is said in any case.
+	// the object is reported in any case.
 	wg.Go(func() { pods, _ = c.PodsOf(ctx, namespace, owners) })
 	wg.Go(func() { events, _ = c.eventsOf(ctx, namespace, "") })
 	wg.Wait()

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -90,17 +89,10 @@ func (c *Client) WaitGone(ctx context.Context, refs []Ref, o WaitOptions) error 
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
 	watching := c.startFollow(follow, all, o.LabelSelector, func(Resource) bool { return true }, w.see)
-	select {
-	case <-w.done:
-	case <-watching.ended:
-	case <-ctx.Done():
-	}
-	stop()
-	<-watching.ended
+	err := watching.wait(ctx, w.done, stop)
 	if w.allGone() {
 		return nil
 	}
-	err := watching.err
 	if err == nil {
 		err = ctx.Err()
 	}
@@ -154,11 +146,7 @@ func (w *goneWait) allGone() bool {
 func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	budget := explainAfterTimeout
-	if errors.Is(ctx.Err(), context.Canceled) {
-		budget = explainAfterCancel
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	ctx, cancel := diagnosis(ctx)
 	defer cancel()
 	var out []Standing
 	for i, ref := range w.refs {

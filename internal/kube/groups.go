@@ -53,13 +53,30 @@ type following struct {
 	err   error
 }
 
-func (c *Client) startFollow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) *following {
+// inBackground runs a follow.
+func inBackground(follow func() error) *following {
 	f := &following{ended: make(chan struct{})}
 	go func() {
 		defer close(f.ended)
-		f.err = c.follow(ctx, all, labels, metadataOnly, see)
+		f.err = follow()
 	}()
 	return f
+}
+
+// wait waits until done is closed, the follow or ctx ends, then stops the follow and returns its error.
+func (f *following) wait(ctx context.Context, done <-chan struct{}, stop func()) error {
+	select {
+	case <-done:
+	case <-f.ended:
+	case <-ctx.Done():
+	}
+	stop()
+	<-f.ended
+	return f.err
+}
+
+func (c *Client) startFollow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) *following {
+	return inBackground(func() error { return c.follow(ctx, all, labels, metadataOnly, see) })
 }
 
 // follow runs one follower for each scope until ctx ends, and returns the first

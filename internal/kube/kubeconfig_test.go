@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whoever gets a kubeconfig of their own reaches the cluster as its administrator does,
-// and gets nothing of that one's rights.
+// A user with a kubeconfig of their own reaches the cluster as its administrator does,
+// without that one's rights.
 func TestKubeconfigForAnotherUser(t *testing.T) {
 	text, err := KubeconfigFor(`{
 		"clusters": [

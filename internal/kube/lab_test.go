@@ -3,6 +3,7 @@ package kube
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -23,9 +24,7 @@ func labConfig(t *testing.T, env labtest.Env) Config {
 func newClient(t *testing.T, cfg Config) *Client {
 	t.Helper()
 	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -41,9 +40,7 @@ func gvk(apiVersion, kind string) schema.GroupVersionKind {
 func lookUp(t *testing.T, c *Client, apiVersion, kind string) Resource {
 	t.Helper()
 	r, err := c.Resource(t.Context(), gvk(apiVersion, kind))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return r
 }
 

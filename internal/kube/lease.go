@@ -30,10 +30,10 @@ const (
 	// at its own upgrade, must not cost an operation its lease.
 	leaseDuration = 60 * time.Second
 	renewEvery    = 5 * time.Second
-	// settleTimeout is how long the answer to an acquisition is waited for that the
+	// answerTimeout is how long to wait for the answer to an acquisition that the
 	// caller no longer wants: a Lease that the server made, and nobody knows of,
 	// would stand in the way for leaseDuration.
-	settleTimeout = time.Second
+	answerTimeout = time.Second
 	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
 	// stops before somebody else may begin.
 	leaseMargin = 5 * time.Second
@@ -90,7 +90,7 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 		}
 	}()
 	holder += leaseMark + mark
-	acquiring, cancel := outliving(ctx, settleTimeout)
+	acquiring, cancel := outliving(ctx, answerTimeout)
 	defer cancel()
 	// Two rounds more than needed: somebody may take or give it back in between.
 	for range 4 {

@@ -27,7 +27,7 @@ type ApplyOptions struct {
 	// Force takes fields over that another manager owns.
 	Force bool
 	// DryRun lets the server do everything but store the object. Its answer of now
-	// is what is asked for: nothing is waited out for long.
+	// is what is asked for: failures are retried for a short time.
 	DryRun bool
 	// Subresource is "scale" or "status", empty for the object itself.
 	Subresource string
@@ -60,7 +60,7 @@ func (e *ConflictError) Unwrap() error { return e.Err }
 // Apply creates or changes an object by server-side apply and returns what the
 // server then holds. Unknown and duplicate fields are refused (strict field
 // validation). Fields of other managers are a *ConflictError; failures that pass
-// by themselves are waited out within ctx.
+// by themselves are retried within ctx.
 func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o ApplyOptions) (*unstructured.Unstructured, error) {
 	path, err := ref.path(o.Subresource)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -21,13 +22,9 @@ func TestApply(t *testing.T) {
 	obj := manifest(ref, map[string]any{"data": map[string]any{"level": "info"}})
 
 	first, err := c.Apply(t.Context(), ref, obj, ApplyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	again, err := c.Apply(t.Context(), ref, obj, ApplyOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if first.GetResourceVersion() != again.GetResourceVersion() {
 		t.Errorf("an unchanged object was written: %s, then %s", first.GetResourceVersion(), again.GetResourceVersion())
 	}
@@ -51,16 +48,12 @@ func TestApply(t *testing.T) {
 	}
 
 	dry, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true, DryRun: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := text(dry, "data", "level"); got != "info" {
 		t.Errorf("the dry run shows %q, want info", got)
 	}
 	live, err := c.Get(t.Context(), ref)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := text(live, "data", "level"); got != "debug" {
 		t.Errorf("after the dry run the server holds %q, want debug", got)
 	}
@@ -142,16 +135,10 @@ func TestDeleteAndMetadata(t *testing.T) {
 	applied(t, c, ref, manifest(ref, map[string]any{"data": map[string]any{"k": "v"}}))
 
 	value := "1"
-	if err := c.PatchMetadata(t.Context(), ref, map[string]*string{"x": &value}, map[string]*string{"y": &value}); err != nil {
-		t.Fatal(err)
-	}
-	if err := c.PatchMetadata(t.Context(), ref, nil, map[string]*string{"y": nil}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.PatchMetadata(t.Context(), ref, map[string]*string{"x": &value}, map[string]*string{"y": &value}))
+	require.NoError(t, c.PatchMetadata(t.Context(), ref, nil, map[string]*string{"y": nil}))
 	list, err := c.ListMetadata(t.Context(), ref.Resource, ns, ListOptions{LabelSelector: "x=1"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(list) != 1 || list[0].Name != "a" || len(list[0].ManagedFields) == 0 || len(list[0].Annotations) != 0 || list[0].Kind != "ConfigMap" {
 		t.Errorf("%+v", list)
 	}
@@ -183,9 +170,7 @@ func TestListPages(t *testing.T) {
 		applied(t, c, ref, manifest(ref, map[string]any{"data": map[string]any{"k": n}}))
 	}
 	items, err := c.List(t.Context(), r, ns, ListOptions{FieldSelector: "metadata.name!=kube-root-ca.crt"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for i := range items {
 		got = append(got, items[i].GetName()+text(&items[i], "data", "k")+items[i].GetKind())

@@ -94,7 +94,7 @@ func ruleOf(gk schema.GroupKind) func(*unstructured.Unstructured) *verdict {
 // claim that lost its volume is failed; OnDelete updates are not waited for;
 // Namespace, APIService, PersistentVolume and ReplicationController are judged at
 // all; autoscalers, disruption budgets and ingresses only have to exist; what
-// Cluster API makes is as it shall be only when all its machines are. A rule that
+// Cluster API makes is ready only when all its machines are. A rule that
 // is not nil says it instead.
 func Ready(obj *unstructured.Unstructured, own *Rule) (ready, failed bool, reason, message string) {
 	v := judge(obj, own)
@@ -190,7 +190,7 @@ func deploymentRule(obj *unstructured.Unstructured) *verdict {
 	return nil
 }
 
-// drained judges a workload that shall have no replicas.
+// drained judges a workload that is scaled to no replicas.
 func drained(obj *unstructured.Unstructured) *verdict {
 	if left := integer(obj, 0, "status", "replicas"); left > 0 {
 		return inProgress("ExtraPods", fmt.Sprintf("%d replicas are still to be removed", left))

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -35,30 +34,14 @@ func (c *Client) WaitReplaced(ctx context.Context, r Replacement, o WaitOptions)
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
 	f := &follower{client: c, resource: podResource, namespace: r.Namespace, listed: w.list, changed: w.change}
-	var err error
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		err = f.run(follow)
-	}()
-	select {
-	case <-w.done:
-	case <-ended:
-	case <-ctx.Done():
-	}
-	stop()
-	<-ended
-	if w.over() {
+	err := inBackground(func() error { return f.run(follow) }).wait(ctx, w.done, stop)
+	if w.finished() {
 		return nil
 	}
 	if err == nil {
 		err = ctx.Err()
 	}
-	budget := explainAfterTimeout
-	if errors.Is(ctx.Err(), context.Canceled) {
-		budget = explainAfterCancel
-	}
-	explain, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	explain, cancel := diagnosis(ctx)
 	defer cancel()
 	return &NotReadyError{
 		Objects: c.Explain(explain, r.Workloads), Total: len(r.Workloads),
@@ -115,8 +98,8 @@ func (w *replacedWait) look() {
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 
-// over reports whether all is there.
-func (w *replacedWait) over() bool {
+// finished reports whether all new pods are there.
+func (w *replacedWait) finished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed

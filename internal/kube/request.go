@@ -48,8 +48,8 @@ type response struct {
 	header http.Header
 }
 
-// do sends a request until it succeeds, fails for good, or ctx ends. How long
-// webhooks are waited for is said by AwaitWebhooks.
+// do sends a request until it succeeds, fails for good, or ctx ends. AwaitWebhooks
+// says how long webhooks are retried.
 func (c *Client) do(ctx context.Context, r request) (*response, error) {
 	if err := urlpath.Check(r.path); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.doing, r.object, err)

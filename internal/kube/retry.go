@@ -16,11 +16,10 @@ type retryPolicy struct {
 	// base and limit bound the delay, which doubles with every attempt.
 	base, limit time.Duration
 	// window is how long the interruption of a server that has answered before,
-	// or its request to come back later, is waited out.
+	// or its request to come back later, is retried.
 	window time.Duration
-	// settleWindow is how long a follower of another write, which is just on its way, is
-	// waited for.
-	settleWindow time.Duration
+	// propagationWindow is how long to wait for the consequences of another write.
+	propagationWindow time.Duration
 	// attempts bounds the tries against a server that never answered, and against
 	// one that answers with an internal error.
 	attempts int
@@ -30,18 +29,18 @@ type retryPolicy struct {
 
 func defaultRetry() retryPolicy {
 	return retryPolicy{
-		base:           100 * time.Millisecond,
-		limit:          3 * time.Second,
-		window:         45 * time.Second,
-		settleWindow:   5 * time.Second,
-		attempts:       3,
-		attemptTimeout: 60 * time.Second,
+		base:              100 * time.Millisecond,
+		limit:             3 * time.Second,
+		window:            45 * time.Second,
+		propagationWindow: 5 * time.Second,
+		attempts:          3,
+		attemptTimeout:    60 * time.Second,
 	}
 }
 
 // once is the policy of a check: the answer of now is what is asked for.
 func (p retryPolicy) once() retryPolicy {
-	p.attempts, p.window, p.settleWindow, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
+	p.attempts, p.window, p.propagationWindow, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
 	return p
 }
 
@@ -58,8 +57,8 @@ func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered 
 				delay = server.retryAfter + rand.N(p.base) //nolint:gosec // jitter needs no secrecy
 			}
 			return delay, elapsed+delay <= p.window
-		case settling:
-			return min(delay, p.settleWindow/10), elapsed+delay <= p.settleWindow
+		case propagating:
+			return min(delay, p.propagationWindow/10), elapsed+delay <= p.propagationWindow
 		case doubtful:
 			return delay, tries < p.attempts
 		default:
@@ -98,9 +97,9 @@ const (
 	final persistenceOf = iota
 	// doubtful failures pass sometimes: a webhook that is just being restarted.
 	doubtful
-	// settling failures follow from a write whose consequences are on their way: a
+	// propagating failures follow from a write whose consequences are on their way: a
 	// definition whose kind is not served yet, a namespace without its account.
-	settling
+	propagating
 	// passing failures are known to pass.
 	passing
 )
@@ -135,10 +134,10 @@ func persistence(e *serverError) persistenceOf {
 		return doubtful
 	case code == http.StatusConflict && e.transientConflict:
 		return doubtful
-	case code == http.StatusNotFound && e.unserved:
-		return settling
+	case code == http.StatusNotFound && e.notServed:
+		return propagating
 	case code == http.StatusForbidden && e.noAccount:
-		return settling
+		return propagating
 	default:
 		return final
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	kyaml "sigs.k8s.io/yaml"
@@ -18,15 +19,11 @@ import (
 func TestDocumentedRights(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../../examples/rights/kubernetes.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var rules []authorizationv1.ResourceRule
 	for _, document := range bytes.Split(text, []byte("\n---\n")) {
 		var role rbacv1.Role
-		if err := kyaml.Unmarshal(document, &role); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, kyaml.Unmarshal(document, &role))
 		for _, r := range role.Rules {
 			rules = append(rules, authorizationv1.ResourceRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources})
 		}

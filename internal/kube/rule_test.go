@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -12,9 +13,7 @@ func TestRule(t *testing.T) {
 	t.Parallel()
 	path := func(path, value string) *Rule {
 		r, err := PathRule(path, value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return r
 	}
 	const ready = "ready"
@@ -50,9 +49,7 @@ func TestRule(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			obj := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(tc.object), &obj.Object); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(tc.object), &obj.Object))
 			obj.SetAPIVersion("example.org/v1")
 			obj.SetKind("Cell")
 			isReady, failed, reason, message := Ready(obj, tc.rule)

@@ -81,7 +81,7 @@ func (s ObjectState) String() string {
 type NotReadyError struct {
 	// Objects are in the order of the references, those that failed for good first.
 	Objects []ObjectState
-	// Total is the number of objects that were waited for.
+	// Total is the number of objects to wait for.
 	Total   int
 	Elapsed time.Duration
 	// Err is the end of the context, or the error that made waiting pointless; nil

@@ -29,13 +29,13 @@ const (
 
 // WaitOptions modify a wait.
 type WaitOptions struct {
-	// LabelSelector narrows what the server sends; every object that is waited for
+	// LabelSelector narrows what the server sends; every object of the wait
 	// must match it.
 	LabelSelector string
 	// Rules say when objects are ready, by the index of their reference. A missing
 	// or nil one leaves an object to Ready. Only WaitReady uses them.
 	Rules map[int]*Rule
-	// Progress is told how many objects are ready and what is waited for, at most
+	// Progress gets how many objects are ready and which one is not, at most
 	// twice a second, by one goroutine at a time.
 	Progress func(ready, total int, waitingFor string)
 	// Ended waits until pods have done their work, and not only until they run.
@@ -45,8 +45,8 @@ type WaitOptions struct {
 // WaitReady waits until all objects are ready at the same time (see Ready). It
 // uses one LIST and one WATCH for each kind and namespace, survives lost
 // connections and restarts of the server, and ends with a *NotReadyError when ctx
-// ends or an object has failed for good. An object that does not exist is waited
-// for. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
+// ends or an object has failed for good. It waits also for objects that do not
+// exist yet. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
 // when it is cancelled, less than one.
 func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
 	if len(refs) == 0 {
@@ -64,15 +64,8 @@ func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	if o.Progress != nil {
 		progress.Go(func() { w.report(follow) })
 	}
-	select {
-	case <-w.done:
-	case <-watching.ended:
-	case <-ctx.Done():
-	}
-	stop()
-	<-watching.ended
+	err := watching.wait(ctx, w.done, stop)
 	progress.Wait()
-	err := watching.err
 	if err == nil && w.allReady() {
 		return c.waitServed(ctx, w.current())
 	}
@@ -254,7 +247,7 @@ func (w *readyWait) report(ctx context.Context) {
 	}
 }
 
-// summary names the first object that is waited for, and how many more there are.
+// summary names the first object that is not ready, and how many more there are.
 func summary(unready []subject) string {
 	if len(unready) == 0 {
 		return ""
@@ -267,16 +260,21 @@ func summary(unready []subject) string {
 }
 
 func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Duration) error {
-	budget := explainAfterTimeout
-	if errors.Is(ctx.Err(), context.Canceled) {
-		budget = explainAfterCancel
-	}
-	explain, cancel := context.WithTimeout(context.WithoutCancel(ctx), budget)
+	ctx, cancel := diagnosis(ctx)
 	defer cancel()
 	return &NotReadyError{
-		Objects: w.client.explain(explain, w.unready()),
+		Objects: w.client.explain(ctx, w.unready()),
 		Total:   len(w.watched), Elapsed: elapsed, Err: cause,
 	}
+}
+
+// diagnosis returns the context of a diagnosis after the end of ctx.
+func diagnosis(ctx context.Context) (context.Context, context.CancelFunc) {
+	limit := explainAfterTimeout
+	if errors.Is(ctx.Err(), context.Canceled) {
+		limit = explainAfterCancel
+	}
+	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
 // waitServed waits until the kinds of established definitions are really served:

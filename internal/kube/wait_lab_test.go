@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -68,18 +69,14 @@ func TestWaitReadyRollOut(t *testing.T) {
 			t.Errorf("total %d, want 4", total)
 		}
 	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	obj, err := c.Get(t.Context(), web)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if n := integer(obj, 0, "status", "readyReplicas"); n != 2 {
 		t.Errorf("%d replicas are ready, want 2", n)
 	}
 	if calls.Load() == 0 {
-		t.Error("no progress was told")
+		t.Error("no progress was reported")
 	}
 }
 
@@ -101,9 +98,7 @@ func TestWaitReadyRequests(t *testing.T) {
 		applied(t, c, m, manifest(m, nil))
 		refs = append(refs, d, m)
 	}
-	if err := c.WaitReady(within(t, 60*time.Second), refs, WaitOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 60*time.Second), refs, WaitOptions{}))
 	// The end of the watches is logged as well, so each request is counted once by its id.
 	want := map[string]int{"get": 2, "patch": 10, "list": 2, "watch": 2}
 	got := map[string]int{}
@@ -297,14 +292,10 @@ func TestWaitReadyDefinition(t *testing.T) {
 		}},
 	}}))
 	t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), crd, DeleteOptions{}) })
-	if err := c.WaitReady(within(t, 30*time.Second), []Ref{crd}, WaitOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 30*time.Second), []Ref{crd}, WaitOptions{}))
 	cr := reference(t, c, group+"/v1", "Slice", ns, "embb")
 	applied(t, c, cr, manifest(cr, map[string]any{"spec": map[string]any{"sst": 1}}))
-	if err := c.WaitReady(within(t, 30*time.Second), []Ref{cr}, WaitOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 30*time.Second), []Ref{cr}, WaitOptions{}))
 	_, err := c.Apply(t.Context(), cr, manifest(cr, map[string]any{"spec": map[string]any{"sts": 1}}), ApplyOptions{})
 	if err == nil || !strings.Contains(err.Error(), "sts") {
 		t.Errorf("an unknown field of a custom resource: %v", err)
@@ -335,9 +326,7 @@ func TestWaitSurvivesCut(t *testing.T) {
 	default:
 	}
 	env.Fault(t, "clear")
-	if err := <-done; err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, <-done)
 
 	env.Fault(t, "cut")
 	start := time.Now()
@@ -375,9 +364,7 @@ func TestWaitGone(t *testing.T) {
 	applied(t, c, plain, manifest(plain, nil))
 	applied(t, c, stays, manifest(stays, nil))
 	for _, ref := range []Ref{kept, plain} {
-		if err := c.Delete(t.Context(), ref, DeleteOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{}))
 	}
 	if err := c.WaitGone(within(t, 20*time.Second), []Ref{plain}, WaitOptions{}); err != nil {
 		t.Error(err)

@@ -69,7 +69,7 @@ type lab interface {
 
 // kind is a kind of labs.
 type kind struct {
-	// prefix comes before a verb in what is said of it.
+	// prefix comes before a verb in its usage.
 	prefix string
 	open   func(p *place) lab
 	tell   func(p *place) (environment, error)
@@ -132,11 +132,11 @@ func (k kind) env(_ context.Context, args []string, stdout, stderr io.Writer) er
 	if err != nil {
 		return err
 	}
-	told, err := k.tell(p)
+	variables, err := k.tell(p)
 	if err != nil {
 		return err
 	}
-	return write(told, *format, stdout)
+	return write(variables, *format, stdout)
 }
 
 // The formats of an environment.

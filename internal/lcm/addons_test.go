@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -110,16 +111,12 @@ func newRecordingDriver(t *testing.T) (*env, *recordingDriver, *clusters) {
 // chartAt writes a chart and returns its source.
 func chartAt(t *testing.T, dir, version string) vnfm.ChartSource {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Join(dir, "templates"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "templates"), 0o700))
 	for name, text := range map[string]string{
 		"Chart.yaml":        "apiVersion: v2\nname: plugin\nversion: " + version + "\n",
 		"templates/cm.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: x }\n",
 	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 	}
 	return vnfm.ChartSource{Path: dir}
 }
@@ -136,22 +133,16 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 		"ccm": {Source: source, Namespace: "kube-system"},
 	}
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, want := y.takeCalls(), "make edge, make ccm, make cni, await edge"; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
 	preview, _, err := w.PreviewInstance(t.Context(), "", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	look := func() map[string]string {
 		t.Helper()
 		seen, err := w.Observe(t.Context(), i.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return seen.Objects
 	}
 	if diff := cmp.Diff(preview.Objects, look()); diff != "" || len(preview.Objects) != 3 {
@@ -217,9 +208,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	y.takeCalls()
 
 	// They go with the cluster.
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}))
 	if got, want := y.takeCalls(), `remove edge in "default" by its chart`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
@@ -233,9 +222,7 @@ func TestAddonThatFailed(t *testing.T) {
 	source := chartAt(t, t.TempDir(), "1.0.0")
 	spec := w.clusterSpec()
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	y.takeCalls()
 	y.broken = "ccm"
 	spec.Cluster.Addons = map[string]vnfm.Addon{
@@ -331,9 +318,7 @@ func TestChartIsKept(t *testing.T) {
 	if err != nil || second.Version != "1.1.0" || second.Digest == first.Digest {
 		t.Fatalf("the changed chart is %+v, %v", second, err)
 	}
-	if err := os.RemoveAll(dir); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(dir))
 	source.Chart = first
 	var wait sync.WaitGroup
 	for range 4 {

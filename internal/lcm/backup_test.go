@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,9 +23,7 @@ func TestBackupAndRestore(t *testing.T) {
 	follow := func(script string) {
 		t.Helper()
 		path, err := filepath.Abs(filepath.Join("..", "..", "examples", "store", script))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sh := exec.CommandContext(t.Context(), "sh", "-eu", path)
 		sh.Dir, sh.Env = keep, []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "XDG_STATE_HOME=" + filepath.Join(home, "state")}
 		if out, err := sh.CombinedOutput(); err != nil || len(out) > 0 {
@@ -32,9 +32,7 @@ func TestBackupAndRestore(t *testing.T) {
 	}
 	must := func(err error) {
 		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	w := newEnvAt(t, dir)
 	named := func(name string) vnfm.InstanceSpec {

@@ -13,10 +13,7 @@ import (
 // is just terminating: at once in vain, with patience as if it had come later.
 func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	running, goOn := make(chan struct{}), make(chan struct{})
 	w.driver.fail = func(point string) error {
 		if point == "terminate" {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -36,9 +38,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "p4ssword-of-the-test"},
 	}
 	v, _, err := w.RegisterVIM(t.Context(), "", vimSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := w.clusterSpec()
 	ownedBy := func(i *vnfm.Instance) string { return i.Cluster.OpenStack.UserID + "@" + i.Cluster.OpenStack.ProjectID }
 
@@ -56,9 +56,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 
 	spec.Cluster.OpenStack.VIMID = v.ID
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := ownedBy(i); got != "u1@p1" {
 		t.Errorf("the credential is of %s", got)
 	}
@@ -76,26 +74,21 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	if _, _, err := w.UpdateVIM(t.Context(), v.ID, vimSpec); err != nil {
 		t.Fatal(err)
 	}
-	// The driver is told by what the cluster consists of.
+	// The driver is chosen by what the cluster consists of.
 	cluster.owner = true
 	i, err = w.Update(t.Context(), i.ID, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := ownedBy(i); got != "u2@p1" || i.Cluster.OpenStack.Access == access {
 		t.Errorf("the credential is of %s, reached as before: %v", got, i.Cluster.OpenStack.Access == access)
 	}
 }
 
-// Plan and apply settle the names of a cluster's objects against the same record: the one
+// Plan and apply choose the names of the objects of a cluster by the same record: the one
 // that is there under the name of the cluster.
-func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
+func TestNamesFollowTheRecord(t *testing.T) {
 	w, cluster := newClusterEnv(t)
 	spec := w.clusterSpec()
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	spec.Cluster.Template = &vnfm.ClusterTemplate{Content: "another"}
 	if _, _, err := w.PreviewInstance(t.Context(), "", spec); err != nil {
 		t.Fatal(err)
@@ -104,7 +97,7 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(cluster.presents, " "); got != "none {} {}" {
-		t.Errorf("settled against %s", got)
+		t.Errorf("compared with %s", got)
 	}
 	other := w.clusterSpec()
 	other.Name, other.Cluster.Name, cluster.presents = "core", "core", nil
@@ -112,6 +105,6 @@ func TestNamesAreSettledAgainstTheRecord(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(cluster.presents, " "); got != "none" {
-		t.Errorf("another cluster is settled against %s", got)
+		t.Errorf("another cluster is compared with %s", got)
 	}
 }

@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -12,15 +11,15 @@ import (
 // withSecretsOf returns a context that keeps the secrets of a request. Those of its
 // VIMs, and of what is made for it, become known on the way.
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
-	texts := hidden(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
+	texts := vnfm.Unshown(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
 	vnfm.Conceal(ctx, texts...)
-	vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
+	vnfm.Conceal(ctx, vnfm.Unshown(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
 			vnfm.Conceal(ctx, text)
-			// A scheme such as Bearer is no secret, and what follows it may stand alone.
+			// A scheme such as Bearer is not a secret, and what follows it may stand alone.
 			if _, rest, ok := strings.Cut(text, " "); ok {
 				vnfm.Conceal(ctx, rest)
 			}
@@ -52,38 +51,11 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	for _, text := range plain {
 		var value any
 		if json.Unmarshal([]byte(text), &value) == nil {
-			vnfm.Conceal(ctx, hidden(vnfm.NamedSecrets(value), value)...)
+			vnfm.Conceal(ctx, vnfm.Unshown(vnfm.NamedSecrets(value), value)...)
 		}
 	}
 	var texts []string
 	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
 		vnfm.Conceal(ctx, texts...)
 	}
-}
-
-// hidden are the secrets that are not in clear in a value as well, by a name that is no
-// secret's: of a user whose password is his name, an error may say who he is.
-func hidden(secrets []string, value any) []string {
-	shown := shownTexts(value)
-	return slices.DeleteFunc(slices.Clone(secrets), func(text string) bool { return slices.Contains(shown, text) })
-}
-
-// shownTexts are the texts in a value that do not go by the name of a secret.
-func shownTexts(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for name, item := range value {
-			if len(vnfm.ScalarTexts(item)) == 0 || !vnfm.NamesSecret(name) {
-				out = append(out, shownTexts(item)...)
-			}
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, shownTexts(item)...)
-		}
-	default:
-		out = vnfm.ScalarTexts(value)
-	}
-	return out
 }

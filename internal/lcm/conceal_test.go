@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -37,12 +39,10 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
 		Name: "file", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{}, Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfig)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: &talker{}}
 	spec.VIMID = v.ID
-	// Who logs in is no secret, whatever else is the same text.
+	// Who logs in is not a secret, whatever else is the same text.
 	spec.SecretParams = map[string]any{"site": map[string]any{"password": password, "root_password": "root"}}
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://192.0.2.1", Headers: map[string]vnfm.Secret{"Authorization": "Bearer " + header}}
 	text := strings.Join([]string{
@@ -76,9 +76,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		t.Fatal("the hook did not fail")
 	}
 	occs, err := w.open(t).Operations(t.Context(), failed.Instance.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var texts []string
 	for _, occ := range occs {
 		texts = append(texts, occ.Error, occ.Progress)
@@ -105,7 +103,5 @@ func notIn(t *testing.T, dir string, texts ...string) {
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,15 +20,10 @@ func TestConnections(t *testing.T) {
 		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := w.spec()
 	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	if c := i.Connections["far"]; c.Namespace != "edge" {
 		t.Errorf("the part is in namespace %q, want the VIM's default", c.Namespace)
 	}
@@ -71,9 +68,7 @@ func TestConnections(t *testing.T) {
 		t.Errorf("deregistering a VIM that still has a part: %v", err)
 	}
 	w.driver.fail = nil
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if n := len(slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "terminate" })); n != 2 {
 		t.Errorf("terminated on %d VIMs, want 2", n)
 	}

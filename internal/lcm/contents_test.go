@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -55,20 +57,18 @@ func (s watched) Acquire(ctx context.Context, name, holder string) (store.Lease,
 	return s.Store.Acquire(ctx, name, holder)
 }
 
-// watch returns another engine on the same store, which calls before; over is what its
-// store is put on.
-func (w *env) watch(t *testing.T, before func(what string), over func(store.Store) store.Store) *lcm.Engine {
+// watch returns another engine on the same store, which calls before; wrap is put
+// around its store.
+func (w *env) watch(t *testing.T, before func(what string), wrap func(store.Store) store.Store) *lcm.Engine {
 	t.Helper()
-	return w.watchWith(t, before, over, w.driver)
+	return w.watchWith(t, before, wrap, w.driver)
 }
 
 // watchWith is watch with another driver.
-func (w *env) watchWith(t *testing.T, before func(what string), over func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
+func (w *env) watchWith(t *testing.T, before func(what string), wrap func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
 	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
 		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
@@ -79,7 +79,7 @@ func (w *env) watchWith(t *testing.T, before func(what string), over func(store.
 		if !ok {
 			return nil, errors.New("the store keeps no encoded contents")
 		}
-		return watched{Store: over(db), EncodedBlobs: encoded, before: before}, nil
+		return watched{Store: wrap(db), EncodedBlobs: encoded, before: before}, nil
 	}})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
@@ -104,9 +104,7 @@ func newSharedContent(t *testing.T) *sharedContent {
 	w := newEnv(t)
 	dir := filepath.Join(w.sources, "shared")
 	writePackage(t, dir, "3.0")
-	if err := os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Files", "plugin.tgz"), charttest.Chart{Name: "plugin", Version: "1.0.0"}.Archive(t), 0o600))
 	return &sharedContent{env: w, dir: dir, first: onboardAs(t, w.Engine, "first", dir)}
 }
 
@@ -259,9 +257,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 		Name: "remote", Source: newPackageServer(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present",
 	}
 	first, _, err := w.OnboardPackage(t.Context(), spec, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var once sync.Once
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
@@ -285,22 +281,15 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 func TestASupersededPackageThatComesBack(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.ReleasePackage(t.Context(), w.pkg.ID, ""); err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
+	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID, ""))
 	var once sync.Once
 	e := w.watch(t, func(does string) {
 		if does == "acquire references" {
 			once.Do(func() { w.onboard(t, "1.0") })
 		}
 	}, asItIs)
-	if err := e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.open(t).Package(t.Context(), w.pkg.ID); err != nil {
 		t.Errorf("the package that was onboarded again: %v", err)
 	}

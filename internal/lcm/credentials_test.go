@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/vaulttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -43,9 +45,7 @@ func TestVIMRegistrationIsKilled(t *testing.T) {
 		}
 		e := w.open(t)
 		v, _, err := e.RegisterVIM(t.Context(), "", vaultVIM())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if found, err := e.VIMByName(t.Context(), "edge"); err != nil || found.ID != v.ID {
 			t.Errorf("after %d steps: %v, %v", n, found, err)
 		}
@@ -73,9 +73,7 @@ func TestVaultIsAway(t *testing.T) {
 	}
 	vault.Outage = nil
 	v, _, err := e.RegisterVIM(t.Context(), "", vaultVIM())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	vault.Outage = away
 	if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, vaultVIM()); !errors.Is(err, away) {
 		t.Errorf("UpdateVIM = %v", err)
@@ -99,9 +97,7 @@ func TestVaultIsAway(t *testing.T) {
 func TestLostKeyIsReplaced(t *testing.T) {
 	w, vault := newVaultEnv(t)
 	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	clear(vault.NameOf)
 	clear(vault.Texts)
 	e := w.open(t)

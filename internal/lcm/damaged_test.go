@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -65,10 +67,10 @@ func (stillLease) Release(context.Context) error { return nil }
 // damages are the ways in which one value of a record can be another one.
 func damages(tree any) map[string]any {
 	out := map[string]any{}
-	others := []any{nil, "x", float64(-1), []any{nil}}
+	replacements := []any{nil, "x", float64(-1), []any{nil}}
 	var walk func(at string, value any, put func(any) any)
 	walk = func(at string, value any, put func(any) any) {
-		for n, other := range others {
+		for n, other := range replacements {
 			out[fmt.Sprintf("%s is other %d", at, n)] = put(other)
 		}
 		switch value := value.(type) {
@@ -101,18 +103,14 @@ func damages(tree any) map[string]any {
 func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	encoded, ok := db.(store.EncodedBlobs)
 	if !ok {
 		t.Fatal("the store keeps no encoded contents")
 	}
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 		return lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(context.Context) (store.Store, error) {
 			return damaged{Store: db, EncodedBlobs: encoded, kind: kind, damage: damage}, nil
@@ -121,15 +119,13 @@ func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []
 }
 
 // TestDamagedRecords reads and uses what there is, with each value of each record another one
-// in turn: there may be an error, and never a panic. A text that is no record is an error that
+// in turn: there may be an error, and never a panic. A text that is not a record is an error that
 // names the object.
 func TestDamagedRecords(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	open := w.damaged(t)
 	// use does what a refresh, a plan, an apply and a destroy do.
 	use := func(kind store.Kind, damage func([]byte) []byte) []error {
@@ -169,9 +165,7 @@ func TestDamagedRecords(t *testing.T) {
 				}
 			}
 			var tree any
-			if err := json.Unmarshal(rec.Data, &tree); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(rec.Data, &tree))
 			all := damages(tree)
 			for n, name := range slices.Sorted(maps.Keys(all)) {
 				// Nothing runs at once here: the race detector, for which all of them take half a minute, has an eighth.
@@ -179,9 +173,7 @@ func TestDamagedRecords(t *testing.T) {
 					continue
 				}
 				text, err := json.Marshal(all[name])
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				func() {
 					defer func() {
 						if what := recover(); what != nil {

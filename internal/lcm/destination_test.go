@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -21,18 +23,12 @@ import (
 func rewrite(t *testing.T, dir string, kind store.Kind, id string, change func(r *store.Record)) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // a test
 	r, err := s.Get(t.Context(), kind, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	change(r)
-	if err := s.Update(t.Context(), r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Update(t.Context(), r))
 }
 
 // setField sets a field of the data of a record, by its path.
@@ -40,9 +36,7 @@ func setField(t *testing.T, path string, value any) func(*store.Record) {
 	return func(r *store.Record) {
 		t.Helper()
 		var tree map[string]any
-		if err := json.Unmarshal(r.Data, &tree); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(r.Data, &tree))
 		at, names := tree, strings.Split(path, ".")
 		if of, host, ok := strings.Cut(path, "."); ok && of == "host_keys" {
 			names = []string{of, host}
@@ -57,9 +51,7 @@ func setField(t *testing.T, path string, value any) func(*store.Record) {
 		}
 		at[names[len(names)-1]] = value
 		data, err := json.Marshal(tree)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r.Data = data
 	}
 }
@@ -102,9 +94,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 	} {
 		spec := destinedVIMs()[kind]
 		v, _, err := e.RegisterVIM(t.Context(), "", spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for field, value := range fields {
 			if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
 				t.Fatal(err)
@@ -126,15 +116,11 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 	e := w.open(t)
 	spec := vaultVIM()
 	v, _, err := e.RegisterVIM(t.Context(), "", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	other := vaultVIM()
 	other.Name = "other"
 	o, _, err := e.RegisterVIM(t.Context(), "", other)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var first, foreign []byte
 	rewrite(t, w.dir, store.KindVIM, o.ID, func(r *store.Record) { foreign = r.Sealed })
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { first, r.Sealed = r.Sealed, foreign })
@@ -159,17 +145,11 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 func TestVIMOfAnEarlierRelease(t *testing.T) {
 	w := &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
 	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	old, err := keys.Seal(t.Context(), v.ID, nil, map[string]string{vnfm.CredentialBearerToken: "t0ken-of-the-test"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = old })
 	for range 2 {
 		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
@@ -186,9 +166,7 @@ func TestVIMOfAnEarlierRelease(t *testing.T) {
 func TestHostKeysAreEdited(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.mustUpdate(t, i.ID, spec)
 	edit := func() { rewrite(t, w.dir, store.KindInstance, i.ID, setField(t, "host_keys.one", "ssh-ed25519 EVIL")) }
 	edit()
@@ -197,7 +175,7 @@ func TestHostKeysAreEdited(t *testing.T) {
 	_, err = w.open(t).Update(t.Context(), i.ID, spec)
 	refused(t, err, `VNF instance "core"`, "host_keys.one")
 	same(t, "calls", d.taken(), []string(nil))
-	// It is said once: the key was forgotten, and is met again.
+	// It is reported once: the key was forgotten, and is found again.
 	got := w.mustUpdate(t, i.ID, spec)
 	same(t, "host keys", got.HostKeys, map[string]string{"one": "ssh-ed25519 AAAA"})
 	edit()
@@ -206,9 +184,7 @@ func TestHostKeysAreEdited(t *testing.T) {
 	refused(t, err, `VNF instance "core"`, "host_keys.one")
 	same(t, "calls", d.taken(), []string(nil))
 	var left []string
-	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, _ string) { left = append(left, object) }}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, _ string) { left = append(left, object) }}))
 	same(t, "left behind", left, []string{"Work of Management Drivers"})
 	same(t, "parameters", d.seen, map[string]any{})
 }
@@ -237,9 +213,7 @@ func (p *pinningHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost,
 func TestRegistryRecordIsEdited(t *testing.T) {
 	dir, hosts := t.TempDir(), &pinningHosts{}
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	e := lcm.New(lcm.Config{
 		OpenStore: func(ctx context.Context) (store.Store, error) {
 			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
@@ -253,9 +227,7 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 	})
 	spec := vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted-password"}}
 	r, err := e.InstallRegistry(t.Context(), "", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for field, value := range map[string]any{
 		"spec.ssh.address": "192.0.2.66", "spec.ssh.port": 2222, "spec.ssh.jump.address": "192.0.2.66", "spec.ssh.user": "evil",
 		"spec.image": "evil", "host_keys.host/192.0.2.1": "ssh-ed25519 EVIL",

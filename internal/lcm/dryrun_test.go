@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
@@ -22,9 +24,7 @@ func TestDryRun(t *testing.T) {
 	try := func(id string, want ...string) {
 		t.Helper()
 		ps, err := planning.DryRunInstance(t.Context(), id, spec, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []string
 		for _, p := range ps {
 			got = append(got, p.Summary)
@@ -34,10 +34,7 @@ func TestDryRun(t *testing.T) {
 		}
 	}
 	try("", `v1/ConfigMap a in default as ""`)
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	spec.Namespace = "default"
 	try(i.ID, `v1/ConfigMap a in default as "`+i.ID+`"`)
 	try("lost", `v1/ConfigMap a in default as "lost"`)
@@ -58,9 +55,7 @@ func TestDryRunOnce(t *testing.T) {
 	asks := func(e *lcm.Engine, keys ...string) bool {
 		t.Helper()
 		ps, err := e.DryRunInstance(t.Context(), "", spec, keys)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return len(ps) > 0
 	}
 	for _, step := range []struct {
@@ -85,17 +80,13 @@ func TestDryRunOnce(t *testing.T) {
 		}
 	}
 	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // The test is over.
 	notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun})
 	if err != nil || len(notes) != 1 {
 		t.Fatalf("notes: %v, %v", notes, err)
 	}
-	if err := w.DeregisterVIM(t.Context(), w.vimID); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))
 	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun}); err != nil || len(notes) != 0 {
 		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
 	}

@@ -47,6 +47,12 @@ type Config struct {
 // Engine is the embedded VNF manager. New opens nothing; the store is opened at
 // the first use. All methods are safe for concurrent use.
 type Engine struct {
+	// The parts of the port that are not operations of instances.
+	vnfm.VIMManager
+	vnfm.PackageManager
+	vnfm.ChartManager
+	vnfm.RegistryManager
+
 	cfg Config
 	// id tells this engine from those of other processes.
 	id string
@@ -88,7 +94,26 @@ func New(cfg Config) *Engine {
 		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
 	})
 	e.vims, e.registries = e.newVIMs(), e.newRegistries()
+	e.VIMManager, e.PackageManager, e.ChartManager, e.RegistryManager = e.vims, e.catalog, e.catalog, e.registries
 	return e
+}
+
+// RegisterVIM implements vnfm.Manager.
+func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	e.applying.Store(true)
+	return e.vims.RegisterVIM(ctx, id, spec)
+}
+
+// UpdateVIM implements vnfm.Manager.
+func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	e.applying.Store(true)
+	return e.vims.UpdateVIM(ctx, id, spec)
+}
+
+// OnboardPackage implements vnfm.Manager.
+func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	e.applying.Store(true)
+	return e.catalog.OnboardPackage(ctx, spec, wantID)
 }
 
 // Close closes the store when it was opened.

@@ -2,19 +2,15 @@ package lcm_test
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -23,368 +19,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// driver is an infra driver whose VIM is a map. Real VIMs are driven in the tests
-// of the drivers; here the engine's records are what is looked at, and faults at
-// exact points, which no real VIM makes on request.
-type driver struct {
-	mu      sync.Mutex
-	objects map[string]string
-	counts  map[string]int
-	calls   []string
-	heals   []vnfm.HealSpec
-	// kept are the notes that the heals found, vnfcs what there is to be healed.
-	kept, vnfcs []string
-	cluster     string
-	// seen are the parameters of the last target that something was done with, or that was
-	// looked at, and shown what a preview says of them.
-	seen  map[string]any
-	shown []string
-	// stranded are objects that stand against a termination.
-	stranded []string
-	// fail, when set, is asked before each method and in the middle of Apply.
-	fail func(point string) error
-}
-
-func (d *driver) at(point string) error {
-	d.mu.Lock()
-	d.calls = append(d.calls, point)
-	fail := d.fail
-	d.mu.Unlock()
-	if fail != nil {
-		return fail(point)
-	}
-	return nil
-}
-
-func (*driver) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
-}
-
-func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
-
-func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
-	return vnfm.VIMCheck{ServerVersion: "v1.36.3", ClusterUID: d.cluster}, d.at("check")
-}
-
-func rendered(t *vnfm.Target) map[string]string {
-	out := map[string]string{
-		"v1/ConfigMap a":       fmt.Sprintf("%.15s", t.Package.Digest),
-		"apps/v1/Deployment b": "sha256:0",
-	}
-	if len(t.SecretParams) > 0 {
-		text, err := json.Marshal(t.Params())
-		if err != nil {
-			panic(err)
-		}
-		out["apps/v1/Deployment b"] = fmt.Sprintf("sha256:%x", sha256.Sum256(text))
-	}
-	return out
-}
-
-// saw notes with what it was called.
-func (d *driver) saw(t *vnfm.Target) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.seen = t.Params()
-}
-
-func (d *driver) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return &vnfm.Preview{Objects: rendered(t), ShownSecrets: d.shown}, nil
-}
-
-func (d *driver) Render(_ context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	return &vnfm.Rendering{Preview: vnfm.Preview{Objects: rendered(t)}, Contents: rendered(t)}, nil
-}
-
-func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	var ps vnfm.Problems
-	for _, key := range keys {
-		ps.Warnf("", 0, 0, "%s in %s as %q", key, t.Instance.Namespace, t.Instance.ID)
-	}
-	return ps, d.at("dry run")
-}
-
-func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
-	d.saw(t)
-	r.Progress(ctx, fmt.Sprint("applying with ", t.Params()))
-	if err := d.at("apply"); err != nil {
-		return err
-	}
-	var items []vnfm.InventoryItem
-	for key := range rendered(t) {
-		items = append(items, vnfm.InventoryItem{Key: key})
-	}
-	if err := r.SaveInventory(ctx, items); err != nil {
-		return err
-	}
-	if err := d.at("first write"); err != nil {
-		return err
-	}
-	for _, key := range slices.Sorted(maps.Keys(rendered(t))) {
-		d.mu.Lock()
-		d.objects[key] = rendered(t)[key]
-		d.mu.Unlock()
-		if err := d.at("wrote " + key); err != nil {
-			return err
-		}
-	}
-	d.mu.Lock()
-	d.counts = t.Counts
-	d.mu.Unlock()
-	return d.at("applied")
-}
-
-func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error {
-	d.saw(t)
-	if err := d.at("scale"); err != nil {
-		return err
-	}
-	d.counts = t.Counts
-	return nil
-}
-
-func (d *driver) Leaving(_ context.Context, t *vnfm.Target) ([]string, error) {
-	var out []string
-	for n := len(d.vnfcs); n > t.Counts["VDU1"]; n-- {
-		out = append(out, d.vnfcs[n-1])
-	}
-	return out, nil
-}
-
-func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
-	d.saw(t)
-	d.mu.Lock()
-	d.heals = append(d.heals, h)
-	d.kept = append(d.kept, r.Note("begun"))
-	d.mu.Unlock()
-	if err := r.SetNote(ctx, "begun", h.ID); err != nil {
-		return err
-	}
-	return d.at("heal")
-}
-
-func (d *driver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
-	d.saw(t)
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return &vnfm.Observation{Objects: maps.Clone(d.objects)}, nil
-}
-
-func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, error) {
-	out := &vnfm.ResourceInfo{}
-	for _, id := range d.vnfcs {
-		out.VNFCs = append(out.VNFCs, vnfm.VNFC{ID: id})
-	}
-	return out, nil
-}
-
-func (d *driver) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
-
-func (d *driver) Recover(ctx context.Context, _ *vnfm.Target, r vnfm.Recorder) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	var items []vnfm.InventoryItem
-	for _, key := range slices.Sorted(maps.Keys(d.objects)) {
-		items = append(items, vnfm.InventoryItem{Key: key, UID: "uid of " + key})
-	}
-	return r.SaveInventory(ctx, items)
-}
-
-func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {
-	if len(d.stranded) > 0 {
-		return &vnfm.StrandedError{Instance: t.Instance.Name, Objects: d.stranded}
-	}
-	return nil
-}
-
-func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
-	d.saw(t)
-	if err := d.at("terminate"); err != nil {
-		return err
-	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.objects = map[string]string{}
-	return nil
-}
-
-// env is an engine over a real store, with one VIM and one package.
-type env struct {
-	*lcm.Engine
-	driver  *driver
-	dir     string
-	vimID   string
-	pkg     *vnfm.Package
-	sources string
-	// clusters, when set, makes workload clusters, and management runs at hooks.
-	clusters vnfm.ClusterDriver
-	// cloud, when set, is the driver of OpenStack VIMs.
-	cloud      vnfm.InfraDriver
-	management map[string]vnfm.ManagementDriver
-	// vault, when set, keeps the keys.
-	vault seal.Vault
-}
-
-func newEnv(t *testing.T) *env {
-	t.Helper()
-	return newEnvAt(t, t.TempDir())
-}
-
-// newEnvAt is newEnv with its store in a directory.
-func newEnvAt(t *testing.T, dir string) *env {
-	t.Helper()
-	w := &env{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: dir, sources: t.TempDir()}
-	w.Engine = w.open(t)
-	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes,
-		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.vimID = v.ID
-	w.pkg = w.onboard(t, "1.0")
-	return w
-}
-
-// open returns another engine on the same store, as another process has it.
-func (w *env) open(t *testing.T) *lcm.Engine {
-	t.Helper()
-	return w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver})
-}
-
-func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
-	t.Helper()
-	if w.cloud != nil {
-		drivers[vnfm.VIMTypeOpenStack] = w.cloud
-	}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault})
-	if err != nil {
-		t.Fatal(err)
-	}
-	e := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-		},
-		Keyring:  keys,
-		Drivers:  drivers,
-		Clusters: w.clusters,
-
-		Management: w.management,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
-}
-
-func (w *env) onboard(t *testing.T, version string) *vnfm.Package {
-	t.Helper()
-	dir := filepath.Join(w.sources, version)
-	writePackage(t, dir, version)
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{
-		Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present",
-	}, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := problems.Err(); err != nil {
-		t.Fatal(err)
-	}
-	return p
-}
-
-func writePackage(t *testing.T, dir, version string) {
-	t.Helper()
-	files := map[string]string{
-		"TOSCA-Metadata/TOSCA.meta": "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: test\nEntry-Definitions: Definitions/vnfd.yaml\n\nName: Files/a.yaml\nContent-Type: application/yaml\n",
-		"Files/a.yaml":              "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\ndata:\n  version: \"" + version + "\"\n",
-		"Definitions/vnfd.yaml":     fmt.Sprintf(vnfdText, version),
-	}
-	for name, text := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-}
-
-const vnfdText = `tosca_definitions_version: tosca_simple_yaml_1_3
-topology_template:
-  node_templates:
-    VNF:
-      type: tosca.nodes.nfv.VNF
-      properties:
-        descriptor_id: test
-        descriptor_version: "%[1]s"
-        provider: example
-        product_name: test
-        software_version: "%[1]s"
-        vnfm_info: ["Tacker"]
-        flavour_id: default
-        flavour_description: default
-    VDU1:
-      type: tosca.nodes.nfv.Vdu.Compute
-      properties:
-        name: b
-        description: b
-        vdu_profile: {min_number_of_instances: 1, max_number_of_instances: 5}
-  policies:
-    - aspects:
-        type: tosca.policies.nfv.ScalingAspects
-        properties:
-          aspects:
-            workers: {name: workers, description: workers, max_scale_level: 3, step_deltas: [one]}
-    - initial:
-        type: tosca.policies.nfv.VduInitialDelta
-        properties: {initial_delta: {number_of_instances: 1}}
-        targets: [VDU1]
-    - deltas:
-        type: tosca.policies.nfv.VduScalingAspectDeltas
-        properties: {aspect: workers, deltas: {one: {number_of_instances: 1}}}
-        targets: [VDU1]
-    - levels:
-        type: tosca.policies.nfv.InstantiationLevels
-        properties:
-          levels:
-            small: {description: small, scale_info: {workers: {scale_level: 0}}}
-            large: {description: large, scale_info: {workers: {scale_level: 2}}}
-          default_level: small
-`
-
-func (w *env) spec() vnfm.InstanceSpec {
-	return vnfm.InstanceSpec{
-		Name: "core", VIMID: w.vimID, PackageID: w.pkg.ID,
-		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
-	}
-}
-
-func (w *env) operations(t *testing.T, id string) []string {
-	t.Helper()
-	occs, err := w.Operations(t.Context(), id)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var out []string
-	for _, occ := range occs {
-		out = append(out, string(occ.Type)+" "+string(occ.State))
-	}
-	return out
-}
-
 func TestLifeOfAnInstance(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if i.Status != vnfm.StatusInstantiated || i.Generation != 1 || w.driver.counts["VDU1"] != 1 {
 		t.Fatalf("after instantiate: status %s, generation %d, counts %v", i.Status, i.Generation, w.driver.counts)
 	}
@@ -445,9 +84,7 @@ func TestLifeOfAnInstance(t *testing.T) {
 		t.Errorf("after a termination that was refused: %+v, %v", again, err)
 	}
 	w.driver.stranded = nil
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.Instance(t.Context(), i.ID); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("record after termination: %v", err)
 	}
@@ -529,10 +166,7 @@ func TestHowACreateEnds(t *testing.T) {
 			}
 
 			w.driver.fail = nil
-			i, err := w.Update(t.Context(), left[0].ID, spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := w.mustUpdate(t, left[0].ID, spec)
 			if i.Status != vnfm.StatusInstantiated || len(w.driver.objects) != 2 {
 				t.Errorf("after resuming: %s with %v", i.Status, w.driver.objects)
 			}
@@ -558,10 +192,7 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Instance == nil {
 		t.Fatalf("the objects exist and the error carries no instance: %v", err)
 	}
-	i, err := w.Update(t.Context(), failed.Instance.ID, w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustUpdate(t, failed.Instance.ID, w.spec())
 	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
 		t.Errorf("operations after resuming: %v", got)
 	}
@@ -570,9 +201,7 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	blind := w.openWith(t, nil)
 	_, err = blind.Instantiate(t.Context(), w.spec())
 	var failed *vnfm.OperationError
@@ -580,9 +209,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 		t.Errorf("taking up a creation without a driver: %v", err)
 	}
 	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(left) != 1 || len(left[0].Inventory) != 2 {
 		t.Errorf("left of the record: %+v", left)
 	}
@@ -590,10 +217,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 
 func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	spec := w.spec()
 	spec.LevelID = "large"
 	w.driver.fail = func(string) error { return errBroken }
@@ -613,10 +237,7 @@ func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 	}
 	back := w.spec()
 	back.Description = "given another description on the way"
-	after, err := w.Update(t.Context(), i.ID, back)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := w.mustUpdate(t, i.ID, back)
 	if during != vnfm.StatusFailedTemp || after.Status != vnfm.StatusInstantiated {
 		t.Errorf("status before the repair %q, after it %q", during, after.Status)
 	}
@@ -661,13 +282,9 @@ func (d suspended) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 func TestALostLease(t *testing.T) {
 	w := newEnv(t)
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lost := make(chan struct{})
 	var inHands store.Record
 	slow := lcm.New(lcm.Config{
@@ -697,9 +314,7 @@ func TestALostLease(t *testing.T) {
 		t.Errorf("a creation whose lease was lost: %v", err)
 	}
 	now, err := db.Get(t.Context(), store.KindInstance, inHands.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if now.Revision != inHands.Revision {
 		t.Error("the record was written without the lease")
 	}
@@ -737,17 +352,13 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 func TestACreateUnderAKnownName(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = w.Instantiate(t.Context(), w.spec())
 	if !errors.As(err, new(*vnfm.ConflictError)) || !strings.Contains(err.Error(), first.ID) {
 		t.Errorf("the name of an instance that the same process has made: %v", err)
 	}
 	again, err := w.open(t).Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again.ID != first.ID {
 		t.Errorf("an instance that nobody has read was made twice: %s and %s", first.ID, again.ID)
 	}
@@ -774,9 +385,7 @@ func TestAFailedUpdate(t *testing.T) {
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			i, err := w.Instantiate(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			before := maps.Clone(w.driver.objects)
 			changed := spec
 			changed.PackageID = w.onboard(t, "2.0").ID
@@ -803,9 +412,7 @@ func TestAFailedUpdate(t *testing.T) {
 				t.Errorf("objects after the rollback %v, before %v", w.driver.objects, before)
 			}
 			i, err = w.Update(t.Context(), i.ID, changed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if i.PackageID != changed.PackageID || i.Status != vnfm.StatusInstantiated {
 				t.Errorf("after the second update: %s, %s", i.Status, i.PackageID)
 			}
@@ -816,9 +423,7 @@ func TestAFailedUpdate(t *testing.T) {
 func TestALostStore(t *testing.T) {
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
 	lost.Engine = lost.open(t)
 	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
@@ -829,22 +434,18 @@ func TestALostStore(t *testing.T) {
 	}
 	vimSpec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
 	v, _, err := lost.RegisterVIM(t.Context(), w.vimID, vimSpec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if v.ID != w.vimID {
 		t.Errorf("the VIM was registered again under the id %s instead of %s", v.ID, w.vimID)
 	}
 	if p := lost.onboard(t, "1.0"); p.ID != w.pkg.ID {
 		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
 	}
-	// The refresh writes the record again: that is no operation, and neither is an update that asks for what there is.
+	// The refresh writes the record again: that is not an operation, and neither is an update that asks for what there is.
 	known := w.spec()
 	known.Known = vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
 	recovered, err := lost.RecoverInstance(t.Context(), i.ID, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if recovered.Status != vnfm.StatusInstantiated || recovered.Generation != i.Generation || !recovered.Acknowledged || len(recovered.Inventory) != 2 {
 		t.Errorf("recovered %+v", recovered)
 	}
@@ -886,9 +487,7 @@ func TestALostStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	restored, err := lost.Update(t.Context(), i.ID, second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {
 		t.Errorf("restored %s with status %s", restored.ID, restored.Status)
 	}
@@ -899,15 +498,10 @@ func TestALostStore(t *testing.T) {
 
 func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
-	if err := w.ReleasePackage(t.Context(), old, ""); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.ReleasePackage(t.Context(), old, ""))
 	if _, err := w.Package(t.Context(), old); err != nil {
 		t.Fatalf("the package went while an instance runs it: %v", err)
 	}
@@ -919,9 +513,7 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	if _, err := w.Package(t.Context(), old); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("the superseded package is still there: %v", err)
 	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if _, err := w.Package(t.Context(), next); err != nil {
 		t.Errorf("the current package went with the instance: %v", err)
 	}
@@ -947,9 +539,7 @@ func TestPreviewProblems(t *testing.T) {
 			spec := w.spec()
 			tc.change(&spec)
 			_, problems, err := w.PreviewInstance(t.Context(), "", spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(vnfm.Problems{tc.want}, problems); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -963,9 +553,7 @@ func TestTwoVIMsOfOneName(t *testing.T) {
 	register := func(e *lcm.Engine) string {
 		t.Helper()
 		v, _, err := e.RegisterVIM(t.Context(), "", spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return v.ID
 	}
 	first, second := register(w.Engine), register(w.Engine)
@@ -1006,10 +594,7 @@ func TestALostRecordGoesOnFromTheKnownGeneration(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.Known.Generation = 7
-	i, err := w.Update(t.Context(), "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustUpdate(t, "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", spec)
 	if i.Generation != 8 {
 		t.Errorf("generation %d after a repair that followed generation 7", i.Generation)
 	}
@@ -1034,18 +619,13 @@ func TestAnotherValueOfTheSameEffect(t *testing.T) {
 			w := newEnv(t)
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "1"}
-			i, err := w.Instantiate(t.Context(), spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := w.mustInstantiate(t, spec)
 			edit(&spec)
 			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 				t.Fatal(err)
 			}
 			got, err := w.open(t).Instance(t.Context(), i.ID)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(spec.ScaleLevels, got.ScaleLevels); diff != "" {
 				t.Errorf("scale levels of the record (-want +got):\n%s", diff)
 			}

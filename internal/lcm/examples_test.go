@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
@@ -17,9 +19,7 @@ import (
 func TestExamplePackages(t *testing.T) {
 	root := filepath.Join("..", "..", "examples", "packages")
 	entries, err := os.ReadDir(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	read := 0
 	for _, entry := range entries {
 		if !entry.IsDir() {
@@ -30,9 +30,7 @@ func TestExamplePackages(t *testing.T) {
 			p, problems, err := lcm.New(lcm.Config{}).ReadPackage(t.Context(), vnfm.PackageSpec{
 				Name: entry.Name(), Source: filepath.Join(root, entry.Name()), Integrity: "enforce", Signature: "verify_if_present",
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, problem := range problems {
 				t.Error(problem)
 			}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -69,19 +70,13 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			spec.OnFailure = vnfm.OnFailureRollback
 			if test.there {
 				i, err := w.Instantiate(t.Context(), spec)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				id = i.ID
 			}
 			keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			slow := lcm.New(lcm.Config{
 				OpenStore: func(context.Context) (store.Store, error) { return mortal{db}, nil },
 				Keyring:   keys,
@@ -96,9 +91,7 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 				var out []store.Record
 				for _, kind := range []store.Kind{store.KindInstance, store.KindOperation} {
 					recs, err := db.List(t.Context(), store.Query{Kind: kind})
-					if err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, err)
 					out = append(out, recs...)
 				}
 				return out
@@ -173,7 +166,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 		t.Skip("holders are known to be dead on Linux only")
 	}
 	for name, test := range map[string]struct {
-		over func(db store.Store, lost chan struct{}) store.Store
+		wrap func(db store.Store, lost chan struct{}) store.Store
 		// wakes is how the removal ends.
 		wakes func(ended <-chan struct{}, lost chan struct{}) error
 	}{
@@ -213,7 +206,7 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 				theirs = w.records(t, store.KindInstance, store.KindOperation)
 				return test.wakes(ended, lost)
 			}}
-			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.over(db, lost) }, removal)
+			slow := w.watchWith(t, func(string) {}, func(db store.Store) store.Store { return test.wrap(db, lost) }, removal)
 			ctx, stop := vnfm.WithTimeLimit(t.Context(), 10*time.Minute)
 			defer stop()
 			begun := time.Now()
@@ -270,13 +263,9 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 		"changed otherwise": {func(t *testing.T, w *env, id string) {
 			t.Helper()
 			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rec, err := db.Get(t.Context(), store.KindInstance, id)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			rec.Data = regexp.MustCompile(`"name":"core"`).ReplaceAll(rec.Data, []byte(`"name":"edge"`))
 			if err := errors.Join(db.Update(t.Context(), rec), db.Close()); err != nil {
 				t.Error(err)
@@ -286,9 +275,7 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			i, err := w.Instantiate(t.Context(), w.spec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			w.driver.fail = func(point string) error {
 				if point == "scale" {
 					test.change(t, w, i.ID)

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -15,10 +17,7 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.Heal = &vnfm.HealSpec{Trigger: "at birth"}
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -37,12 +36,9 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 		t.Fatalf("a heal that fails: %v", err)
 	}
 	w.driver.fail = nil
-	// What was replaced already is not there any more: that is no mistake of the user's.
+	// What was replaced already is not there any more: that is not a mistake of the user's.
 	w.driver.vnfcs = []string{"VDU1-2", "VDU1-3"}
-	healed, err := w.Update(t.Context(), i.ID, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	healed := w.mustUpdate(t, i.ID, spec)
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -69,10 +65,7 @@ func TestHealOfAnother(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
-			i, err := w.Instantiate(t.Context(), w.spec())
-			if err != nil {
-				t.Fatal(err)
-			}
+			i := w.mustInstantiate(t, w.spec())
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "first", VDUIDs: []string{"VDU1"}}
 			w.driver.fail = func(point string) error {
@@ -86,10 +79,7 @@ func TestHealOfAnother(t *testing.T) {
 			}
 			w.driver.fail = nil
 			spec.Heal = &next
-			healed, err := w.Update(t.Context(), i.ID, spec)
-			if err != nil {
-				t.Fatal(err)
-			}
+			healed := w.mustUpdate(t, i.ID, spec)
 			if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == w.driver.heals[1].ID || w.driver.kept[1] != "" {
 				t.Errorf("heals: %+v with the notes %q", w.driver.heals, w.driver.kept)
 			}
@@ -107,10 +97,7 @@ func TestHealOfAnother(t *testing.T) {
 // TestHealRefusesWhatIsNotThere names what there is, and begins no operation.
 func TestHealRefusesWhatIsNotThere(t *testing.T) {
 	w := newEnv(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	for want, heal := range map[string]vnfm.HealSpec{
 		`has no VNFC "VDU1-9": its VNFCs are "VDU1-1", "VDU1-2"`: {Trigger: "a", VNFCIDs: []string{"VDU1-9"}},
 		`VNFC "amf-1" is of no VDU of deployment flavour`:        {Trigger: "a", VNFCIDs: []string{"amf-1"}},
@@ -134,9 +121,7 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 func TestOperationThatCannotBe(t *testing.T) {
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := w.spec()
 	spec.LevelID = "large"
 	w.driver.fail = func(point string) error {
@@ -152,9 +137,7 @@ func TestOperationThatCannotBe(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
 		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
 	}

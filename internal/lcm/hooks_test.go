@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -68,10 +70,7 @@ func TestSinkOfAWorkloadCluster(t *testing.T) {
 	s.fail = nil
 	update := func() *vnfm.Instance {
 		t.Helper()
-		i, err := w.Update(t.Context(), id, spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		i := w.mustUpdate(t, id, spec)
 		return i
 	}
 	if i := update(); i.Status != vnfm.StatusInstantiated {
@@ -101,14 +100,14 @@ func TestHooksOfAVNFD(t *testing.T) {
 	s := &sender{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
 	w.Engine = w.open(t)
-	hooked := func(version, driver string) vnfm.InstanceSpec {
+	withDriver := func(version, driver string) vnfm.InstanceSpec {
 		spec := w.spec()
 		spec.PackageID = w.onboardHooked(t, version, driver).ID
 		return spec
 	}
 	for want, spec := range map[string]vnfm.InstanceSpec{
-		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: hooked("2.0", "mgmt-drivers-ansible"),
-		"a sink is missing": hooked("3.0", vnfm.CredentialsSender),
+		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: withDriver("2.0", "mgmt-drivers-ansible"),
+		"a sink is missing": withDriver("3.0", vnfm.CredentialsSender),
 	} {
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		if err != nil || !strings.Contains(fmt.Sprint(problems.Err()), want) {
@@ -118,19 +117,14 @@ func TestHooksOfAVNFD(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
-	spec := hooked("3.0", vnfm.CredentialsSender)
+	spec := withDriver("3.0", vnfm.CredentialsSender)
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	// The record alone is enough for what asks nothing of a sink.
 	if _, err := w.Observe(t.Context(), i.ID); err != nil {
 		t.Error(err)
 	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if want := []string{"INSTANTIATE end=true", "TERMINATE end=false"}; !slices.Equal(s.calls, want) {
 		t.Errorf("calls %q, want %q", s.calls, want)
 	}
@@ -153,13 +147,9 @@ func addHooks(t *testing.T, dir, driver string) {
 	t.Helper()
 	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const before = "    VDU1:\n"
 	hooks := "      interfaces:\n        Vnflcm:\n          type: tosca.interfaces.nfv.Vnflcm\n          instantiate: []\n          instantiate_end: {implementation: " + driver +
 		"}\n          terminate_start: {implementation: " + driver + "}\n          heal_end: []\n"
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), before, hooks+before, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), before, hooks+before, 1)), 0o600))
 }

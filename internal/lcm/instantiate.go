@@ -158,15 +158,11 @@ func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Ent
 
 // instantiate runs or resumes the INSTANTIATE operation of an instance.
 func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
-	op, err := e.unfinished(ctx, s, en)
+	op, err := e.interrupted(ctx, s, en)
 	if err != nil {
 		return err
 	}
-	if op != nil {
-		if err := op.markInterrupted(ctx); err != nil {
-			return err
-		}
-	} else {
+	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -91,10 +93,7 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 	if digest := w.summed(t, ""); digest != "" {
 		t.Errorf("the digest of a new instance is known: %s", digest)
 	}
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
 	made := w.summed(t, i.ID)
 	if made == "" || made != k.objects[secretObject] {
 		t.Errorf("planned %q, made %q", made, k.objects[secretObject])
@@ -105,12 +104,8 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 	k.key, k.objects[secretObject] = i.DigestKey, made
 
 	t.Run("another key of the store", func(t *testing.T) {
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Remove(filepath.Join(w.dir, "key.txt")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
+		require.NoError(t, os.Remove(filepath.Join(w.dir, "key.txt")))
 		// The credentials and the package were sealed with the old one.
 		w.again(t, k)
 		if got := w.summed(t, i.ID); got != made {
@@ -172,9 +167,7 @@ func (w *env) again(t *testing.T, k *keeper) {
 	if errors.Is(err, vnfm.ErrNotFound) {
 		_, _, err = w.RegisterVIM(t.Context(), w.vimID, spec)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.onboard(t, "1.0")
 }
 
@@ -187,38 +180,23 @@ func named(spec vnfm.InstanceSpec, name string) vnfm.InstanceSpec {
 // with the key of the store: that is its own from the first refresh on.
 func TestAnInstanceWithoutAKey(t *testing.T) {
 	w, k := newKeeper(t)
-	i, err := w.Instantiate(t.Context(), w.spec())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, w.spec())
+	require.NoError(t, w.Close())
 	db, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := db.ExecContext(t.Context(), `UPDATE records SET data = CAST(json_remove(data, '$.digest_key') AS BLOB) WHERE kind = 'instance'`); err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Close())
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
 	old := w.summed(t, i.ID)
 	refreshed, err := w.Instance(t.Context(), i.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(refreshed.DigestKey) == 0 || string(refreshed.DigestKey) == string(i.DigestKey) {
 		t.Errorf("key %x", refreshed.DigestKey)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(w.dir, "key.txt")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
+	require.NoError(t, os.Remove(filepath.Join(w.dir, "key.txt")))
 	w.again(t, k)
 	if got := w.summed(t, i.ID); got != old {
 		t.Errorf("digest %s, want %s", got, old)

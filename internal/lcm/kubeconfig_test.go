@@ -115,10 +115,7 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 	c.rotated = nil
 	// Another process goes on, as after a kill.
 	w.Engine = w.open(t)
-	rotated, err := w.Update(t.Context(), i.ID, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rotated := w.mustUpdate(t, i.ID, spec)
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
 		t.Fatal(err)
 	}
@@ -143,10 +140,7 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
 	w, c := newClusterEnv(t)
 	spec := w.clusterSpec()
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	c.expired = c.number
 	w.driver.fail = func(string) error {
 		if c.number == c.expired {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -79,16 +80,12 @@ func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 	writePackage(t, dir, "4.0")
 	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	hooks := "      artifacts:\n        setup: {type: " + vnfm.ArtifactBash + ", file: Scripts/setup.sh}\n      interfaces:\n        Vnflcm:\n          type: tosca.interfaces.nfv.Vnflcm\n"
 	for _, hook := range []string{"instantiate_end", "scale_start", "scale_end", "heal_start", "heal_end", "terminate_start", "terminate_end"} {
 		hooks += "          " + hook + ": {implementation: setup}\n"
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(data), "    VDU1:\n", hooks+"    VDU1:\n", 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "    VDU1:\n", hooks+"    VDU1:\n", 1)), 0o600))
 	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
 	if err != nil || problems.HasErrors() {
 		t.Fatal(err, problems)
@@ -100,15 +97,6 @@ func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 	return w, d, spec
 }
 
-func (w *env) mustUpdate(t *testing.T, id string, spec vnfm.InstanceSpec) *vnfm.Instance {
-	t.Helper()
-	i, err := w.Update(t.Context(), id, spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return i
-}
-
 func same(t *testing.T, what string, got any, want any) {
 	t.Helper()
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -116,15 +104,12 @@ func same(t *testing.T, what string, got any, want any) {
 	}
 }
 
-// A driver is chosen by the type of the artifact, is told who leaves, gets its own
+// A driver is chosen by the type of the artifact, gets the VNFCs that leave, its own
 // parameters with the secret ones over them, and keeps a state; the record has none of its
 // parameters, and the infra driver sees none.
 func TestManagementDriver(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	same(t, "at creation", d.taken(), []string{"INSTANTIATE instantiate_end"})
 	same(t, "parameters", d.seen, map[string]any{"site": map[string]any{"username": "root", "password": "planted-secret"}})
 	same(t, "recorded parameters", i.AdditionalParams, map[string]any{"namespace": "far"})
@@ -149,9 +134,7 @@ func TestManagementDriver(t *testing.T) {
 	same(t, "at a heal", d.taken(), []string{"HEAL heal_start leaving VDU1-2", "HEAL heal_end leaving VDU1-2"})
 
 	// The end has no request: the parameters come from the store.
-	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	same(t, "at the end", d.taken(), []string{"TERMINATE terminate_start", "TERMINATE terminate_end"})
 	same(t, "the secret at the end", d.seen["site"].(map[string]any)["password"], any("another-secret")) //nolint:forcetypeassert // a test
 
@@ -168,9 +151,7 @@ func TestManagementDriver(t *testing.T) {
 func TestEndHookIsContinued(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.taken()
 	d.once = 0
 	var during *vnfm.Instance
@@ -247,9 +228,7 @@ func TestChangedParamsAreContinued(t *testing.T) {
 func TestForcefulTerminationGoesOn(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d.fail = func(string) error { return errBroken }
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); !errors.Is(err, errBroken) {
 		t.Fatalf("got %v", err)
@@ -285,9 +264,7 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 		s := spec
 		s.SecretParams, s.SecretsLater = secrets, later
 		_, problems, err := w.PreviewInstance(t.Context(), "", s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var got []string
 		for _, p := range problems {
 			got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p.Summary))

@@ -28,7 +28,7 @@ type operation struct {
 
 	mu  sync.Mutex
 	occ *records.Entry[vnfm.Operation]
-	// written is when progress was stored last: it is said often and stored rarely.
+	// written is when progress was stored last: it is reported often and stored rarely.
 	written time.Time
 }
 
@@ -51,8 +51,7 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
 }
 
-// unfinished returns the operation of an instance that has not ended, or nil. The caller
-// holds the instance's lease, so no other process runs it.
+// unfinished returns the operation of an instance that has not ended, or nil.
 func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {
@@ -64,6 +63,16 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *record
 		}
 	}
 	return nil, nil
+}
+
+// interrupted is unfinished for a caller that holds the lease of the instance: no process runs the
+// operation, which is FAILED_TEMP then.
+func (e *Engine) interrupted(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
+	op, err := e.unfinished(ctx, s, instance)
+	if op == nil || err != nil {
+		return nil, err
+	}
+	return op, op.markInterrupted(ctx)
 }
 
 // enter moves the operation along one arrow of the state machine and stores it.

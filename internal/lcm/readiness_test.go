@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -15,9 +16,7 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	applies := func() int {
 		w.driver.mu.Lock()
 		defer w.driver.mu.Unlock()
@@ -27,9 +26,7 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 		t.Helper()
 		before := applies()
 		i, err = w.Update(t.Context(), i.ID, spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := applies() - before; got != wantApplies {
 			t.Errorf("the driver applied %d times, want %d", got, wantApplies)
 		}

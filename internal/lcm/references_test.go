@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -33,10 +34,7 @@ func races(t *testing.T, w *env) map[string]race {
 	fresh := w.onboard(t, "2.0")
 	there := w.spec()
 	there.Name = "there"
-	i, err := w.Instantiate(t.Context(), there)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, there)
 	create := func(change func(*vnfm.InstanceSpec)) func(*lcm.Engine) error {
 		return func(e *lcm.Engine) error {
 			spec := w.spec()
@@ -87,9 +85,7 @@ func (w *env) registerVIM(t *testing.T, name string) (id string) {
 		Name: name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6444"},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return v.ID
 }
 
@@ -110,20 +106,14 @@ func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error
 func (w *env) records(t *testing.T, kinds ...store.Kind) []store.Record {
 	t.Helper()
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []store.Record
 	for _, kind := range kinds {
 		recs, err := db.List(t.Context(), store.Query{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out = append(out, recs...)
 	}
-	if err := db.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, db.Close())
 	return out
 }
 
@@ -308,9 +298,7 @@ func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 			})
 		}
 	}, asItIs)
-	if err := w.Terminate(t.Context(), w.theInstance(t), vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), w.theInstance(t), vnfm.TerminateSpec{}))
 	if _, _, err := late.UpdateVIM(t.Context(), w.vimID, spec); err == nil || !strings.Contains(err.Error(), "leads to another cluster") {
 		t.Errorf("a VIM that an instance has come to in between: %v", err)
 	}

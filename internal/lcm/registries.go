@@ -18,33 +18,3 @@ func (e *Engine) newRegistries() *registries.Manager {
 		},
 	})
 }
-
-// CheckRegistry implements vnfm.Manager.
-func (e *Engine) CheckRegistry(ctx context.Context, spec vnfm.RegistrySpec) (vnfm.Problems, error) {
-	return e.registries.CheckRegistry(ctx, spec)
-}
-
-// InstallRegistry implements vnfm.Manager.
-func (e *Engine) InstallRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec) (*vnfm.Registry, error) {
-	return e.registries.InstallRegistry(ctx, id, spec)
-}
-
-// Registry implements vnfm.Manager.
-func (e *Engine) Registry(ctx context.Context, id string) (*vnfm.Registry, error) {
-	return e.registries.Registry(ctx, id)
-}
-
-// Registries implements vnfm.Manager.
-func (e *Engine) Registries(ctx context.Context, filter vnfm.RegistryFilter) ([]vnfm.Registry, error) {
-	return e.registries.Registries(ctx, filter)
-}
-
-// ReadRegistry implements vnfm.Manager.
-func (e *Engine) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
-	return e.registries.ReadRegistry(ctx, id)
-}
-
-// RemoveRegistry implements vnfm.Manager.
-func (e *Engine) RemoveRegistry(ctx context.Context, id string, data bool) error {
-	return e.registries.RemoveRegistry(ctx, id, data)
-}

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -63,10 +65,7 @@ func TestSecretParamsOfInfraDrivers(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
 	same(t, "parameters at creation", w.driver.seen, map[string]any{"values": map[string]any{"users": []any{
 		map[string]any{"name": "one", "role": "admin", "password": "planted-1"}, map[string]any{"name": "two", "password": "planted-2"},
 	}}})
@@ -87,9 +86,7 @@ func TestSecretParamsOfInfraDrivers(t *testing.T) {
 	same(t, "scale", w.password(), any("planted-3"))
 
 	w.driver.seen = nil
-	if err := w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	same(t, "termination", w.password(), any("planted-3"))
 	w.nowhere(t, "planted-1", "planted-2", "planted-3")
 }
@@ -101,9 +98,7 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 	spec := w.spec()
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.driver.fail = func(point string) error {
 		if point == "applied" {
 			return fmt.Errorf("the VIM refused planted-3: %w", errBroken)
@@ -176,7 +171,7 @@ func TestSecretParamsKnownLater(t *testing.T) {
 	}
 }
 
-// Secrets in plain parameters are told in one warning.
+// Secrets in plain parameters are one warning.
 func TestShownSecretParams(t *testing.T) {
 	w := newEnv(t)
 	w.driver.shown = []string{"values.pin", "values.db.adminPassword"}

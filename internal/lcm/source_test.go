@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -58,16 +60,10 @@ func zipped(t *testing.T, version string) []byte {
 	dir := filepath.Join(t.TempDir(), version)
 	writePackage(t, dir, version)
 	archive, err := csar.OpenDirectory(dir, csar.DefaultLimits())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out bytes.Buffer
-	if err := csar.WriteZip(archive, &out); err != nil {
-		t.Fatal(err)
-	}
-	if err := archive.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, csar.WriteZip(archive, &out))
+	require.NoError(t, archive.Close())
 	return out.Bytes()
 }
 
@@ -78,9 +74,7 @@ func TestProblemsAreCapped(t *testing.T) {
 	writePackage(t, dir, "1.0")
 	meta := filepath.Join(dir, "TOSCA-Metadata", "TOSCA.meta")
 	text, err := os.ReadFile(meta) //nolint:gosec // a path of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for i := range 5000 {
 		text = fmt.Appendf(text, "\nName: Files/missing-%d.yaml\nContent-Type: application/yaml\n", i)
 	}
@@ -171,22 +165,13 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	}
 	spec := w.spec()
 	spec.PackageID = ids[0]
-	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.ReleasePackage(t.Context(), ids[0], ""); err != nil {
-		t.Fatal(err)
-	}
+	i := w.mustInstantiate(t, spec)
+	require.NoError(t, w.ReleasePackage(t.Context(), ids[0], ""))
 	if _, _, err := w.OnboardPackage(t.Context(), specs[0], ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.ReleasePackage(t.Context(), ids[1], ""); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.ReleasePackage(t.Context(), ids[1], ""))
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	if now, err := w.PackageByName(t.Context(), "remote"); err != nil || now.ID != ids[0] {
 		t.Errorf("the package that came back: %v, %v", now, err)
 	}

@@ -66,20 +66,15 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err
 	}
-	op, err := e.unfinished(ctx, s, en)
+	op, err := e.interrupted(ctx, s, en)
 	if err != nil {
 		return err
 	}
-	if op != nil {
-		if err := op.markInterrupted(ctx); err != nil {
+	if op != nil && op.kind() != vnfm.OpTerminate {
+		if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
 			return err
 		}
-		if op.kind() != vnfm.OpTerminate {
-			if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
-				return err
-			}
-			op = nil
-		}
+		op = nil
 	}
 	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{

@@ -71,19 +71,14 @@ type update struct {
 }
 
 func (u *update) run(ctx context.Context) error {
-	unfinished, err := u.engine.unfinished(ctx, u.store, u.instance)
+	unfinished, err := u.engine.interrupted(ctx, u.store, u.instance)
 	if err != nil {
 		return err
 	}
-	if unfinished != nil {
-		if unfinished.kind() == vnfm.OpInstantiate {
-			return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
-		}
-		if err := unfinished.markInterrupted(ctx); err != nil {
-			return err
-		}
-		u.unfinished = unfinished
+	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
+		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
 	}
+	u.unfinished = unfinished
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
@@ -256,9 +251,9 @@ const noteWorked = "worked"
 
 // withHooks does the work of an operation between its hooks.
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
-	around := u.hookOperation(op)
+	hook := u.hookOperation(op)
 	if o.Leaving != "" {
-		ids, err := u.engine.noteLeaving(ctx, op, around, func(ctx context.Context) ([]string, error) { return u.leavingVNFCs(ctx, o.Leaving) })
+		ids, err := u.engine.noteLeaving(ctx, op, hook, func(ctx context.Context) ([]string, error) { return u.leavingVNFCs(ctx, o.Leaving) })
 		if err != nil {
 			return fmt.Errorf("choosing the VNFCs to remove: %w", err)
 		}
@@ -268,15 +263,15 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 		}
 	}
 	if op.Note(noteWorked) != "" {
-		return u.engine.runHook(ctx, op, around, true)
+		return u.engine.runHook(ctx, op, hook, true)
 	}
-	if err := u.engine.runHook(ctx, op, around, false); err != nil {
+	if err := u.engine.runHook(ctx, op, hook, false); err != nil {
 		return err
 	}
 	if err := actionFuncs[o.Action](u, ctx, op, o); err != nil {
 		return err
 	}
-	if len(u.engine.management().At(&around, true)) == 0 {
+	if len(u.engine.management().At(&hook, true)) == 0 {
 		return nil
 	}
 	// The record is saved first: a process that resumes takes it for the result of the work.
@@ -288,7 +283,7 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 	if err := op.SetNote(ctx, noteWorked, "done"); err != nil {
 		return err
 	}
-	return u.engine.runHook(ctx, op, around, true)
+	return u.engine.runHook(ctx, op, hook, true)
 }
 
 // hookOperation is what the hooks of an operation of this update need to know.
@@ -301,7 +296,7 @@ func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, err
 	switch want := u.spec.Heal; which {
 	case leavingHealed:
 		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool {
-			return want.Whole() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
+			return want.EntireInstance() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
 		})
 	case leavingBroken:
 		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })

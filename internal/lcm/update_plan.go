@@ -163,8 +163,8 @@ func (p *planner) finish() {
 	p.record.Status, p.unfinished = vnfm.StatusInstantiated, nil
 }
 
-// modify changes what only the record holds. Readiness rules that change are waited by at once, unless a change of the
-// package comes next, which waits by them itself: the rules may speak of kinds that only it brings.
+// modify changes what only the record holds. After a change of readiness rules it waits by them at once, unless a change of
+// the package comes next, whose wait uses them: the rules may speak of kinds that only it brings.
 func (p *planner) modify() {
 	i, want := &p.record, p.spec
 	sameRules := slices.Equal(i.Readiness, want.Readiness)
@@ -296,7 +296,7 @@ func (p *planner) heal() {
 	if want.Storage {
 		params["replace_volumes"] = true
 	}
-	p.applied = p.applied || want.Whole()
+	p.applied = p.applied || want.EntireInstance()
 	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Leaving: leavingHealed, spec: p.spec, to: p.wanted})
 	p.record.HealTrigger = want.Trigger
 }

@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -38,44 +37,4 @@ func (e *Engine) newVIMs() *vims.Manager {
 			return nil
 		},
 	})
-}
-
-// CheckVIM implements vnfm.Manager.
-func (e *Engine) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
-	return e.vims.CheckVIM(ctx, spec)
-}
-
-// RegisterVIM implements vnfm.Manager.
-func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
-	e.applying.Store(true)
-	return e.vims.RegisterVIM(ctx, id, spec)
-}
-
-// UpdateVIM implements vnfm.Manager.
-func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
-	e.applying.Store(true)
-	return e.vims.UpdateVIM(ctx, id, spec)
-}
-
-// VIM implements vnfm.Manager.
-func (e *Engine) VIM(ctx context.Context, id string) (*vnfm.VIM, error) { return e.vims.VIM(ctx, id) }
-
-// VIMByName implements vnfm.Manager.
-func (e *Engine) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) {
-	return e.vims.VIMByName(ctx, name)
-}
-
-// VIMs implements vnfm.Manager.
-func (e *Engine) VIMs(ctx context.Context, filter vnfm.VIMFilter) ([]vnfm.VIM, error) {
-	return e.vims.VIMs(ctx, filter)
-}
-
-// CheckRegisteredVIM implements vnfm.Manager.
-func (e *Engine) CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*vnfm.VIM, error) {
-	return e.vims.CheckRegisteredVIM(ctx, id, limit)
-}
-
-// DeregisterVIM implements vnfm.Manager.
-func (e *Engine) DeregisterVIM(ctx context.Context, id string) error {
-	return e.vims.DeregisterVIM(ctx, id)
 }

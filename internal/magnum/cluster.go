@@ -24,7 +24,7 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 			"a cluster has the version of its template, and is upgraded by another template; leave kubernetes_version out")
 	}
 	spec.KubernetesVersion = t.Version()
-	l := ReadLabels(c.Labels, attributeChoices, ps).over(ReadLabels(t.Labels, attributeLabels, &vnfm.Problems{}))
+	l := ReadLabels(c.Labels, attributeChoices, ps).withDefaults(ReadLabels(t.Labels, attributeLabels, &vnfm.Problems{}))
 	t.checkLabels(l, attributeChoices, ps)
 
 	one := int64(1)
@@ -56,7 +56,7 @@ func autoscale(name string, g *vnfm.NodeGroup, l Labels, ps *vnfm.Problems) {
 		*ps = append(*ps, vnfm.Problem{Attribute: "node_groups", Key: name, Summary: fmt.Sprintf("node group %q %s", name, summary), Detail: detail})
 	}
 	enabled := l.boolean("auto_scaling_enabled", false)
-	if _, said := l["auto_scaling_enabled"]; said && !enabled && g.Autoscaled() {
+	if _, given := l["auto_scaling_enabled"]; given && !enabled && g.Autoscaled() {
 		refuse("has limits of an autoscaler, and the label auto_scaling_enabled is false", "leave one of them out")
 		return
 	}

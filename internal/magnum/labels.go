@@ -107,8 +107,8 @@ func presentName(name string) string {
 	return name
 }
 
-// over lays a cluster's labels over those of its template.
-func (l Labels) over(template Labels) Labels {
+// withDefaults adds the labels of a template that a cluster does not set.
+func (l Labels) withDefaults(template Labels) Labels {
 	out := maps.Clone(template)
 	maps.Copy(out, l)
 	return out

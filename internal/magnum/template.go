@@ -16,7 +16,7 @@ type Template struct {
 	// KubernetesVersion is that of the image; empty leaves it to the image.
 	KubernetesVersion string            `json:"kubernetes_version,omitempty"`
 	Chart             vnfm.ClusterChart `json:"chart"`
-	// ChartServer is how the server of a chart that is fetched is spoken to.
+	// ChartServer is how to reach the server of a chart that is fetched.
 	ChartServer *ChartServer `json:"chart_server,omitempty"`
 	// The flavors are for machines of which the cluster says none.
 	ControlPlaneFlavor string `json:"control_plane_flavor,omitempty"`
@@ -48,7 +48,7 @@ type Keystone struct {
 	ProjectID string `json:"project_id"`
 }
 
-// ChartServer says how a repository or registry is spoken to. Who asks it says each
+// ChartServer says how to reach a repository or registry. Its users are arguments of each
 // cluster: a template holds no secrets.
 type ChartServer struct {
 	CACertificate         string `json:"ca_certificate,omitempty"`
@@ -94,13 +94,13 @@ func Parse(definition string) (*Template, error) {
 	if err := decoder.Decode(t); err != nil {
 		return nil, err
 	}
-	t.Chart.Values, _ = whole(t.Chart.Values).(map[string]any)
+	t.Chart.Values, _ = integers(t.Chart.Values).(map[string]any)
 	return t, nil
 }
 
-// whole makes numbers of a decoder what they are in a configuration: integers as far
+// integers makes numbers of a decoder what they are in a configuration: integers as far
 // as they are.
-func whole(v any) any {
+func integers(v any) any {
 	switch v := v.(type) {
 	case json.Number:
 		if n, err := v.Int64(); err == nil {
@@ -110,11 +110,11 @@ func whole(v any) any {
 		return f
 	case map[string]any:
 		for key, e := range v {
-			v[key] = whole(e)
+			v[key] = integers(e)
 		}
 	case []any:
 		for i, e := range v {
-			v[i] = whole(e)
+			v[i] = integers(e)
 		}
 	}
 	return v

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What Magnum takes when nothing is said.
+// What Magnum takes by default.
 const (
 	defaultProvider   = "amphora"
 	defaultSubnetCIDR = "10.0.0.0/24"

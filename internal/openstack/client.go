@@ -220,7 +220,7 @@ func (c *Client) endpoint(id *identity, service string) string {
 // version, and the version that is spoken with them here.
 var versioned = map[string]string{ServiceIdentity: "/v3", ServiceImage: "/v2", ServiceNetwork: "/v2.0", ServiceLoadBalancer: "/v2", ServiceKeyManager: "/v1"}
 
-// maxText bounds an answer that is no JSON.
+// maxText bounds an answer that is not JSON.
 const maxText = 1 << 20
 
 // call is one request to a service.
@@ -238,7 +238,7 @@ type call struct {
 	body         any
 	// content is sent as it is instead of body.
 	content io.Reader
-	// out takes the answer, text one that is no JSON; ok are the codes that are success.
+	// out takes the answer, text one that is not JSON; ok are the codes that are success.
 	out  any
 	text *string
 	ok   []int
@@ -284,7 +284,7 @@ func (c *Client) do(ctx context.Context, r call) error {
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
 	}
-	// The method is GET unless something else is said, and its success 200.
+	// The method defaults to GET, its success to 200.
 	method := cmp.Or(r.method, http.MethodGet)
 	opts := &gophercloud.RequestOpts{JSONBody: r.body, JSONResponse: r.out, OkCodes: r.ok}
 	switch {

@@ -101,7 +101,7 @@ func TestCheckReadsCatalogueVersionsAndQuotas(t *testing.T) {
 	assert.Contains(t, seen.Problems[0].String(), "403 Forbidden: rule:get_quota is disallowed by policy")
 }
 
-// What went wrong is said with what was asked of whom, and never with a secret.
+// Errors say what was asked of which service, and hold no secret.
 func TestErrors(t *testing.T) {
 	cloud := cloudtest.New(t)
 	tls := httptest.NewTLSServer(http.NotFoundHandler())

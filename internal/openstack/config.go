@@ -23,7 +23,7 @@ type Config struct {
 	UserAgent string
 	// VIM is the name of the VIM, for errors.
 	VIM string
-	// Peer is set for what is no VIM.
+	// Peer is set for what is not a VIM.
 	Peer Peer
 }
 

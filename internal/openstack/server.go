@@ -19,7 +19,6 @@ type Server struct {
 	Task      string               `json:"OS-EXT-STS:task_state"`
 	Zone      string               `json:"OS-EXT-AZ:availability_zone"`
 	Host      string               `json:"OS-EXT-SRV-ATTR:host"`
-	HostID    string               `json:"hostId"`
 	CreatedAt time.Time            `json:"created"`
 	Addresses map[string][]Address `json:"addresses"`
 	// Volumes are those that are attached to it.
@@ -81,7 +80,7 @@ func (c *Client) Ports(ctx context.Context) (map[string]*Port, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Whoever is an administrator would be told of the ports of all projects.
+	// An administrator would get the ports of all projects.
 	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "device_id", "fixed_ips"}, "limit": {"1000"}}
 	all, err := list[Port](ctx, c, call{doing: "listing the ports", service: ServiceNetwork, path: "/ports", query: query}, "ports")
 	if err != nil {
@@ -110,7 +109,7 @@ func (c *Client) act(ctx context.Context, doing, id, action string) error {
 		body: map[string]any{action: nil}, ok: []int{http.StatusAccepted},
 	})
 	if IsConflict(err) || IsNotFound(err) {
-		// It is in that state already, or on its way, or gone; whoever waits will see.
+		// It is in that state already, or on its way, or gone; the wait will show it.
 		return nil
 	}
 	return err

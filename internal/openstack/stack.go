@@ -35,7 +35,7 @@ type StackContent struct {
 	Template map[string]any
 	Files    map[string]string
 	// Parameters are the values for the template, Notes values that no template reads: what
-	// is to be known of the stack by whoever finds it (parameter_defaults).
+	// is to be known of the stack by its readers (parameter_defaults).
 	Parameters map[string]any
 	Notes      map[string]any
 }

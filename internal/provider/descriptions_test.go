@@ -33,12 +33,12 @@ func checkWording(t *testing.T, where string, attributes []*tfprotov6.SchemaAttr
 	t.Helper()
 	for _, a := range attributes {
 		name := where + "." + a.Name
-		says := strings.Contains(a.Description, "Changing this") || strings.Contains(a.Description, "Changing anything here")
-		needed := changes && !says && (a.Required || a.Optional)
+		saysChange := strings.Contains(a.Description, "Changing this") || strings.Contains(a.Description, "Changing anything here")
+		needed := changes && !saysChange && (a.Required || a.Optional)
 		if needed {
 			t.Errorf("%s does not say what changing it does: %q", name, a.Description)
 		}
-		if a.Computed && !a.Optional && (says || strings.Contains(a.Description, "Defaults to")) {
+		if a.Computed && !a.Optional && (saysChange || strings.Contains(a.Description, "Defaults to")) {
 			t.Errorf("%s is only read, and speaks of an argument: %q", name, a.Description)
 		}
 		if found := otherDefault.FindString(a.Description); found != "" {

@@ -245,12 +245,12 @@ func TestOneNameOneType(t *testing.T) {
 		if len(seen[name]) == 1 {
 			continue
 		}
-		var said []string
+		var shapes []string
 		for _, shape := range slices.Sorted(maps.Keys(seen[name])) {
 			slices.Sort(seen[name][shape])
-			said = append(said, fmt.Sprintf("%s: %s", shape, strings.Join(seen[name][shape], ", ")))
+			shapes = append(shapes, fmt.Sprintf("%s: %s", shape, strings.Join(seen[name][shape], ", ")))
 		}
-		t.Errorf("%q has several types (adr/0038)\n%s", name, strings.Join(said, "\n"))
+		t.Errorf("%q has several types (adr/0038)\n%s", name, strings.Join(shapes, "\n"))
 	}
 }
 

@@ -152,8 +152,8 @@ func TestCommandLine(t *testing.T) {
 	assert.NotContains(t, server.Commands()[0], "hidden-in-")
 }
 
-// family is a script that starts what does not want to end, and writes the process ids.
-const family = `
+// processesScript is a script that starts what does not want to end, and writes the process ids.
+const processesScript = `
 trap "" TERM
 pid() { echo $$ >>"$1"; }
 sh -c 'trap "" TERM; echo $$ >>"$0"; while :; do sleep 0.1; done' "$1" &
@@ -165,8 +165,8 @@ echo all there
 while :; do sleep 0.1; done
 `
 
-// runFamily runs it, and calls end when all of it is there.
-func runFamily(ctx context.Context, t *testing.T, c *remote.Client, command remote.Command, end func()) (string, error) {
+// runProcesses runs it, and calls end when all of it is there.
+func runProcesses(ctx context.Context, t *testing.T, c *remote.Client, command remote.Command, end func()) (string, error) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "remote-") //nolint:usetesting // Other users must get there.
 	require.NoError(t, err)
@@ -175,7 +175,7 @@ func runFamily(ctx context.Context, t *testing.T, c *remote.Client, command remo
 	file := filepath.Join(folder, "pids")
 	require.NoError(t, os.WriteFile(file, nil, 0o666))
 	require.NoError(t, os.Chmod(file, 0o666))
-	command.What, command.Script, command.Args = "living", family, []string{file}
+	command.What, command.Script, command.Args = "living", processesScript, []string{file}
 	command.Output = func(line string) {
 		if line == "all there" {
 			go end()
@@ -208,7 +208,7 @@ func TestCancelKills(t *testing.T) {
 	c := connect(t, sshtest.New(t, sshtest.Options{}).Host())
 	ctx, cancel := context.WithCancel(t.Context())
 	began := time.Time{}
-	file, err := runFamily(ctx, t, c, remote.Command{}, func() { began = time.Now(); cancel() })
+	file, err := runProcesses(ctx, t, c, remote.Command{}, func() { began = time.Now(); cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "living on "+c.Name()+" was stopped")
 	assert.Less(t, time.Since(began), 6*time.Second)
@@ -220,7 +220,7 @@ func TestCancelKills(t *testing.T) {
 func TestTimeoutKills(t *testing.T) {
 	t.Parallel()
 	c := connect(t, sshtest.New(t, sshtest.Options{}).Host())
-	file, err := runFamily(t.Context(), t, c, remote.Command{Timeout: 2 * time.Second}, func() {})
+	file, err := runProcesses(t.Context(), t, c, remote.Command{Timeout: 2 * time.Second}, func() {})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.ErrorContains(t, err, "it did not end within 2s")
 	requireGone(t, file)
@@ -230,7 +230,7 @@ func TestCutKills(t *testing.T) {
 	t.Parallel()
 	server := sshtest.New(t, sshtest.Options{})
 	c := connect(t, server.Host())
-	file, err := runFamily(t.Context(), t, c, remote.Command{}, server.Cut)
+	file, err := runProcesses(t.Context(), t, c, remote.Command{}, server.Cut)
 	var broken *remote.ConnectionError
 	require.ErrorAs(t, err, &broken)
 	require.ErrorContains(t, err, "living on "+c.Name()+": no connection: the host has closed it, or is unreachable")
@@ -240,7 +240,7 @@ func TestCutKills(t *testing.T) {
 func TestCloseKills(t *testing.T) {
 	t.Parallel()
 	c := connect(t, sshtest.New(t, sshtest.Options{}).Host())
-	file, err := runFamily(t.Context(), t, c, remote.Command{}, func() { _ = c.Close() })
+	file, err := runProcesses(t.Context(), t, c, remote.Command{}, func() { _ = c.Close() })
 	require.ErrorContains(t, err, "it was closed here")
 	requireGone(t, file)
 }

@@ -177,7 +177,7 @@ func TestAgentStalls(t *testing.T) {
 	require.ErrorContains(t, err, "asking the SSH agent at SSH_AUTH_SOCK: it has not answered for 50ms")
 }
 
-// TestFloods is a host that says without end what is said once.
+// TestFloods is a host that repeats without end what it should send once.
 func TestFloods(t *testing.T) {
 	t.Parallel()
 	h := sshtest.New(t, sshtest.Options{Banner: strings.Repeat("welcome ", 10_000), Closed: true}).Host()

@@ -89,7 +89,7 @@ func (l *limited) Write(p []byte) (int, error) {
 	return l.Buffer.Write(p)
 }
 
-// WriteFile makes a file what it shall be and reports whether content, mode or owner were
+// WriteFile brings a file to the desired state and reports whether content, mode or owner were
 // something else. It is replaced in one step, a link too, and nobody can read it in
 // between who may not afterwards.
 func (c *Client) WriteFile(ctx context.Context, f File) (changed bool, err error) {
@@ -113,7 +113,7 @@ func (c *Client) Upload(ctx context.Context, path string, size int64, content io
 	return err
 }
 
-// writing is what write.sh is told.
+// writing are the arguments of write.sh.
 type writing struct {
 	path    string
 	size    int64

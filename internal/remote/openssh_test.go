@@ -97,7 +97,7 @@ func TestSudoNoPassword(t *testing.T) {
 	assert.Equal(t, "0\n", result.Stdout)
 }
 
-// TestOpenSSHKills is what runs on a real host when it is told to end, and when the
+// TestOpenSSHKills is what runs on a real host when it gets a signal, and when the
 // connection is cut.
 func TestOpenSSHKills(t *testing.T) {
 	t.Parallel()
@@ -112,12 +112,12 @@ func TestOpenSSHKills(t *testing.T) {
 			t.Parallel()
 			c := connect(t, daemon.Host(test.user))
 			ctx, cancel := context.WithCancel(t.Context())
-			file, err := runFamily(ctx, t, c, remote.Command{Sudo: test.sudo}, cancel)
+			file, err := runProcesses(ctx, t, c, remote.Command{Sudo: test.sudo}, cancel)
 			require.ErrorIs(t, err, context.Canceled)
 			requireGone(t, file)
 			_, err = c.Run(t.Context(), remote.Command{What: "x", Script: "true", Sudo: test.sudo})
 			require.NoError(t, err)
-			file, err = runFamily(t.Context(), t, c, remote.Command{Sudo: test.sudo}, func() { _ = c.Close() })
+			file, err = runProcesses(t.Context(), t, c, remote.Command{Sudo: test.sudo}, func() { _ = c.Close() })
 			require.Error(t, err)
 			requireGone(t, file)
 		})

@@ -102,8 +102,8 @@ func (l *lines) split() {
 // keep adds to what is kept, and forgets the beginning when it is too much.
 func (l *lines) keep(text []byte) {
 	l.kept = append(l.kept, text...)
-	if over := len(l.kept) - tailSize; over > 0 {
-		l.kept = append(l.kept[:0], l.kept[over:]...)
+	if excess := len(l.kept) - tailSize; excess > 0 {
+		l.kept = append(l.kept[:0], l.kept[excess:]...)
 	}
 }
 

@@ -55,7 +55,7 @@ func TestProgram(t *testing.T) {
 			require.EqualError(t, err, "exit status 3")
 			assert.Equal(t, "0123456789", content)
 
-			// Input that is cut short is no end of the input.
+			// Input that is cut short is not an end of the input.
 			content, err = run("01234")
 			require.Error(t, err)
 			assert.Empty(t, content)

@@ -16,10 +16,10 @@ import (
 )
 
 const (
-	// killPatience is how long a command that was told to end may take: it is asked first
+	// killPatience is how long a command may take to end: it is asked first
 	// and killed a second later.
 	killPatience = 5 * time.Second
-	// feedPatience is how long the input of a command that was told to end may be stuck.
+	// feedPatience is how long the input of a command that has to end may be stuck.
 	feedPatience = time.Second
 	// drainPatience is how long a command's output stays open without a word after its
 	// end: what it left running in the background holds it open for ever.
@@ -216,7 +216,7 @@ func (c *Client) explain(err error) error {
 	}
 }
 
-// feed writes the input of a command and then signs of life, until it is told to stop; then
+// feed writes the input of a command and then signs of life, until it has to stop; then
 // it ends the input. The first signs come fast: what reads the content may take one of
 // them with it. The error is of reading the content.
 func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
@@ -245,7 +245,7 @@ func feed(to ssh.Channel, e execution, stopping <-chan struct{}) error {
 	}
 }
 
-// pour writes content until it is told to stop, and reports whether that was all of it.
+// pour writes content until it has to stop, and reports whether that was all of it.
 func pour(to io.Writer, content io.Reader, stopping <-chan struct{}) (complete bool, err error) {
 	buffer := make([]byte, 32*1024)
 	for {

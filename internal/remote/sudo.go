@@ -113,7 +113,7 @@ func (c *Client) whyNotRoot(answer string, password bool) string {
 	}
 }
 
-// sudoPassword is what sudo is told, empty when there is none.
+// sudoPassword is the input of sudo, empty when there is none.
 func (c *Client) sudoPassword() string {
 	if c.host.SudoPassword != "" {
 		return c.host.SudoPassword.Reveal()

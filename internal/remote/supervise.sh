@@ -40,7 +40,7 @@ end() {
 		[ "$each" = "$outer" ] && break
 		each=$parent above="$above$each "
 	done
-	family=" $$ "
+	descendants=" $$ "
 	for signal in TERM KILL; do
 		[ "$signal" = TERM ] || look
 		more=yes
@@ -49,15 +49,15 @@ end() {
 			for each in $all; do
 				pid=${each%%:*} parent=${each#*:}
 				session=${parent#*:} parent=${parent%:*}
-				case $above$family in *" $pid "*) continue ;; esac
-				case $family in
+				case $above$descendants in *" $pid "*) continue ;; esac
+				case $descendants in
 				*" $parent "*) ;;
 				*) [ "$session" = "$ours" ] || continue ;;
 				esac
-				family="$family$pid " more=yes
+				descendants="$descendants$pid " more=yes
 			done
 		done
-		for each in $family; do
+		for each in $descendants; do
 			[ "$each" = "$$" ] || [ "$each" = "$watcher" ] || kill -s "$signal" "$each"
 		done
 		[ "$signal" = KILL ] || sleep 1
@@ -76,7 +76,7 @@ exec 3<&0
 	if timeout 5 true; then limit="timeout $patience"; fi
 	echo "$watcher"
 	[ "$size" = 0 ] || head -c "$size" <&3
-	# Only now the script is told that its input has ended: one that was cut short does
+	# Only now the input of the script ends: one that was cut short does
 	# not look like a whole one.
 	if pulse; then
 		exec >/dev/null

@@ -2,7 +2,7 @@ package store
 
 import "io/fs"
 
-// FileType names what is in the place of a file, for errors.
+// FileType names what stands where a file is expected, for errors.
 func FileType(mode fs.FileMode) string {
 	switch {
 	case mode.IsDir():

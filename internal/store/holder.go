@@ -55,7 +55,7 @@ func runURL(getenv func(string) string) string {
 	default:
 		url = getenv("BUILD_URL")
 	}
-	// Whoever reads the lease must not be led by what is no address.
+	// A lease must not send its readers to what is not an address.
 	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsFunc(url, unicode.IsSpace) {
 		return ""
 	}

@@ -22,7 +22,7 @@ const (
 	KindPackage   Kind = "package"
 	KindInstance  Kind = "instance"
 	KindOperation Kind = "operation"
-	KindDryRun    Kind = "trial"
+	KindDryRun    Kind = "dry_run"
 	KindChart     Kind = "chart"
 	KindRegistry  Kind = "registry"
 	// KindKey is a key that is kept sealed.
@@ -41,7 +41,7 @@ var (
 	ErrCorrupt = errors.New("damaged in the store")
 )
 
-// Record is one stored object. Data is readable by whoever reads the store and
+// Record is one stored object. Data is readable by all readers of the store and
 // holds no secret; Sealed is opaque to the store.
 type Record struct {
 	Kind Kind

@@ -2,7 +2,7 @@ package tfutil
 
 import "testing"
 
-// TestReadDescription: sentences about setting an argument are no part of what is read.
+// TestReadDescription: sentences about setting an argument are not part of what is read.
 func TestReadDescription(t *testing.T) {
 	t.Parallel()
 	for in, want := range map[string]string{

@@ -121,7 +121,7 @@ func AddCreateError(diags *diag.Diagnostics, verb, object string, err error) {
 // taintAdvice names both ways on: without it the next apply destroys what was made.
 func taintAdvice(err error) string {
 	const ways = "Existing objects are kept, and Terraform marks the resource as tainted. Correct the cause, then either run \"terraform untaint\" with the address of the resource " +
-		"and apply: the operation continues where it stopped; or apply at once: Terraform destroys what exists and creates it anew."
+		"and apply: the operation continues where it stopped; or apply at once: Terraform destroys what exists and creates it again."
 	var operation *vnfm.OperationError
 	var edited *vnfm.EditedError
 	var lines []string

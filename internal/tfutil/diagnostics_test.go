@@ -22,19 +22,19 @@ func TestProblems(t *testing.T) {
 		{File: "a/vnfd.yaml", Line: 3, Column: 7, Summary: "descriptor_id is missing", Detail: "add it"},
 		{Severity: vnfm.SeverityWarning, File: "a.mf", Summary: "no digest is given"},
 		{Attribute: "scale_levels", Key: "web", Summary: "the level is too high"},
-		{Attribute: "kubernetes.endpoint", Summary: "the endpoint is no URL"},
+		{Attribute: "kubernetes.endpoint", Summary: "the endpoint is not a valid URL"},
 	}, path.Root("source"))
 	want := diag.Diagnostics{
 		diag.NewAttributeErrorDiagnostic(path.Root("source"), "descriptor_id is missing", "At a/vnfd.yaml:3:7.\nAdd it."),
 		diag.NewAttributeWarningDiagnostic(path.Root("source"), "No digest is given", "At a.mf."),
 		diag.NewAttributeErrorDiagnostic(path.Root("scale_levels").AtMapKey("web"), "The level is too high", "The level is too high."),
-		diag.NewAttributeErrorDiagnostic(path.Root("kubernetes").AtName("endpoint"), "The endpoint is no URL", "The endpoint is no URL."),
+		diag.NewAttributeErrorDiagnostic(path.Root("kubernetes").AtName("endpoint"), "The endpoint is not a valid URL", "The endpoint is not a valid URL."),
 	}
 	if !got.Equal(want) {
 		t.Errorf("got %v\nwant %v", got, want)
 	}
-	whole := tfutil.Problems(vnfm.Problems{{Summary: "no way"}}, path.Empty())
-	if _, has := whole[0].(diag.DiagnosticWithPath); has {
+	unplaced := tfutil.Problems(vnfm.Problems{{Summary: "no way"}}, path.Empty())
+	if _, has := unplaced[0].(diag.DiagnosticWithPath); has {
 		t.Error("a problem of the whole object has a path")
 	}
 }

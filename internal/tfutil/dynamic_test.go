@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -18,9 +19,7 @@ import (
 func number(t *testing.T, text string) types.Number {
 	t.Helper()
 	f, _, err := big.ParseFloat(text, 10, 512, big.ToNearestEven)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return types.NumberValue(f)
 }
 
@@ -36,17 +35,13 @@ func TestDynamicRoundTrip(t *testing.T) {
 		},
 	))
 	got, err := tfutil.MapToGo(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := map[string]any{"s": "x", "i": int64(3), "f": 0.1, "big": 1e30, "b": true, "l": []any{int64(-2), "y"}, "o": map[string]any{}}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 	back, err := tfutil.DynamicFromGo(t.Context(), got)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !back.Equal(value) {
 		t.Errorf("round trip gives %s, not %s", back, value)
 	}
@@ -70,9 +65,7 @@ func TestToGo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			got, err := tfutil.ToGo(tt.value)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(tt.want, got); diff != "" {
 				t.Error(diff)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -58,9 +59,7 @@ func (probeResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *r
 func TestSecretRules(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(probe{})()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	objectType := tftypes.Object{AttributeTypes: map[string]tftypes.Type{
 		"name": tftypes.String, "token": tftypes.String, "token_wo": tftypes.String, "token_wo_version": tftypes.Number}}
 	null, unknown := tftypes.NewValue(tftypes.String, nil), tftypes.NewValue(tftypes.String, tftypes.UnknownValue)
@@ -85,14 +84,10 @@ func TestSecretRules(t *testing.T) {
 			t.Parallel()
 			config, err := tfprotov6.NewDynamicValue(objectType, tftypes.NewValue(objectType, map[string]tftypes.Value{
 				"name": null, "token": tt.plain, "token_wo": tt.wo, "token_wo_version": tt.version}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			resp, err := server.ValidateResourceConfig(t.Context(), &tfprotov6.ValidateResourceConfigRequest{TypeName: "probe_secret", Config: &config,
 				ClientCapabilities: &tfprotov6.ValidateResourceConfigClientCapabilities{WriteOnlyAttributesAllowed: true}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := ""
 			for _, d := range resp.Diagnostics {
 				got = d.Summary

@@ -44,7 +44,7 @@ func TestDurationRules(t *testing.T) {
 	}
 }
 
-// TestKeepEqualDuration: another form of the duration that the state has is no change.
+// TestKeepEqualDuration: another form of the duration that the state has is not a change.
 func TestKeepEqualDuration(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ state, plan, want string }{

@@ -9,16 +9,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Check finds what does not fit together in a descriptor. References to nothing,
+// check finds what does not fit together in a descriptor. References to nothing,
 // lists of step deltas of the wrong length and scale levels out of range are
 // errors. Instantiation levels that differ from the formula, or that leave the
 // limits of vdu_profile, are warnings: many VNFDs in use are so, and Counts says
-// what comes of it. Read and Parse report the same with positions.
-func Check(d *vnfm.Descriptor) vnfm.Problems {
-	return check(d, nil)
-}
-
-// check draws from the budget of r, and takes positions from it, unless r is nil.
+// what comes of it. It draws from the budget of r, and takes positions from it, unless r is nil.
 func check(d *vnfm.Descriptor, r *reader) vnfm.Problems {
 	c := &checker{r: r}
 	if r != nil {

@@ -328,7 +328,7 @@ func TestScaleProperties(t *testing.T) {
 				t.Fatalf("round %d: LevelOf(%s) = %d gives %v, not %v", round, a.ID, n, again, got)
 			}
 		}
-		if problems := Check(f2d(f)); problems.HasErrors() {
+		if problems := check(f2d(f), nil); problems.HasErrors() {
 			t.Fatalf("round %d: %s", round, lines(problems))
 		}
 	}
@@ -380,7 +380,7 @@ func randomFlavour(rnd *rand.Rand) *vnfm.Flavour {
 }
 
 func TestCheckWithoutPositions(t *testing.T) {
-	if problems := Check(f2d(flavour())); len(problems) > 0 {
+	if problems := check(f2d(flavour()), nil); len(problems) > 0 {
 		t.Errorf("the good flavour has problems:\n%s", lines(problems))
 	}
 	f := flavour()
@@ -389,7 +389,7 @@ func TestCheckWithoutPositions(t *testing.T) {
 	want := `error the scaling aspect media_aspect has 2 step_deltas for 3 steps: give one delta for all steps, or one for each
 error the default level "x" does not exist: the levels are "low", "high"
 `
-	if diff := cmp.Diff(want, lines(Check(f2d(f)))); diff != "" {
+	if diff := cmp.Diff(want, lines(check(f2d(f), nil))); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}
 }

@@ -24,9 +24,9 @@ topology_template:
       type: tosca.nodes.nfv.Mciop
 `
 	tests := map[string]struct {
-		node string
-		want []vnfm.MCIOP
-		says string
+		node     string
+		want     []vnfm.MCIOP
+		problems string
 	}{
 		"beside the definitions": {
 			node: "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: ../Files/core.tgz } }\n      requirements: [ { associatedVdu: amf } ]\n",
@@ -38,22 +38,22 @@ topology_template:
 		},
 		"without a chart": {node: "      requirements: [ { associatedVdu: amf } ]\n"},
 		"not there": {
-			node: "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: core.tgz } }\n",
-			says: "error Definitions/v.yaml:13:72: the Helm chart \"core.tgz\" of the Mciop core is not in the package\n",
+			node:     "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: core.tgz } }\n",
+			problems: "error Definitions/v.yaml:13:72: the Helm chart \"core.tgz\" of the Mciop core is not in the package\n",
 		},
 		"elsewhere": {
-			node: "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: 'oci://r/core' } }\n",
-			says: "error Definitions/v.yaml:13:72: the Helm chart \"oci://r/core\" of the Mciop core is not in the package; put the file into it\n",
+			node:     "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: 'oci://r/core' } }\n",
+			problems: "error Definitions/v.yaml:13:72: the Helm chart \"oci://r/core\" of the Mciop core is not in the package; put the file into it\n",
 		},
 		"two charts": {
-			node: "      artifacts:\n        a: { type: tosca.artifacts.nfv.HelmChart, file: Files/chart }\n        b: { type: tosca.artifacts.nfv.HelmChart, file: Files/core.tgz }\n",
-			want: []vnfm.MCIOP{{ID: "core", File: "Files/chart"}},
-			says: "error Definitions/v.yaml:15:12: the Mciop core has a second Helm chart; it can have one\n",
+			node:     "      artifacts:\n        a: { type: tosca.artifacts.nfv.HelmChart, file: Files/chart }\n        b: { type: tosca.artifacts.nfv.HelmChart, file: Files/core.tgz }\n",
+			want:     []vnfm.MCIOP{{ID: "core", File: "Files/chart"}},
+			problems: "error Definitions/v.yaml:15:12: the Mciop core has a second Helm chart; it can have one\n",
 		},
 		"no VDU": {
-			node: "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: Files/chart } }\n      requirements: [ { associatedVdu: smf } ]\n",
-			want: []vnfm.MCIOP{{ID: "core", File: "Files/chart"}},
-			says: "error Definitions/v.yaml:14:40: the Mciop core is associated with \"smf\", which is not a VDU; the VDUs are \"amf\"\n",
+			node:     "      artifacts: { chart: { type: tosca.artifacts.nfv.HelmChart, file: Files/chart } }\n      requirements: [ { associatedVdu: smf } ]\n",
+			want:     []vnfm.MCIOP{{ID: "core", File: "Files/chart"}},
+			problems: "error Definitions/v.yaml:14:40: the Mciop core is associated with \"smf\", which is not a VDU; the VDUs are \"amf\"\n",
 		},
 	}
 	for name, tt := range tests {
@@ -63,7 +63,7 @@ topology_template:
 				"Files/core.tgz":         {},
 				"Files/chart/Chart.yaml": {},
 			}, "Definitions/v.yaml")
-			if diff := cmp.Diff(tt.says, lines(problems)); diff != "" {
+			if diff := cmp.Diff(tt.problems, lines(problems)); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
 			if diff := cmp.Diff(tt.want, d.Flavours[0].MCIOPs); diff != "" {

@@ -89,7 +89,7 @@ const mostProblems = 100
 // http or https import is a warning when it names one of ETSI's type files, whose
 // types are known, and an error otherwise.
 //
-// The problems include those of Check, with positions; where there are more than 100, the
+// The problems include those of check, with positions; where there are more than 100, the
 // errors come first and the rest is counted. Reading ends with one error when b is spent.
 // The descriptor is never nil; it must not be used when the problems have errors.
 func Read(b *budget.Budget, fsys fs.FS, entry string) (*vnfm.Descriptor, vnfm.Problems) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -57,9 +58,7 @@ func TestReadOneFile(t *testing.T) {
 
 func TestParseEqualsReadForOneFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/single/Definitions/core.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, problems := parseVNFD("core.yaml", data)
 	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
@@ -71,9 +70,7 @@ func TestParseEqualsReadForOneFile(t *testing.T) {
 
 func TestParseTopLevel(t *testing.T) {
 	data, err := os.ReadFile("testdata/edge/Definitions/edge_top.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, problems := parseVNFD("edge_top.yaml", data)
 	want := `warning edge_top.yaml:8:5: the import edge_types.yaml is not read here
 warning edge_top.yaml:9:12: the import flavours/edge_small.yaml is not read here

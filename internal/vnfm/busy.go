@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
-// The pauses between two looks whether the other process has ended.
+// The pauses between two checks whether the other process has ended.
 const (
 	firstPause = 100 * time.Millisecond
 	maxPause   = 2 * time.Second

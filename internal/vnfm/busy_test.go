@@ -17,7 +17,7 @@ func TestRetryWhileBusy(t *testing.T) {
 		ctx     context.Context
 		answers []error
 		want    error
-		says    string
+		text    string
 		// tries is 0 for any number.
 		tries int
 	}{
@@ -35,8 +35,8 @@ func TestRetryWhileBusy(t *testing.T) {
 				n++
 				return tc.answers[min(n, len(tc.answers))-1]
 			})
-			if !errors.Is(err, tc.want) || (err != nil && err.Error() != tc.says) {
-				t.Errorf("got %v, want %v", err, tc.says)
+			if !errors.Is(err, tc.want) || (err != nil && err.Error() != tc.text) {
+				t.Errorf("got %v, want %v", err, tc.text)
 			}
 			if tc.tries > 0 && n != tc.tries {
 				t.Errorf("tried %d times, want %d", n, tc.tries)

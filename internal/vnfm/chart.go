@@ -60,7 +60,7 @@ type ChartAccess struct {
 	// CACertificate is a PEM bundle; empty means the system's roots.
 	CACertificate string
 	// InsecureSkipTLSVerify leaves the certificate of the server unverified, PlainHTTP has
-	// a registry spoken to, and a password sent, without TLS.
+	// a registry used, and a password sent, without TLS.
 	InsecureSkipTLSVerify bool
 	PlainHTTP             bool
 }

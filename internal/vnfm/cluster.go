@@ -227,7 +227,7 @@ type ClusterRef struct {
 
 // KubeconfigSpec says which kubeconfig of a workload cluster is wanted.
 type KubeconfigSpec struct {
-	// Wait is how long it is waited until the workload API answers with it; zero
+	// Wait is how long to wait until the workload API answers with it; zero
 	// takes what there is.
 	Wait time.Duration
 	// Waiting, when set, is called with the reason of each further wait.

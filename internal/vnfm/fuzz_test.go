@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
 )
 
 // FuzzMask hides a secret in a text, and in itself as others write it: nothing panics, and
@@ -29,13 +31,9 @@ func FuzzMask(f *testing.F) {
 			return
 		}
 		quoted, err := json.Marshal(secret)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		twice, err := json.Marshal(string(quoted))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for name, form := range map[string]string{
 			"plain": secret, "json": string(quoted[1 : len(quoted)-1]), "json twice": string(twice), "go": strconv.Quote(secret), "ascii": strconv.QuoteToASCII(secret),
 			"query": url.QueryEscape(secret), "path": url.PathEscape(secret), "html": html.EscapeString(secret),

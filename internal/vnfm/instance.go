@@ -114,8 +114,8 @@ type HealSpec struct {
 	Began time.Time
 }
 
-// Whole reports whether the whole instance is meant.
-func (h *HealSpec) Whole() bool { return len(h.VNFCIDs) == 0 && len(h.VDUIDs) == 0 }
+// EntireInstance reports whether no VNFC and no VDU is named.
+func (h *HealSpec) EntireInstance() bool { return len(h.VNFCIDs) == 0 && len(h.VDUIDs) == 0 }
 
 // OperationalState is vnfState of SOL003.
 type OperationalState string
@@ -288,7 +288,7 @@ type InventoryItem struct {
 	Addon string `json:"addon,omitempty"`
 	// UID is set once the object exists.
 	UID string `json:"uid,omitempty"`
-	// Hook is set when a hook made the object: it is no object of the package's
+	// Hook is set when a hook made the object: it is not an object of the package's
 	// state and stays as long as the hook says, but not longer than the instance.
 	Hook bool `json:"hook,omitempty"`
 }
@@ -348,7 +348,7 @@ type VDUState struct {
 	Autoscaled bool `json:"autoscaled"`
 }
 
-// Drifted begins what is said of an object that is not as it was applied.
+// Drifted begins the text about an object that differs from what was applied.
 const Drifted = "drifted: "
 
 // DriftSeparator separates the differences of an add-on after Drifted.
@@ -362,7 +362,7 @@ type Observation struct {
 	Objects map[string]string
 	// Cluster is set for a workload cluster that is there.
 	Cluster *ClusterState
-	// Unseen are the VIM connections that could not be looked at, "" for the instance's
+	// Unseen are the VIM connections that could not be refreshed, "" for the instance's
 	// own VIM. Their objects are in neither map.
 	Unseen []string
 }

@@ -18,13 +18,13 @@ func TestCleanupContext(t *testing.T) {
 	work, cancel := context.WithCancelCause(limited)
 	defer cancel(nil)
 
-	over, done := vnfm.CleanupContext(work, time.Hour)
+	cleanup, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
-	if err := over.Err(); err != nil {
+	if err := cleanup.Err(); err != nil {
 		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
 	}
 	interrupt()
-	<-over.Done()
+	<-cleanup.Done()
 }
 
 // TestCleanupContextOfALostLease loses the right to work after the time limit was over, and in the
@@ -36,17 +36,17 @@ func TestCleanupContextOfALostLease(t *testing.T) {
 	defer stop()
 	<-limited.Done()
 	work, lose := vnfm.WithCancelCause(context.WithValue(limited, key{}, "fence"))
-	over, done := vnfm.CleanupContext(work, time.Hour)
+	cleanup, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
-	if err := over.Err(); err != nil {
+	if err := cleanup.Err(); err != nil {
 		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
 	}
-	if over.Value(key{}) != "fence" {
+	if cleanup.Value(key{}) != "fence" {
 		t.Error("the overtime has not the values of its operation")
 	}
 	lose(lost)
-	<-over.Done()
-	if cause := context.Cause(over); !errors.Is(cause, lost) {
+	<-cleanup.Done()
+	if cause := context.Cause(cleanup); !errors.Is(cause, lost) {
 		t.Errorf("the overtime ended because of %v", cause)
 	}
 	late, end := vnfm.CleanupContext(work, time.Hour)

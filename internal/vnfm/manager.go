@@ -70,7 +70,7 @@ type InstanceManager interface {
 	// RenderInstance is PreviewInstance of a new instance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
 	// RecoverInstance writes the record of an instance that the store has lost, from what Terraform's state says of it
-	// (Known of the specification) and what the VIM shows. That is no operation, and the VIM is not changed. What the state says is
+	// (Known of the specification) and what the VIM shows. That is not an operation, and the VIM is not changed. What the state says is
 	// unfinished is resumed by the next Update.
 	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these

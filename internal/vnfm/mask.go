@@ -102,14 +102,14 @@ func TextsIn(value any) []string {
 			out = append(out, TextsIn(item)...)
 		}
 	default:
-		out = ScalarTexts(value)
+		out = scalarTexts(value)
 	}
 	return out
 }
 
-// ScalarTexts are the ways to write a text or a number; none of another value: of a boolean
+// scalarTexts are the ways to write a text or a number; none of another value: of a boolean
 // there is nothing to hide.
-func ScalarTexts(value any) []string {
+func scalarTexts(value any) []string {
 	switch value := value.(type) {
 	case string:
 		return []string{value}

@@ -135,7 +135,7 @@ func entity(out []int, text string, at int, char string) []int {
 }
 
 // escapeEnds reports whether an escaped character ends at a place of a text, whose letters and
-// digits are no part of a word.
+// digits are not part of a word.
 func escapeEnds(text string, at int) bool {
 	before := text[:at]
 	for length, prefix := range map[int]string{2: `\`, 3: "%", 4: `\x`, 6: `\u`} {

@@ -32,7 +32,7 @@ type place int
 
 const (
 	anywhere place = iota
-	// wholeNumber is where it is no part of a longer number.
+	// wholeNumber is where it is not part of a longer number.
 	wholeNumber
 	// asValue is where it stands as a value.
 	asValue
@@ -71,7 +71,7 @@ func (p *pattern) firstBytes() []byte {
 		out = append(out, `\%&'"$+{}`+"\n\r"...)
 	}
 	if first >= utf8.RuneSelf {
-		// Of what is no UTF-8, others write a replacement.
+		// Of what is not UTF-8, others write a replacement.
 		out = append(out, "\uFFFD"[0])
 	}
 	slices.Sort(out)
@@ -128,8 +128,8 @@ func encodings(text string) []string {
 		out = append(out, padded, strings.TrimRight(padded, "="))
 		for shift := range 3 {
 			// A character tells of six bits: those that have bits of others are left out.
-			whole := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, shift), text...))
-			inner := whole[(shift*8+5)/6 : (shift+len(text))*8/6]
+			encoded := encoding.WithPadding(base64.NoPadding).EncodeToString(append(make([]byte, shift), text...))
+			inner := encoded[(shift*8+5)/6 : (shift+len(text))*8/6]
 			if len(inner) >= minEncoded && len(text) >= minMasked {
 				out = append(out, inner)
 			}

@@ -147,7 +147,7 @@ func afterWrap(text string, at int) int {
 	return at
 }
 
-// replacement reads what others write for bytes that are no UTF-8: one for each, or for all of
+// replacement reads what others write for bytes that are not UTF-8: one for each, or for all of
 // a row.
 func replacement(out []int, text string, at int) []int {
 	const char = "\uFFFD"

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -34,16 +35,12 @@ func TestMaskOfForms(t *testing.T) {
 	for name, s := range secrets {
 		marshal := func(v any) string {
 			raw, err := json.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return string(raw)
 		}
 		asYAML := func(v any) string {
 			raw, err := yaml.Marshal(v)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			return string(raw)
 		}
 		std := base64.StdEncoding.EncodeToString([]byte(s))
@@ -123,7 +120,7 @@ func octal(text string) string {
 }
 
 // TestMaskOfShort: a secret of fewer than four characters is masked where it stands as a value,
-// a number where it is no part of a longer one, and running text stays.
+// a number where it is not part of a longer one, and running text stays.
 func TestMaskOfShort(t *testing.T) {
 	for _, tt := range []struct{ secret, text, want string }{
 		{"abc", `{"pin":"abc"}`, `{"pin":"(sensitive)"}`},

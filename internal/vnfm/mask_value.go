@@ -19,7 +19,7 @@ var (
 )
 
 // isValue reports whether a part of a text stands there as a value: in quotes, behind =, : or a
-// flag, in a list, or alone in its line; and is no part of a word.
+// flag, in a list, or alone in its line; and is not part of a word.
 func isValue(text string, at, end int) bool {
 	if inWord(text, at, end) {
 		return false

@@ -13,7 +13,7 @@ type Severity int
 const (
 	// SeverityError stops: the package or the request cannot be used.
 	SeverityError Severity = iota
-	// SeverityWarning is said and worked around.
+	// SeverityWarning is reported and worked around.
 	SeverityWarning
 )
 

@@ -54,7 +54,7 @@ func NamedSecrets(value any) []string {
 func fieldSecrets(name string, value any) []string {
 	var out []string
 	if NamesSecret(name) {
-		out = ScalarTexts(value)
+		out = scalarTexts(value)
 	}
 	text, ok := value.(string)
 	if !ok {
@@ -71,6 +71,33 @@ func fieldSecrets(name string, value any) []string {
 	if login, err := base64.StdEncoding.DecodeString(text); err == nil {
 		_, password, _ := strings.Cut(string(login), ":")
 		out = append(out, text, password)
+	}
+	return out
+}
+
+// Unshown are the secrets that are not in clear in a value as well, by a name that is no
+// secret's: of a user whose password is his name, an error may say who he is.
+func Unshown(secrets []string, value any) []string {
+	shown := shownTexts(value)
+	return slices.DeleteFunc(slices.Clone(secrets), func(text string) bool { return slices.Contains(shown, text) })
+}
+
+// shownTexts are the texts in a value that do not go by the name of a secret.
+func shownTexts(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for name, item := range value {
+			if len(scalarTexts(item)) == 0 || !NamesSecret(name) {
+				out = append(out, shownTexts(item)...)
+			}
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, shownTexts(item)...)
+		}
+	default:
+		out = scalarTexts(value)
 	}
 	return out
 }

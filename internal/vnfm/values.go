@@ -8,8 +8,8 @@ import (
 )
 
 // MergeValues merges values of a chart over others: maps are merged, all else is replaced.
-func MergeValues(base, over map[string]any) map[string]any {
-	return mergeMaps(base, over, func(_, above []any) []any { return above })
+func MergeValues(base, overrides map[string]any) map[string]any {
+	return mergeMaps(base, overrides, func(_, above []any) []any { return above })
 }
 
 // MergeDeep merges values over others down to the elements of lists, so that one value deep
@@ -17,14 +17,16 @@ func MergeValues(base, over map[string]any) map[string]any {
 // are all maps with a name that is unique in its list are merged by it: those of the same
 // name are merged, others are appended. All other lists are merged element by element: null
 // leaves what is below, what is longer is appended. All else is replaced.
-func MergeDeep(base, over map[string]any) map[string]any { return mergeMaps(base, over, mergeLists) }
+func MergeDeep(base, overrides map[string]any) map[string]any {
+	return mergeMaps(base, overrides, mergeLists)
+}
 
-func mergeMaps(base, over map[string]any, lists func(below, above []any) []any) map[string]any {
+func mergeMaps(base, overrides map[string]any, lists func(below, above []any) []any) map[string]any {
 	out := maps.Clone(base)
 	if out == nil {
 		out = map[string]any{}
 	}
-	for key, value := range over {
+	for key, value := range overrides {
 		out[key] = mergeValue(out[key], value, lists)
 	}
 	return out
@@ -47,11 +49,11 @@ func mergeValue(below, above any, lists func(below, above []any) []any) any {
 func mergeLists(below, above []any) []any {
 	out := slices.Clone(below)
 	under, named := namesOf(below)
-	over, alsoNamed := namesOf(above)
+	overrides, alsoNamed := namesOf(above)
 	for n, value := range above {
 		at := n
 		if named && alsoNamed {
-			at = slices.Index(under, over[n])
+			at = slices.Index(under, overrides[n])
 		}
 		switch {
 		case at < 0 || at >= len(out):

@@ -23,7 +23,7 @@ func decoded(t *testing.T, text string) map[string]any {
 // there.
 func TestMergeDeep(t *testing.T) {
 	tests := []struct {
-		name, base, over, want string
+		name, base, overrides, want string
 		// changed are the ways to what is new.
 		changed string
 	}{
@@ -53,8 +53,8 @@ func TestMergeDeep(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			base, over := decoded(t, tt.base), decoded(t, tt.over)
-			got := vnfm.MergeDeep(base, over)
+			base, overrides := decoded(t, tt.base), decoded(t, tt.overrides)
+			got := vnfm.MergeDeep(base, overrides)
 			if diff := cmp.Diff(decoded(t, tt.want), got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -65,7 +65,7 @@ func TestMergeDeep(t *testing.T) {
 			if diff := cmp.Diff(tt.changed, strings.Join(ways, " ")); diff != "" {
 				t.Errorf("changed (-want +got):\n%s", diff)
 			}
-			if diff := cmp.Diff([]any{decoded(t, tt.base), decoded(t, tt.over)}, []any{base, over}); diff != "" {
+			if diff := cmp.Diff([]any{decoded(t, tt.base), decoded(t, tt.overrides)}, []any{base, overrides}); diff != "" {
 				t.Errorf("the arguments were changed (-before +after):\n%s", diff)
 			}
 		})

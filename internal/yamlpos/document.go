@@ -41,7 +41,7 @@ type Document struct {
 	spent, faulty bool
 }
 
-// Entry is a key of a mapping with its value, which is no alias.
+// Entry is a key of a mapping with its value, which is not an alias.
 type Entry struct {
 	Key, Value *yaml.Node
 }

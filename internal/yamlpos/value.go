@@ -94,8 +94,8 @@ func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
 	}
 }
 
-// scalar converts a scalar. Numbers stay integers when they are written as such. Numbers in base 60 are text: who writes
-// 52:54:00:12:34:56 means the address.
+// scalar converts a scalar. Numbers stay integers when they are written as such. Numbers in base 60 are text:
+// 52:54:00:12:34:56 is an address.
 func (c *converter) scalar(n *yaml.Node) (any, bool) {
 	switch n.ShortTag() {
 	case "!!null":

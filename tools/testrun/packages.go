@@ -104,8 +104,8 @@ func batches(packages []*testPackage) [][]*testPackage {
 	return out
 }
 
-// compile builds the test binaries of a group into a folder. Linking anew is skipped by the go command for those that are
-// already there and true.
+// compile builds the test binaries of a group into a folder. The go command does not link again those that are
+// there and current.
 func compile(ctx context.Context, packages []*testPackage, folder string) error {
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("making the folder of the test binaries: %w", err)

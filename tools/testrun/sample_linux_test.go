@@ -23,7 +23,7 @@ func TestParseStat(t *testing.T) {
 }
 
 // What a unit starts counts as the unit's, also when the program has left the tree of its processes; a lab's services are
-// those that the lab names, with what they start, whoever started the lab.
+// those that the lab names, with what they start, independent of who started the lab.
 func TestSampler_classify(t *testing.T) {
 	lab, unit := t.TempDir(), &attempt{dir: t.TempDir()}
 	write(t, filepath.Join(lab, "state.json"), `{"processes": {"etcd": {"pid": 100}}}`)

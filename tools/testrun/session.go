@@ -45,7 +45,7 @@ const (
 	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
 	memoryEnough = 3 << 30
-	// rerunAtMost units are run again when they failed: more failures are no flakes.
+	// rerunAtMost units are run again when they failed: more failures are not flakes.
 	rerunAtMost = 8
 	// progressEvery is how often a line says how far the run is.
 	progressEvery = 30 * time.Second

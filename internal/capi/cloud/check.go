@@ -215,7 +215,7 @@ func (q *cloudCheck) machinesOf(template string) machines {
 	return machines{}
 }
 
-// numberOf is how many machines there shall be at first.
+// numberOf is how many machines are made at first.
 func (q *cloudCheck) numberOf(m machines) int {
 	kind, name, wanted := "KubeadmControlPlane", "", q.spec.ControlPlane.Replicas
 	if !m.controlPlane {

@@ -215,7 +215,7 @@ func TestCloudQuota(t *testing.T) {
 	assert.Empty(t, asked(t, cloud, clustertest.OpenStack(nil)))
 }
 
-// A cloud that does not answer is told once, and stops no plan.
+// A cloud that does not answer is reported once, and stops no plan.
 func TestCloudDoesNotAnswer(t *testing.T) {
 	cloud := stocked(t)
 	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
@@ -231,7 +231,7 @@ func TestCloudDoesNotAnswer(t *testing.T) {
 	assert.Equal(t, "openstack", problems[0].Attribute)
 	assert.Contains(t, problems[0].String(), "500 Internal Server Error")
 
-	// After an operation that failed it is told as well.
+	// After an operation that failed it is reported too.
 	o, target := onCloud(t, cloud, clustertest.OpenStack(nil))
 	failed := errors.New("failed")
 	require.ErrorContains(t, o.AddProblems(t.Context(), target, failed), "failed\n* its OpenStack does not answer: ")

@@ -16,12 +16,12 @@ import (
 
 // The objects of a topology are Cluster API's: it makes them of the templates of a class,
 // its patches and the variables. What they name in an OpenStack is known before the
-// cluster is there only to whoever follows the patches, as is done here. Where a patch
+// cluster is there only by following the patches, as is done here. Where a patch
 // needs what nobody knows yet, the field is left out of account.
 
 // classObjects are the objects for an OpenStack that a class makes of the topology: its
 // OpenStackCluster, and the templates of its machines with what refers to them. A class
-// that is not there makes none; that it is missing is told elsewhere.
+// that is not there makes none; another check reports that it is missing.
 func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	class, err := c.class(ctx)
 	if err != nil || class == nil {

@@ -29,7 +29,7 @@ type Cleanup struct {
 	every      time.Duration
 }
 
-// NewCleanup returns the clean-up of a cluster; leftBehind is told what stays, and why.
+// NewCleanup returns the clean-up of a cluster; leftBehind gets what stays, and why.
 func NewCleanup(a *Credential, leftBehind func(object, reason string)) *Cleanup {
 	c := &Cleanup{Credential: a, leftBehind: leftBehind, every: cleanupEvery}
 	if a.Spec.OpenStack != nil {
@@ -52,7 +52,7 @@ func (c *Cleanup) Begin(ctx context.Context) {
 	}
 }
 
-// Finish removes what is left, as long as there is time. What stays is said, and keeps
+// Finish removes what is left, as long as there is time. What stays is reported, and keeps
 // nothing else from going.
 func (c *Cleanup) Finish(ctx context.Context) {
 	if !c.wanted.LoadBalancers && !c.wanted.Volumes {

@@ -274,7 +274,7 @@ func (a *Credential) wantedSecret(client *openstack.Client, h *storedCredential)
 	}, nil
 }
 
-// write brings the Secret to what it shall be, unless it is.
+// write writes the Secret, unless its content is right already.
 func (a *Credential) write(ctx context.Context, client *openstack.Client, h *storedCredential) error {
 	secret, err := a.wantedSecret(client, h)
 	if err != nil || (h.object != nil && holds(h.object.Object, secret)) {

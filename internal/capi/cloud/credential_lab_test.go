@@ -40,8 +40,8 @@ func (*tape) Progress(context.Context, string)              {}
 func (*tape) SetNote(context.Context, string, string) error { return nil }
 func (*tape) Note(string) string                            { return "" }
 
-// credentialWorld is a cluster on the lab's API server that has a cloud, and nothing else.
-type credentialWorld struct {
+// credentialEnv is a cluster on the lab's API server that has a cloud, and nothing else.
+type credentialEnv struct {
 	*testing.T
 	cloud     *cloudtest.Cloud
 	lab       labtest.Env
@@ -55,10 +55,10 @@ type credentialWorld struct {
 	tape       *tape
 }
 
-// newCredentialWorld has a cloud in the memory of the test.
-func newCredentialWorld(t *testing.T) *credentialWorld {
+// newCredentialEnv has a cloud in the memory of the test.
+func newCredentialEnv(t *testing.T) *credentialEnv {
 	t.Helper()
-	w := bareCredentialWorld(t)
+	w := bareCredentialEnv(t)
 	w.cloud = cloudtest.New(t)
 	w.cloud.AddUser("successor", "devstack")
 	w.connection = vnfm.OpenStackConnection{AuthURL: w.cloud.URL, ProjectName: cloudtest.Project, Region: cloudtest.Region}
@@ -67,10 +67,10 @@ func newCredentialWorld(t *testing.T) *credentialWorld {
 	return w
 }
 
-func bareCredentialWorld(t *testing.T) *credentialWorld {
+func bareCredentialEnv(t *testing.T) *credentialEnv {
 	t.Helper()
 	lab := labtest.Kubernetes(t)
-	w := &credentialWorld{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{}}
+	w := &credentialEnv{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{}}
 	client, err := kube.NewPool("test/1").Client("lab", &vnfm.KubernetesConnection{Endpoint: lab.Endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}, vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)})
 	require.NoError(t, err)
 	w.clients = client
@@ -81,12 +81,12 @@ func bareCredentialWorld(t *testing.T) *credentialWorld {
 }
 
 // as has the VIM be another user's.
-func (w *credentialWorld) as(user string) {
+func (w *credentialEnv) as(user string) {
 	w.connection.Username, w.spec.OpenStack.UserID = user, w.cloud.User(user).ID
 }
 
 // credential is one that a new process works on.
-func (w *credentialWorld) credential() *Credential {
+func (w *credentialEnv) credential() *Credential {
 	target := &vnfm.Target{
 		VIM: &vnfm.VIM{Name: "cloud"}, Instance: &vnfm.Instance{ID: "0815", Name: "edge", Cluster: &w.spec, Inventory: w.tape.items},
 		Access: func(context.Context, string) (*vnfm.VIM, vnfm.Credentials, error) {
@@ -98,8 +98,8 @@ func (w *credentialWorld) credential() *Credential {
 	return NewCredential(c, w.clouds, target, NewInventory(target, w.tape))
 }
 
-// settle does what an apply does with the credential.
-func (w *credentialWorld) settle() error {
+// apply does what an apply does with the credential.
+func (w *credentialEnv) apply() error {
 	a := w.credential()
 	if err := a.Ensure(w.Context()); err != nil {
 		return err
@@ -108,7 +108,7 @@ func (w *credentialWorld) settle() error {
 }
 
 // inUse is the id of the credential in the Secret, which must work and be the only one.
-func (w *credentialWorld) inUse(others int) string {
+func (w *credentialEnv) inUse(others int) string {
 	w.Helper()
 	a := w.credential()
 	h, err := a.read(w.Context())
@@ -125,7 +125,7 @@ func (w *credentialWorld) inUse(others int) string {
 	return h.id
 }
 
-func (w *credentialWorld) seen() string {
+func (w *credentialEnv) seen() string {
 	w.Helper()
 	o := &vnfm.Observation{Objects: map[string]string{}}
 	require.NoError(w, w.credential().Observe(w.Context(), o))
@@ -134,8 +134,8 @@ func (w *credentialWorld) seen() string {
 
 func TestCredentialOfACluster(t *testing.T) {
 	t.Parallel()
-	w := newCredentialWorld(t)
-	require.NoError(t, w.settle())
+	w := newCredentialEnv(t)
+	require.NoError(t, w.apply())
 	first := w.inUse(0)
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 	labels := w.lab.Kubectl(t, "-n", w.namespace, "get", "secret", "edge-cloud", "-o", "jsonpath={.metadata.labels}{.data}")
@@ -144,9 +144,9 @@ func TestCredentialOfACluster(t *testing.T) {
 	}
 	assert.NotContains(t, labels, "cacert", "the cloud needs none")
 
-	// What is as it shall be is left alone.
+	// What is right is left alone.
 	before := len(w.cloud.Requests())
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	assert.Equal(t, first, w.inUse(0))
 	for _, request := range w.cloud.Requests()[before:] {
 		assert.NotContains(t, request, "POST /v3/users")
@@ -154,52 +154,52 @@ func TestCredentialOfACluster(t *testing.T) {
 
 	w.spec.OpenStack.Credential.RotationTrigger = "now"
 	assert.Equal(t, "drifted: it was made for something else", w.seen())
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	second := w.inUse(0)
 	assert.NotEqual(t, first, second)
 
 	owner := w.cloud.User("nfv_user")
 	w.cloud.Change(func() { delete(owner.Credentials, second) })
 	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	third := w.inUse(0)
 	assert.NotEqual(t, second, third)
 
 	w.lab.Kubectl(t, "-n", w.namespace, "patch", "secret", "edge-cloud", "--type=merge", "-p", `{"metadata":{"labels":{"clusterctl.cluster.x-k8s.io/move":null}}}`)
 	assert.Equal(t, "drifted: the Secret is not as it was written", w.seen())
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	assert.Equal(t, third, w.inUse(0), "a Secret that is changed costs no credential")
 
 	w.lab.Kubectl(t, "-n", w.namespace, "delete", "secret", "edge-cloud")
 	assert.Empty(t, w.seen())
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	assert.NotEqual(t, third, w.inUse(0), "Keystone tells a secret once")
 
 	// Another user may not remove what the one before has: it stays noted.
 	w.as("successor")
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	w.inUse(1)
 	// That one comes back, and with him the right to.
 	w.as("nfv_user")
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	w.inUse(1)
 
 	// Another Secret takes the place of the first.
 	w.spec.OpenStack.Credential.SecretName = "edge-other"
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	w.inUse(1)
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
 
-	// Keystone is away: that is no drift, and no reason to make another one.
+	// Keystone is away: that is not drift, and no reason to make another one.
 	w.cloud.Refuse(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true })
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
-	require.ErrorContains(t, w.settle(), "502 Bad Gateway")
+	require.ErrorContains(t, w.apply(), "502 Bad Gateway")
 	w.cloud.Refuse(nil)
 	w.inUse(1)
 
 	// The argument is taken out.
 	w.spec.OpenStack.Credential = nil
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-other")
 	assert.Len(t, w.cloud.CredentialNames(), 1, "that of the former user")
 }
@@ -207,10 +207,10 @@ func TestCredentialOfACluster(t *testing.T) {
 // A Secret of that name that is somebody else's is not written over.
 func TestCredentialLeavesOtherSecretsAlone(t *testing.T) {
 	t.Parallel()
-	w := newCredentialWorld(t)
+	w := newCredentialEnv(t)
 	w.lab.Kubectl(t, "-n", w.namespace, "create", "secret", "generic", "edge-cloud", "--from-literal=clouds.yaml=mine")
 	var conflict *vnfm.ConflictError
-	require.ErrorAs(t, w.settle(), &conflict)
+	require.ErrorAs(t, w.apply(), &conflict)
 	assert.Empty(t, w.cloud.CredentialNames())
 }
 
@@ -218,7 +218,7 @@ func TestCredentialLeavesOtherSecretsAlone(t *testing.T) {
 // what it ends with is gone after the end of the cluster.
 func TestCredentialSurvivesKills(t *testing.T) {
 	t.Parallel()
-	w := newCredentialWorld(t)
+	w := newCredentialEnv(t)
 	// Each step is a request to the cloud or a write of the record; what fails at one is
 	// taken up by a process that gets one step further.
 	kill := func(step int) {
@@ -235,11 +235,11 @@ func TestCredentialSurvivesKills(t *testing.T) {
 		for step := 1; step < 12; step++ {
 			kill(step)
 			w.tape.until = step
-			_ = w.settle()
+			_ = w.apply()
 		}
 		w.cloud.Lose(nil)
 		w.tape.until = 0
-		require.NoError(t, w.settle(), "round %d", round)
+		require.NoError(t, w.apply(), "round %d", round)
 		w.inUse(0)
 	}
 	for step := 1; step < 6; step++ {
@@ -261,8 +261,8 @@ func TestCredentialSurvivesKills(t *testing.T) {
 // Who is refused when the cluster is gone leaves the credential behind, and says so.
 func TestCredentialIsLeftBehind(t *testing.T) {
 	t.Parallel()
-	w := newCredentialWorld(t)
-	require.NoError(t, w.settle())
+	w := newCredentialEnv(t)
+	require.NoError(t, w.apply())
 	w.cloud.Disable("nfv_user", true)
 	var left []string
 	a := w.credential()

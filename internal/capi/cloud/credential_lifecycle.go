@@ -11,7 +11,7 @@ import (
 
 // Observe adds the application credential to what is seen of the cluster: its digest when
 // it is what was made and works, else what is wrong with it, so that the plan shows that it
-// is made anew. A Keystone that does not answer says nothing against it.
+// is made again. A Keystone that does not answer says nothing against it.
 func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error {
 	if a.wanted == nil {
 		return nil
@@ -24,7 +24,7 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
 	if err != nil {
-		// What is wrong with the VIM is told where it is read.
+		// Errors of the VIM are reported where it is read.
 		return nil //nolint:nilerr // see above
 	}
 	if problem := a.problem(ctx, client, h); problem != "" {

@@ -12,7 +12,7 @@ import (
 )
 
 // login has the VIM be a user of the lab.
-func (w *credentialWorld) login(env labtest.OpenStackEnv, user labtest.OpenStackUser) *openstack.Client {
+func (w *credentialEnv) login(env labtest.OpenStackEnv, user labtest.OpenStackUser) *openstack.Client {
 	w.Helper()
 	w.connection = vnfm.OpenStackConnection{AuthURL: env.AuthURL, Region: env.Region, Username: user.Name, ProjectName: user.Project, UserDomainName: env.Domain, ProjectDomainName: env.Domain}
 	w.password = user.Password
@@ -27,7 +27,7 @@ func (w *credentialWorld) login(env labtest.OpenStackEnv, user labtest.OpenStack
 // The real Keystone says what happens to an application credential when its user changes.
 func TestCredentialWithKeystone(t *testing.T) {
 	env := labtest.OpenStack(t)
-	w := bareCredentialWorld(t)
+	w := bareCredentialEnv(t)
 	user := env.NewUser(t, "member", "reader")
 	client := w.login(env, user)
 	w.spec.OpenStack.Credential.Roles = []string{"member"}
@@ -36,13 +36,13 @@ func TestCredentialWithKeystone(t *testing.T) {
 		require.NoError(t, err)
 		return all
 	}
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	first := w.inUse(0)
 	require.Len(t, names(), 1)
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 
 	w.spec.OpenStack.Credential.RotationTrigger = "now"
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	second := w.inUse(0)
 	assert.NotEqual(t, first, second)
 	require.Len(t, names(), 1)
@@ -52,9 +52,9 @@ func TestCredentialWithKeystone(t *testing.T) {
 	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
 	w.spec.OpenStack.Credential.Roles = []string{"member"}
 	client = w.login(env, user)
-	require.ErrorContains(t, w.settle(), "making application credential")
+	require.ErrorContains(t, w.apply(), "making application credential")
 	w.spec.OpenStack.Credential.Roles = []string{"reader"}
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	third := w.inUse(0)
 	assert.NotEqual(t, second, third)
 	require.Len(t, names(), 1)
@@ -62,19 +62,19 @@ func TestCredentialWithKeystone(t *testing.T) {
 	// A user who is locked out has none that works, and the VIM says so.
 	env.DisableUser(t, user)
 	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
-	err := w.settle()
+	err := w.apply()
 	assert.True(t, openstack.IsRefused(err), "%v", err)
 	assert.NotContains(t, err.Error(), user.Password)
 
 	// Another user of the project follows. The former one's is not his to remove.
 	other := env.NewUser(t, "member", "reader")
 	w.login(env, other)
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	w.inUse(1)
 
 	// Keystone does not even say whether there still is what is another user's.
 	env.DeleteUser(t, user)
-	require.NoError(t, w.settle())
+	require.NoError(t, w.apply())
 	w.inUse(1)
 
 	a := w.credential()
@@ -92,7 +92,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 // what helps.
 func TestRestrictedCredentialMakesNone(t *testing.T) {
 	env := labtest.OpenStack(t)
-	w := bareCredentialWorld(t)
+	w := bareCredentialEnv(t)
 	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), "restricted", "", nil)
 	require.NoError(t, err)
 	client, err := openstack.New(openstack.Config{

@@ -9,7 +9,7 @@ import (
 
 // checkIdentities compares the Secrets that the objects of a cluster have their credentials of
 // with the one that its application credential is in. Charts and templates of clusterctl
-// are told its name; in a topology it is a variable that only the user knows, and in any
+// get its name; in a topology it is a variable that only the user knows, and in any
 // form it may have been written down.
 func (q *cloudCheck) checkIdentities() {
 	cloud := q.spec.OwnCredential()

@@ -50,8 +50,8 @@ func TestFixedFields(t *testing.T) {
 		return map[string]any{"apiServer": vnfm.MergeValues(map[string]any{"loadBalancerProvider": "amphora"}, values)}
 	}
 	for name, want := range map[string]struct {
-		values map[string]any
-		says   string
+		values  map[string]any
+		problem string
 	}{
 		"nothing":       {base, ""},
 		"allowed CIDRs": {api(map[string]any{"allowedCIDRs": []any{"10.0.0.0/8"}}), ""},
@@ -60,7 +60,7 @@ func TestFixedFields(t *testing.T) {
 		"a machine":     {vnfm.MergeValues(base, map[string]any{"machineSSHKeyName": "ops"}), ""},
 		"provider":      {api(map[string]any{"loadBalancerProvider": "ovn"}), `spec.apiServerLoadBalancer.provider is "amphora" and would be "ovn"`},
 		"no longer set": {map[string]any{}, `spec.apiServerLoadBalancer.provider is "amphora" and would be not set`},
-		"a truth value": {api(map[string]any{"associateFloatingIP": false}), `spec.disableAPIServerFloatingIP is false and would be true`},
+		"a boolean":     {api(map[string]any{"associateFloatingIP": false}), `spec.disableAPIServerFloatingIP is false and would be true`},
 		"the network": {
 			vnfm.MergeValues(base, map[string]any{"clusterNetworking": map[string]any{"internalNetwork": map[string]any{"nodeCidr": "10.1.0.0/24"}}}),
 			`spec.managedSubnets is [map[cidr:192.168.3.0/24]] and would be [map[cidr:10.1.0.0/24]]`,
@@ -69,13 +69,13 @@ func TestFixedFields(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			problems := c.ImmutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values)})
-			if want.says == "" {
+			if want.problem == "" {
 				require.Empty(t, problems)
 				return
 			}
 			require.Len(t, problems, 1)
 			assert.Equal(t, "chart.values", problems[0].Attribute)
-			assert.Contains(t, problems[0].String(), "does not let OpenStackCluster "+namespace+"/edge be changed: "+want.says)
+			assert.Contains(t, problems[0].String(), "does not let OpenStackCluster "+namespace+"/edge be changed: "+want.problem)
 			assert.Empty(t, c.ImmutableChanges(t.Context(), &vnfm.Target{Package: rendered(want.values), ReplaceObjects: []string{"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge"}}))
 		})
 	}

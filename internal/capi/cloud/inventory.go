@@ -14,9 +14,9 @@ import (
 type Inventory struct {
 	vnfm.Recorder
 
-	mu     sync.Mutex
-	own    []vnfm.InventoryItem
-	others []vnfm.InventoryItem
+	mu      sync.Mutex
+	own     []vnfm.InventoryItem
+	foreign []vnfm.InventoryItem
 }
 
 func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCredential }
@@ -28,7 +28,7 @@ func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
 		if isCredential(item) {
 			l.own = append(l.own, item)
 		} else {
-			l.others = append(l.others, item)
+			l.foreign = append(l.foreign, item)
 		}
 	}
 	return l
@@ -37,7 +37,7 @@ func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
 // WithoutCredentials returns the target for the infra driver.
 func (l *Inventory) WithoutCredentials(t *vnfm.Target) *vnfm.Target {
 	target, instance := *t, *t.Instance
-	instance.Inventory = l.others
+	instance.Inventory = l.foreign
 	target.Instance = &instance
 	return &target
 }
@@ -46,12 +46,12 @@ func (l *Inventory) WithoutCredentials(t *vnfm.Target) *vnfm.Target {
 func (l *Inventory) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.others = items
+	l.foreign = items
 	return l.save(ctx)
 }
 
 func (l *Inventory) save(ctx context.Context) error {
-	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.others))
+	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.foreign))
 }
 
 // add records an application credential, before it is created and again with its id. A

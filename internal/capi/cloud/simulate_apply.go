@@ -14,13 +14,13 @@ import (
 // take away, since it was not applied before or has another owner too. Lists are taken as
 // a whole, and defaults that would come back are not known here.
 func simulateApply(live *unstructured.Unstructured, written map[string]any) (before, after map[string]any) {
-	ours, others := map[string]any{}, map[string]any{}
+	ours, theirs := map[string]any{}, map[string]any{}
 	for _, e := range live.GetManagedFields() {
 		var fields map[string]any
 		if e.FieldsV1 == nil || json.NewDecoder(e.FieldsV1.GetRawReader()).Decode(&fields) != nil {
 			continue
 		}
-		owned := others
+		owned := theirs
 		if e.Manager == kube.FieldManager {
 			owned = ours
 		}
@@ -30,7 +30,7 @@ func simulateApply(live *unstructured.Unstructured, written map[string]any) (bef
 	if text, err := json.Marshal(mapAt(live.Object, "spec")); err == nil {
 		_ = json.Unmarshal(text, &before)
 	}
-	return before, simulateFields(before, written, ours, others)
+	return before, simulateFields(before, written, ours, theirs)
 }
 
 // mapAt returns the map at a field; nil when there is none.
@@ -54,7 +54,7 @@ func mergeFields(all, more map[string]any) {
 }
 
 // simulateFields is simulateApply for the fields of one map.
-func simulateFields(live, written, ours, others map[string]any) map[string]any {
+func simulateFields(live, written, ours, theirs map[string]any) map[string]any {
 	after := maps.Clone(live)
 	if after == nil {
 		after = map[string]any{}
@@ -62,13 +62,13 @@ func simulateFields(live, written, ours, others map[string]any) map[string]any {
 	for name := range live {
 		_, stays := written[name]
 		_, was := ours[fieldPrefix+name]
-		_, shared := others[fieldPrefix+name]
+		_, shared := theirs[fieldPrefix+name]
 		switch inner := mapAt(live, name); {
 		case stays || !was:
 		case inner == nil && !shared:
 			delete(after, name)
 		case inner != nil:
-			after[name] = simulateFields(inner, nil, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
+			after[name] = simulateFields(inner, nil, mapAt(ours, fieldPrefix+name), mapAt(theirs, fieldPrefix+name))
 			if len(mapAt(after, name)) == 0 {
 				delete(after, name)
 			}
@@ -77,7 +77,7 @@ func simulateFields(live, written, ours, others map[string]any) map[string]any {
 	for name, value := range written {
 		after[name] = value
 		if inner, has := mapAt(written, name), mapAt(live, name); inner != nil && has != nil {
-			after[name] = simulateFields(has, inner, mapAt(ours, fieldPrefix+name), mapAt(others, fieldPrefix+name))
+			after[name] = simulateFields(has, inner, mapAt(ours, fieldPrefix+name), mapAt(theirs, fieldPrefix+name))
 		}
 	}
 	return after

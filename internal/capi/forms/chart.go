@@ -82,16 +82,16 @@ func (f chart) locate() (fs.FS, string) {
 	return os.DirFS(filepath.Dir(clean)), filepath.Base(clean)
 }
 
-// values are the user's, and over them those that the arguments of the cluster say.
+// values are the user's, overridden by the arguments of the cluster.
 func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
-	said := map[string]any{}
-	Set(said, "kubernetesVersion", WithoutV(spec.KubernetesVersion))
-	Set(said, "clusterAnnotations", texts(spec.Annotations))
-	Set(said, "clusterLabels", texts(spec.Labels))
-	Set(said, "kubeNetwork", network(spec.Network))
-	Set(said, "clusterNetworking", chartNetworking(spec.Network))
+	arguments := map[string]any{}
+	Set(arguments, "kubernetesVersion", WithoutV(spec.KubernetesVersion))
+	Set(arguments, "clusterAnnotations", texts(spec.Annotations))
+	Set(arguments, "clusterLabels", texts(spec.Labels))
+	Set(arguments, "kubeNetwork", network(spec.Network))
+	Set(arguments, "clusterNetworking", chartNetworking(spec.Network))
 	if cloud := spec.OwnCredential(); cloud != nil {
-		said["cloudCredentialsSecretName"], said["cloudName"] = cloud.SecretName, cloud.CloudName
+		arguments["cloudCredentialsSecretName"], arguments["cloudName"] = cloud.SecretName, cloud.CloudName
 	}
 	controlPlane := map[string]any{}
 	SetInt(controlPlane, "machineCount", spec.ControlPlane.Replicas)
@@ -105,13 +105,13 @@ func (f chart) values(spec *vnfm.ClusterSpec) map[string]any {
 		// They mean nothing to the chart while the cloud is left to choose.
 		controlPlane["failureDomains"], controlPlane["omitFailureDomain"] = listed(domains), false
 	}
-	Set(said, "controlPlane", controlPlane)
+	Set(arguments, "controlPlane", controlPlane)
 	var groups []any
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		groups = append(groups, chartGroup(spec, name))
 	}
-	Set(said, "nodeGroups", groups)
-	return vnfm.MergeValues(f.Values, said)
+	Set(arguments, "nodeGroups", groups)
+	return vnfm.MergeValues(f.Values, arguments)
 }
 
 // check finds what the values of no chart say.

@@ -1,6 +1,7 @@
 package forms
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -93,58 +94,8 @@ func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 // values are those of the variables: what the arguments of the cluster say under
 // clusterctl's names, and what the user gives.
 func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Problems) map[string]string {
-	values := map[string]string{varName: spec.Name, varNamespace: spec.Namespace}
-	given := map[string]string{}
-	if spec.KubernetesVersion != "" {
-		given[varVersion] = WithV(spec.KubernetesVersion)
-	}
-	if n := spec.ControlPlane.Replicas; n != nil {
-		given[varControlPlanes] = strconv.FormatInt(*n, 10)
-	}
-	for name, value := range given {
-		if _, hasVariable := used[name]; !hasVariable {
-			attribute := map[string]string{varVersion: "kubernetes_version", varControlPlanes: "control_plane.replicas"}[name]
-			*ps = append(*ps, vnfm.Problem{
-				Attribute: attribute,
-				Summary:   fmt.Sprintf("the cluster template has no ${%s}", name),
-				Detail:    "the argument becomes this variable of clusterctl; write it into the template instead of the fixed value, or leave the argument out",
-			})
-		}
-		values[name] = value
-	}
-	if len(spec.NodeGroups) == 1 {
-		for _, g := range spec.NodeGroups {
-			if g.Replicas != nil {
-				values[varWorkers] = strconv.FormatInt(*g.Replicas, 10)
-			} else if g.MinReplicas != nil {
-				values[varWorkers] = strconv.FormatInt(*g.MinReplicas, 10)
-			}
-		}
-	}
-	if cloud := spec.OwnCredential(); cloud != nil {
-		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
-			if _, hasVariable := used[name]; hasVariable {
-				values[name] = value
-			}
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(f.Variables)) {
-		switch _, own := values[name]; {
-		case own && name != varWorkers:
-			*ps = append(*ps, vnfm.Problem{
-				Attribute: attributeVariables, Key: name, Summary: fmt.Sprintf("%s is set by the arguments of the cluster", name),
-				Detail: "remove it from the variables",
-			})
-		default:
-			if _, known := used[name]; !known {
-				*ps = append(*ps, vnfm.Problem{
-					Attribute: attributeVariables, Key: name, Summary: fmt.Sprintf("the cluster template has no ${%s}", name),
-					Detail: "its variables are " + strings.Join(slices.Sorted(maps.Keys(used)), ", "),
-				})
-			}
-			values[name] = f.Variables[name]
-		}
-	}
+	values := argumentValues(spec, used, ps)
+	f.addVariables(values, used, ps)
 	var missing []string
 	for name, hasDefault := range used {
 		if _, ok := values[name]; !ok && !hasDefault {
@@ -160,6 +111,59 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 		})
 	}
 	return values
+}
+
+// argumentValues are the values that the arguments of the cluster give.
+func argumentValues(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Problems) map[string]string {
+	values := map[string]string{varName: spec.Name, varNamespace: spec.Namespace}
+	set := func(name, attribute, value string) {
+		if _, ok := used[name]; !ok {
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: attribute,
+				Summary:   fmt.Sprintf("the cluster template has no ${%s}", name),
+				Detail:    "the argument becomes this variable of clusterctl; write it into the template instead of the fixed value, or leave the argument out",
+			})
+		}
+		values[name] = value
+	}
+	if spec.KubernetesVersion != "" {
+		set(varVersion, "kubernetes_version", WithV(spec.KubernetesVersion))
+	}
+	if n := spec.ControlPlane.Replicas; n != nil {
+		set(varControlPlanes, "control_plane.replicas", strconv.FormatInt(*n, 10))
+	}
+	if len(spec.NodeGroups) == 1 {
+		for _, g := range spec.NodeGroups {
+			if n := cmp.Or(g.Replicas, g.MinReplicas); n != nil {
+				values[varWorkers] = strconv.FormatInt(*n, 10)
+			}
+		}
+	}
+	if cloud := spec.OwnCredential(); cloud != nil {
+		for name, value := range map[string]string{varCloud: cloud.CloudName, varCloudSecret: cloud.SecretName} {
+			if _, ok := used[name]; ok {
+				values[name] = value
+			}
+		}
+	}
+	return values
+}
+
+// addVariables adds the variables that the user gives. The number of workers may be one of them.
+func (f template) addVariables(values map[string]string, used map[string]bool, ps *vnfm.Problems) {
+	refuse := func(name, summary, detail string) {
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeVariables, Key: name, Summary: summary, Detail: detail})
+	}
+	for _, name := range slices.Sorted(maps.Keys(f.Variables)) {
+		if _, own := values[name]; own && name != varWorkers {
+			refuse(name, name+" is set by the arguments of the cluster", "remove it from the variables")
+			continue
+		}
+		if _, ok := used[name]; !ok {
+			refuse(name, fmt.Sprintf("the cluster template has no ${%s}", name), "its variables are "+strings.Join(slices.Sorted(maps.Keys(used)), ", "))
+		}
+		values[name] = f.Variables[name]
+	}
 }
 
 // complete checks the objects, and gives the node groups what the arguments say.

@@ -15,7 +15,7 @@ import (
 // them has another name. Charts have a digest in these names. A template of clusterctl
 // writes them down once and for all, so that a template of machines whose content changes
 // gets its name here, with a digest at the end, and so does what refers to it. The first
-// content keeps the name as it is written: whoever made the cluster, and with whichever
+// content keeps the name as it is written: by whatever hand the cluster was made, and with any
 // version of the provider, no machine is replaced for a name.
 
 // maxName is the length of a name (RFC 1123).

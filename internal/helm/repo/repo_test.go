@@ -134,7 +134,7 @@ func TestRepositories(t *testing.T) {
 	require.ErrorContains(t, err, "the password would be sent without TLS")
 }
 
-// An archive on another server than the index is fetched from there without the access: no password is told, and the CA of
+// An archive on another server than the index is fetched from there without the access: no password is sent, and the CA of
 // the index is not trusted; and not without TLS.
 func TestAccessStaysOnItsServer(t *testing.T) {
 	t.Parallel()

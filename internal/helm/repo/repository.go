@@ -69,7 +69,7 @@ func readIndex(ctx context.Context, base string, access *vnfm.ChartAccess) (*ind
 }
 
 // download fetches the archive of a version. Where the archive is on another server than
-// the index, that one is told no password, and is trusted no more than any other.
+// the index, that one gets no password, and is trusted no more than any other.
 func download(ctx context.Context, base string, source *vnfm.ChartSource, r *release) ([]byte, error) {
 	if len(r.URLs) == 0 {
 		return nil, fmt.Errorf("version %s of chart %s has no URL in the index of its repository", r.Version, source)

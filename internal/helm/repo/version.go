@@ -25,7 +25,7 @@ func wantedVersion(source *vnfm.ChartSource) (wanted, error) {
 		text = source.Chart.Version
 	}
 	if text == "" {
-		// Any that is no pre-release.
+		// Any that is not a pre-release.
 		text = "*"
 	}
 	if v, err := semver.StrictNewVersion(trimV(text)); err == nil {
@@ -47,7 +47,7 @@ func trimV(text string) string {
 }
 
 // choose returns the index of the newest of the versions that will do; -1 when none does.
-// What is no version is passed over.
+// What is not a version is passed over.
 func (w wanted) choose(versions []string) int {
 	best, at := (*semver.Version)(nil), -1
 	for i, text := range versions {

@@ -16,7 +16,7 @@ import (
 )
 
 // Apply creates the stack or makes it what the target asks for, and waits until Heat and
-// Nova are done. A stack on which Heat is at work is waited for first; one that failed
+// Nova are done. It waits first for a stack on which Heat is at work; one that failed
 // half-way is continued; servers that are gone or in ERROR are replaced.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
@@ -227,7 +227,7 @@ func (s *session) differs(l *live, want *note) bool {
 }
 
 // update has Heat make the stack into what is wanted. When Heat has just begun with
-// something itself, that is waited for.
+// something itself, it waits for that first.
 func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequest) error {
 	for {
 		err := s.ask(ctx, l.stack, want)

@@ -20,7 +20,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	if err != nil {
 		return err
 	}
-	if h.Whole() {
+	if h.EntireInstance() {
 		if err := s.apply(ctx); err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 }
 
 // serversToReplace returns the servers that a heal replaces. They are noted before the first one goes:
-// whoever continues the operation replaces no successor.
+// a process that resumes the operation replaces no successor.
 func (s *session) serversToReplace(ctx context.Context, l *live, h *vnfm.HealSpec) ([]string, error) {
 	var ids []string
 	if kept := s.recorder.Note(keptServers); kept != "" {
@@ -80,7 +80,7 @@ func (s *session) serversToReplace(ctx context.Context, l *live, h *vnfm.HealSpe
 		return ids, err
 	}
 	for _, c := range s.components(l) {
-		if c.resource.PhysicalID != "" && (h.Whole() || slices.Contains(h.VDUIDs, c.vdu) || slices.Contains(h.VNFCIDs, c.id())) {
+		if c.resource.PhysicalID != "" && (h.EntireInstance() || slices.Contains(h.VDUIDs, c.vdu) || slices.Contains(h.VNFCIDs, c.id())) {
 			ids = append(ids, c.resource.PhysicalID)
 		}
 	}

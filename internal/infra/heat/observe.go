@@ -89,7 +89,7 @@ func (l *live) state() string {
 		texts = append(texts, l.stack.Status)
 	}
 	for i := range l.resources {
-		// Servers are told of with their VDUs.
+		// Servers are listed with their VDUs.
 		if r := &l.resources[i]; r.Failed() && r.Type != serverType {
 			texts = append(texts, l.pathOf(r)+" is "+r.Status)
 		}

@@ -62,11 +62,11 @@ func (s *session) readLive(ctx context.Context, stack *openstack.Stack) (*live, 
 	if l.noted, err = l.note.fits(l.content); err != nil {
 		return nil, fmt.Errorf("reading stack %s: %w", stack.Name, err)
 	}
-	return l, s.survey(ctx, l)
+	return l, s.readMembers(ctx, l)
 }
 
-// survey reads which resources and servers the stack has now.
-func (s *session) survey(ctx context.Context, l *live) (err error) {
+// readMembers reads which resources and servers the stack has now.
+func (s *session) readMembers(ctx context.Context, l *live) (err error) {
 	if l.resources, err = s.client.StackResources(ctx, l.stack); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *session) survey(ctx context.Context, l *live) (err error) {
 }
 
 // note is what the driver writes into the environment of a stack, where no template reads
-// it: what the stack was made for, for whoever looks at it later.
+// it: what the stack was made for, for later readers.
 type note struct {
 	Package string `json:"package"`
 	// Content is the digest of template, files and parameters: with another one, somebody
@@ -87,7 +87,7 @@ type note struct {
 	Objects map[string]string `json:"objects"`
 	// InTurn says that the stack has its copies made one after the other.
 	InTurn bool `json:"inTurn,omitempty"`
-	// DigestKey keys these digests. It stands beside the values of all parameters, so whoever
+	// DigestKey keys these digests. It stands beside the values of all parameters: whoever
 	// reads it has what it protects from guesses; and a stack needs no Barbican to keep it. Heat
 	// shows nobody the values of hidden parameters: where there are some the key is not here,
 	// and without the record the digests cannot be compared.

@@ -9,13 +9,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// gracePeriod is how long servers have to end by themselves when nothing else is said:
+// gracePeriod is how long servers have to end by themselves by default:
 // Nova's own limit (shutdown_timeout).
 const gracePeriod = 60 * time.Second
 
 // Terminate deletes the stack with everything in it. A graceful end lets the systems on
 // the servers shut down before. Volumes go with it unless they are to be kept, or the
-// template keeps them by its own deletion_policy and nothing is said of them.
+// template keeps them by its own deletion_policy and the user does not set theirs.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {

@@ -143,7 +143,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 		return out, err
 	}
 	l := &live{stack: stack}
-	if err := s.survey(ctx, l); err != nil {
+	if err := s.readMembers(ctx, l); err != nil {
 		return nil, err
 	}
 	ports, err := s.client.Ports(ctx)

@@ -23,8 +23,8 @@ const (
 	keyDeletionPolicy = "deletion_policy"
 )
 
-// deletionPolicies are Heat's, by what the user says of volumes. Who says nothing has what
-// the template says, or Heat's own: they go.
+// deletionPolicies are Heat's policies for those of the user. Without one the template decides,
+// or Heat's default: volumes are deleted.
 var deletionPolicies = map[vnfm.VolumePolicy]string{vnfm.VolumesKeep: "Retain", vnfm.VolumesDelete: "Delete"}
 
 // setVolumePolicy writes into the stack whether its volumes outlive it. Heat has no other way

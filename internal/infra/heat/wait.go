@@ -183,7 +183,7 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 
 // culprits are the resources that failed by themselves in the last action: those above them
 // only repeat it, and what failed in an action before says nothing of this one, which may
-// not have come to it. When nothing has failed since, all are told.
+// not have come to it. When nothing has failed since, all are reported.
 func culprits(stack *openstack.Stack, resources []openstack.StackResource) []*openstack.StackResource {
 	now := lowest(resources, func(r *openstack.StackResource) bool {
 		return r.Failed() && !r.UpdatedAt.Before(stack.UpdatedAt.Time)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 )
 
@@ -12,9 +14,7 @@ import (
 func resourcesOf(t *testing.T, text string) []openstack.StackResource {
 	t.Helper()
 	var out []openstack.StackResource
-	if err := json.Unmarshal([]byte(text), &out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(text), &out))
 	return out
 }
 
@@ -46,9 +46,7 @@ func TestCulprits(t *testing.T) {
 			if test.updated != "" {
 				text = `{"updated_time": "` + test.updated + `"}`
 			}
-			if err := json.Unmarshal([]byte(text), &stack); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal([]byte(text), &stack))
 			var got []string
 			for _, r := range culprits(&stack, resourcesOf(t, "["+test.resources+"]")) {
 				got = append(got, r.Name)
@@ -73,7 +71,7 @@ func TestLowest(t *testing.T) {
 		}
 		return out
 	}
-	// What holds it is told as long as none of what it holds is.
+	// The cause is reported as long as its consequences are not.
 	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW-0"}) {
 		t.Errorf("the stack alone: %v", got)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
@@ -60,9 +61,7 @@ func BenchmarkDrift(b *testing.B) {
 			for b.Loop() {
 				for _, p := range targets {
 					lost, err := s.lostFields(p)
-					if err != nil {
-						b.Fatal(err)
-					}
+					require.NoError(b, err)
 					if len(lost) > 0 {
 						b.Fatalf("%s lost %s", p, lost[0].Path)
 					}
@@ -90,9 +89,7 @@ func ownedWhole(b *testing.B, body map[string]any) metav1.ManagedFieldsEntry {
 	}
 	add(nil, body)
 	raw, err := set.ToJSON()
-	if err != nil {
-		b.Fatal(err)
-	}
+	require.NoError(b, err)
 	return metav1.ManagedFieldsEntry{
 		Manager: kube.FieldManager, Operation: metav1.ManagedFieldsOperationApply,
 		FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(string(raw)),

@@ -56,7 +56,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 
 // missingRights reports the rights that the credentials lack for the kinds of the objects
 // with these keys in the namespace of the instance, nil for none. A VIM that does not
-// answer is no finding: the objects that it rejects are reported.
+// answer is not a finding: the objects that it rejects are reported.
 func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Problem {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
@@ -181,7 +181,7 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 }
 
 // dryRunObject applies an object as writeObject would, without storing it. An object whose
-// namespace is missing, or that would be replaced, is no finding.
+// namespace is missing, or that would be replaced, is not a finding.
 func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {

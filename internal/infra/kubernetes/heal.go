@@ -27,7 +27,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 }
 
 func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
-	if h.Whole() {
+	if h.EntireInstance() {
 		if err := s.apply(ctx); err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
 		switch {
 		case v.workload.live == nil:
 			// An apply repairs a missing workload, not a heal.
-		case h.Whole() || slices.Contains(h.VDUIDs, v.id):
+		case h.EntireInstance() || slices.Contains(h.VDUIDs, v.id):
 			// A restart keeps the claims of the pods.
 			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind) {
 				restarted = append(restarted, v)

@@ -20,19 +20,19 @@ import (
 const helmFieldManager = "helm"
 
 // readRelease reads the history of the release of a chart, nil without one, and the objects
-// that Helm's command created of the instance's release and that are not among the others.
-func (s *session) readRelease(ctx context.Context, others []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
+// that Helm's command created of the instance's release and that are not in exclude.
+func (s *session) readRelease(ctx context.Context, exclude []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
 	if h, err = s.history(ctx); h == nil || err != nil {
 		return nil, nil, err
 	}
 	s.ownsRelease = h.Owned()
-	unrecorded, err = s.unrecordedObjects(ctx, h, others)
+	unrecorded, err = s.unrecordedObjects(ctx, h, exclude)
 	return h, unrecorded, err
 }
 
 // unrecordedObjects finds the objects of the last revision, and of the deployed one, that
-// exist and are not among the others.
-func (s *session) unrecordedObjects(ctx context.Context, h *release.History, others []*targetObject) ([]*targetObject, error) {
+// exist and are not in exclude.
+func (s *session) unrecordedObjects(ctx context.Context, h *release.History, exclude []*targetObject) ([]*targetObject, error) {
 	if !s.ownsRelease {
 		return nil, nil
 	}
@@ -49,7 +49,7 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, oth
 	if err != nil {
 		return nil, err
 	}
-	found = withoutDuplicates(found, others...)
+	found = withoutDuplicates(found, exclude...)
 	for _, p := range found {
 		p.object = nil
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
@@ -104,13 +105,9 @@ func TestLabRefreshRequests(t *testing.T) {
 	got := l.meter.take()
 	want := []string{"GET /version", "POST /apis/authorization.k8s.io/v1/selfsubjectrulesreviews", "GET /api", "GET /apis"}
 	s, err := l.driver.open(t.Context(), l.target, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	places, err := s.resolveServed(l.ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	order, _ := byCollection(places)
 	for _, k := range order {
 		path := "GET /apis/" + k.gvr.Group + "/" + k.gvr.Version

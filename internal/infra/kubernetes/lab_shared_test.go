@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -43,9 +45,7 @@ func TestLabSharedDefinition(t *testing.T) {
 			text = strings.Replace(text, "}", ", ownerReferences: [{apiVersion: "+group+"/v1, kind: Cell, name: own, uid: "+owner+"}]}", 1)
 		}
 		file := t.TempDir() + "/cell.yaml"
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		return l.env.Kubectl(t, "-n", namespace, "apply", "-f", file)
 	}
 	var left []string
@@ -92,9 +92,7 @@ func TestLabPrunedDefinition(t *testing.T) {
 	l.setFiles("1", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group) + "---\n" + settings})
 	l.apply()
 	file := t.TempDir() + "/cell.yaml"
-	if err := os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"), 0o600))
 	l.kubectl("apply", "-f", file)
 	l.setFiles("2", map[string]string{"a.yaml": settings})
 	l.apply()

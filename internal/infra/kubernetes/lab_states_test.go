@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -59,9 +60,7 @@ func TestLabStopAndStart(t *testing.T) {
 	l.kubectl("annotate", "hpa", "amf", "lab.vnf/desired-replicas-")
 
 	l.target.Counts["amf"], l.target.Instance.OperationalState = 0, vnfm.Stopped
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	zero := 0
 	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: &zero}}, l.observe().VDUs); diff != "" {
 		t.Errorf("stopped VDU (-want +got):\n%s", diff)
@@ -70,9 +69,7 @@ func TestLabStopAndStart(t *testing.T) {
 		t.Errorf("VNFCs of a stopped instance: %v, %v", has, err)
 	}
 	l.target.Counts["amf"], l.target.Instance.OperationalState = 2, vnfm.Started
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	if n := l.replicas("amf"); n != 2 {
 		t.Errorf("%d replicas after the start", n)
 	}

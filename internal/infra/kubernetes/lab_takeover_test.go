@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// asHelm applies an object as Helm's command does that is told to force.
+// asHelm applies an object as Helm's command does with force.
 func (l *lab) asHelm(text string) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "object.yaml")

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -25,9 +26,7 @@ spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 	}
 	o := r.Objects[0]
 	before, err := json.Marshal(o.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	five := int64(5)
 	want := map[string]any{
 		"apiVersion": "apps/v1",
@@ -49,9 +48,7 @@ spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 		t.Error("a body without a count has replicas")
 	}
 	after, err := json.Marshal(o.Content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if string(before) != string(after) {
 		t.Errorf("composing a body changed the rendered object:\n%s\n%s", before, after)
 	}

@@ -96,7 +96,7 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 			continue
 		}
 		p := s.newTargetObject(o, r)
-		p.unserved = !served
+		p.notServed = !served
 		if first, twice := seen[render.IdentityOf(&p.item)]; twice {
 			reason := "namespace " + s.namespace + " is that of the instance"
 			if !r.Namespaced {
@@ -174,7 +174,7 @@ func byCollection(all []*targetObject) ([]collection, map[collection][]*targetOb
 	var order []collection
 	groups := map[collection][]*targetObject{}
 	for _, p := range all {
-		if p.unserved {
+		if p.notServed {
 			continue
 		}
 		k := collection{p.ref.Resource.GVR, p.ref.Namespace}

@@ -15,7 +15,7 @@ import (
 // Observe compares what the API server holds with what was applied: one LIST of the
 // metadata of each kind and namespace, and one GET for each object that lost a field. An
 // object is drifted when an applied field has another value, was removed, or lost its place
-// in a list. Additions of others are no drift.
+// in a list. Additions of others are not drift.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {

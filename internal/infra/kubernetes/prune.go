@@ -167,7 +167,7 @@ func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 
 // deleteTogether deletes the objects of one kind and namespace by the instance's label and
 // returns those that have to be deleted one by one. A server that does not offer or allow
-// it, or that fails, is no error.
+// it, or that fails, is not an error.
 func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
 	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }

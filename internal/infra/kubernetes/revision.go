@@ -18,7 +18,7 @@ import (
 
 // asRevision does work as a revision of the chart's release: hooks before and after it,
 // tests where they are asked for, and Helm's record of the result. Without a chart, and
-// when the release is deployed as wanted, it only does the work: a repair is no new
+// when the release is deployed as wanted, it only does the work: a repair makes no new
 // revision.
 func (s *session) asRevision(ctx context.Context, h *release.History, target []*targetObject, work func(context.Context) error) error {
 	if h == nil {

@@ -40,9 +40,9 @@ type targetObject struct {
 	// shared is set for a shared object that existed before and is not the instance's: it is
 	// used and never changed.
 	shared bool
-	// unserved is set when a definition of the package brings the kind and the server does
+	// notServed is set when a definition of the package brings the kind and the server does
 	// not know it yet: no object of it can exist.
-	unserved bool
+	notServed bool
 }
 
 func (p *targetObject) String() string { return p.item.Key }
@@ -103,10 +103,10 @@ func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Ide
 	}
 }
 
-// withoutDuplicates drops the objects that are among others, and the repeated ones.
-func withoutDuplicates(all []*targetObject, others ...*targetObject) []*targetObject {
-	seen := make(map[render.Identity]bool, len(all)+len(others))
-	for _, p := range others {
+// withoutDuplicates drops the objects to exclude, and the repeated ones.
+func withoutDuplicates(all []*targetObject, exclude ...*targetObject) []*targetObject {
+	seen := make(map[render.Identity]bool, len(all)+len(exclude))
+	for _, p := range exclude {
 		seen[render.IdentityOf(&p.item)] = true
 	}
 	return slices.DeleteFunc(all, func(p *targetObject) bool {

@@ -26,7 +26,7 @@ import (
 // part keeps its objects in the one inventory, under its name.
 //
 // Add-ons are installed once the objects of the cluster are written and the workload API
-// answers, and before the cluster is waited for: its nodes may be waiting for them.
+// answers, and before the wait for the cluster: its nodes may be waiting for them.
 type addonDriver struct {
 	vnfm.InfraDriver
 	cfg Config

@@ -39,12 +39,12 @@ func AnnouncedCluster(now, next *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	return withUnwanted(now, now.Addons, next.Addons)
 }
 
-// withUnwanted is a description with add-ons, and with those of others that are not among
+// withUnwanted is a description with add-ons, and with the former ones that are not among
 // them as unwanted.
-func withUnwanted(spec *vnfm.ClusterSpec, addons, others map[string]vnfm.Addon) *vnfm.ClusterSpec {
+func withUnwanted(spec *vnfm.ClusterSpec, addons, former map[string]vnfm.Addon) *vnfm.ClusterSpec {
 	out := *spec
 	out.Addons = maps.Clone(addons)
-	for name, a := range others {
+	for name, a := range former {
 		if _, known := out.Addons[name]; known {
 			continue
 		}

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -18,9 +20,7 @@ import (
 func bundled(t *testing.T, files map[string][]byte) (*vnfm.Package, store.Store) {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	p := &vnfm.Package{Name: "core"}
 	content := fstest.MapFS{}
@@ -41,15 +41,11 @@ func TestBundle(t *testing.T) {
 	}
 	p, s := bundled(t, files)
 	bundle, rest, err := putBundle(t.Context(), s, p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(rest) != 1 || rest[0].Path != "image" {
 		t.Fatalf("not in the bundle are %v", rest)
 	}
-	if err := putFile(t.Context(), s, p, rest[0]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, putFile(t.Context(), s, p, rest[0]))
 	cache := &contentCache{}
 	for range 2 {
 		c := newContent(s, cache, p.Files, bundle)
@@ -59,9 +55,7 @@ func TestBundle(t *testing.T) {
 			}
 		}
 		// Once read, it is not read again.
-		if err := s.DeleteBlob(t.Context(), bundle); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.DeleteBlob(t.Context(), bundle))
 	}
 	if _, err := fs.ReadFile(newContent(s, &contentCache{}, p.Files, bundle), "a.yaml"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "apply the package again") {
 		t.Errorf("a lost bundle is %v", err)

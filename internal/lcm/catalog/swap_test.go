@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 )
 
@@ -17,9 +19,7 @@ func TestASourceThatIsSwapped(t *testing.T) {
 	write := func(text string) string {
 		t.Helper()
 		f, err := os.CreateTemp(filepath.Dir(path), "")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		z := zip.NewWriter(f)
 		w, err := z.Create("text")
 		if err == nil {
@@ -29,21 +29,15 @@ func TestASourceThatIsSwapped(t *testing.T) {
 			t.Fatal("the archive cannot be written: ", err)
 		}
 		in, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		defer in.Close() //nolint:errcheck // A file that was only read.
 		digest, err := fileDigest(in)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return digest
 	}
 	checked := write("checked")
 	f, err := openSource(t.Context(), path, checked, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	write("swapped")
 	archive, _, _, err := csar.OpenFile(f.file, csar.Options{Integrity: csar.IntegrityEnforce}, csar.DefaultLimits())
 	if err != nil || archive == nil {
@@ -51,9 +45,7 @@ func TestASourceThatIsSwapped(t *testing.T) {
 	}
 	defer archive.Close() //nolint:errcheck // An archive that was only read.
 	in, err := archive.Open("text")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer in.Close() //nolint:errcheck // As above.
 	if text, err := io.ReadAll(in); err != nil || string(text) != "checked" {
 		t.Errorf("read %q, %v, want what was checked", text, err)

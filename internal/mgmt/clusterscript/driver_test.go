@@ -233,7 +233,7 @@ func TestInstallationGoesOn(t *testing.T) {
 	assert.Equal(t, "join worker by token abcdef.planted-token-0123", got["join"])
 	assert.Len(t, got["workers"], 2)
 	require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
-	assert.Empty(t, slices.Concat(w.calls(t, "m1"), w.calls(t, "w1"), w.calls(t, "w2")), "all is as it shall be")
+	assert.Empty(t, slices.Concat(w.calls(t, "m1"), w.calls(t, "w1"), w.calls(t, "w2")), "all nodes are ready")
 }
 
 // A token that is not had is an error without what was printed of it.

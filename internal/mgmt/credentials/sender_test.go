@@ -141,7 +141,7 @@ func TestTriesAgain(t *testing.T) {
 
 // Faults of the server, each with what the user reads and how often it was asked.
 func TestRefused(t *testing.T) {
-	says := func(status int) func(int, http.ResponseWriter, *http.Request) {
+	status := func(status int) func(int, http.ResponseWriter, *http.Request) {
 		return func(_ int, w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Location", "https://elsewhere.example.org/")
 			w.WriteHeader(status)
@@ -154,10 +154,10 @@ func TestRefused(t *testing.T) {
 		tries  int
 		want   string
 	}{
-		"always broken": {answer: says(http.StatusBadGateway), tries: 5, want: "the server answered 502 Bad Gateway"},
-		"fewer tries":   {answer: says(http.StatusBadGateway), change: func(c *vnfm.HookCall) { c.Request.Sink.Attempts = 2 }, tries: 2, want: "502"},
-		"forbidden":     {answer: says(http.StatusForbidden), tries: 1, want: "the server answered 403 Forbidden"},
-		"redirect":      {answer: says(http.StatusTemporaryRedirect), tries: 1, want: "redirects are not followed"},
+		"always broken": {answer: status(http.StatusBadGateway), tries: 5, want: "the server answered 502 Bad Gateway"},
+		"fewer tries":   {answer: status(http.StatusBadGateway), change: func(c *vnfm.HookCall) { c.Request.Sink.Attempts = 2 }, tries: 2, want: "502"},
+		"forbidden":     {answer: status(http.StatusForbidden), tries: 1, want: "the server answered 403 Forbidden"},
+		"redirect":      {answer: status(http.StatusTemporaryRedirect), tries: 1, want: "redirects are not followed"},
 		"wrong CA":      {answer: accept, change: func(c *vnfm.HookCall) { c.Request.Sink.CACertificate = "" }, want: "certificate signed by unknown authority"},
 		"no CA":         {answer: accept, change: func(c *vnfm.HookCall) { c.Request.Sink.CACertificate = "none" }, want: "ca_certificate of credentials_sink holds no certificate"},
 		"no kubeconfig": {

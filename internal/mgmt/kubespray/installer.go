@@ -54,10 +54,10 @@ func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// survey tells what release of kubespray is there.
+// detectRelease prints what release of kubespray is there.
 //
-//go:embed survey.sh
-var survey string
+//go:embed detect_release.sh
+var detectRelease string
 
 // claim makes the folder of the inventory, which must be the cluster's own.
 //
@@ -76,7 +76,7 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if err != nil {
 		return fmt.Errorf("preparing the Ansible server: %w", err)
 	}
-	found, err := i.client.Run(ctx, remote.Command{What: "checking kubespray in " + c.Ansible.Root, Script: survey, Args: []string{c.Ansible.Root}})
+	found, err := i.client.Run(ctx, remote.Command{What: "checking kubespray in " + c.Ansible.Root, Script: detectRelease, Args: []string{c.Ansible.Root}})
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook strin
 	return err
 }
 
-// knownHosts are the keys of the nodes, which were met when each was waited for.
+// knownHosts are the keys of the nodes, which were read during the wait for each.
 func (i *installer) knownHosts(c *cluster.Cluster) string {
 	var out strings.Builder
 	for _, n := range c.All() {

@@ -21,7 +21,7 @@ const (
 	ParamInput = "ansible_params"
 )
 
-// bound is how many servers are waited for at a time.
+// bound is for how many servers it waits at a time.
 const bound = 8
 
 // Driver is the management driver. It is safe for concurrent use.

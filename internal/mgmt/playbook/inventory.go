@@ -79,7 +79,7 @@ func (i *inventory) passwords() bool {
 	return slices.ContainsFunc(i.servers, func(s hosts.Server) bool { return i.access[s.VDUID].Login.Password != "" })
 }
 
-// knownHosts are the keys of the servers, which were met when each was waited for.
+// knownHosts are the keys of the servers, which were read during the wait for each.
 func (i *inventory) knownHosts() string {
 	var out strings.Builder
 	for n := range i.servers {

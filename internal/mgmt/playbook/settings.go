@@ -147,7 +147,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	return t, nil
 }
 
-// checkPlaybook looks whether a file of the package is a playbook that can be brought to the
+// checkPlaybook checks that a file of the package is a playbook that can be brought to the
 // host of Ansible with its folder.
 func checkPlaybook(files fs.FS, file string) error {
 	text, err := hosts.ReadProgram(files, file)

@@ -126,7 +126,7 @@ func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	assert.Contains(t, strings.Join(h.recorder.Lines(), "\n"), "did not run on VNFC web-2, which is replaced")
 }
 
-// A server that does not boot is named, with how long it was waited for and what can be
+// A server that does not boot is named, with how long the wait was and what can be
 // done; the apply may end before.
 func TestServerNeverAnswers(t *testing.T) {
 	h := newHost(t)

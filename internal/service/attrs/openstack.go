@@ -5,7 +5,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// OpenStackArgument is a string argument of a connection to an OpenStack that is no secret.
+// OpenStackArgument is a string argument of a connection to an OpenStack that is not a secret.
 type OpenStackArgument struct {
 	Name string
 	// Description consists of whole sentences.

@@ -137,7 +137,7 @@ func WithSink(ctx context.Context, config tfsdk.Config, spec *vnfm.InstanceSpec,
 	var secrets []string
 	for _, value := range s.Headers {
 		secrets = append(secrets, value.Reveal())
-		// A scheme such as Bearer is no secret, and what follows it may stand alone.
+		// A scheme such as Bearer is not a secret, and what follows it may stand alone.
 		if _, rest, ok := strings.Cut(value.Reveal(), " "); ok {
 			secrets = append(secrets, rest)
 		}

@@ -15,11 +15,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-var _ datasource.DataSourceWithConfigure = (*List[struct{}])(nil)
+var _ datasource.DataSourceWithConfigure = (*List[struct{}, struct{}])(nil)
 
-// List is a data source that lists objects of one kind in the order of their creation. E is the
-// model of an element.
-type List[E any] struct {
+// List is a data source that lists objects of one kind in the order of their creation. R is their
+// record, E the model of an element.
+type List[R, E any] struct {
 	DataSource
 	// Description describes the data source. Title names the objects in diagnostics.
 	Description, Title string
@@ -30,8 +30,10 @@ type List[E any] struct {
 	// element.
 	Name, NameDescription string
 	Elements              map[string]schema.Attribute
-	// Find returns the elements that match the filters, of which those that are not set are empty.
-	Find func(ctx context.Context, manager vnfm.Manager, filter map[string]string, diags *diag.Diagnostics) ([]E, error)
+	// Find returns the records that match the filters, of which those that are not set are empty.
+	Find func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]R, error)
+	// Element is the element of a record.
+	Element func(ctx context.Context, manager vnfm.Manager, record *R, diags *diag.Diagnostics) E
 }
 
 // Filter is a filter of a List: an optional string that follows the rules or, without any, is not
@@ -44,7 +46,7 @@ func Filter(description string, rules ...validator.String) schema.StringAttribut
 }
 
 // Schema implements datasource.DataSource.
-func (l *List[E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (l *List[R, E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
 		l.Name: schema.ListNestedAttribute{
 			MarkdownDescription: l.NameDescription,
@@ -59,7 +61,7 @@ func (l *List[E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *da
 }
 
 // Read implements datasource.DataSource.
-func (l *List[E]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
+func (l *List[R, E]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	filter := make(map[string]string, len(l.Filters))
 	for name := range l.Filters {
 		var value types.String
@@ -70,15 +72,16 @@ func (l *List[E]) Read(ctx context.Context, req datasource.ReadRequest, resp *da
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	found, err := l.Find(ctx, manager, filter, &resp.Diagnostics)
+	found, err := l.Find(ctx, manager, filter)
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "List", l.Title, err, path.Empty())
 		return
 	}
-	if found == nil {
-		// A list of a data source is never null.
-		found = []E{}
+	// A list of a data source is never null.
+	elements := make([]E, 0, len(found))
+	for i := range found {
+		elements = append(elements, l.Element(ctx, manager, &found[i], &resp.Diagnostics))
 	}
 	// The state has the filters already.
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Name), found)...)
+	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(l.Name), elements)...)
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
 
@@ -25,11 +24,11 @@ func TestListOfNothing(t *testing.T) {
 	t.Parallel()
 	var filter map[string]string
 	var failure error
-	list := &base.List[thing]{
+	list := &base.List[string, thing]{
 		DataSource: base.DataSource{Type: "vnf_things"}, Title: "Things",
 		Filters: map[string]schema.StringAttribute{"name": base.Filter("Name."), "kind": base.Filter("Kind.")},
 		Name:    "things", Elements: map[string]schema.Attribute{"name": schema.StringAttribute{Computed: true}},
-		Find: func(_ context.Context, _ vnfm.Manager, f map[string]string, _ *diag.Diagnostics) ([]thing, error) {
+		Find: func(_ context.Context, _ vnfm.Manager, f map[string]string) ([]string, error) {
 			filter = f
 			return nil, failure
 		},

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// WithUnobserved are objects and, behind connections that could not be looked at, those that
+// WithUnobserved are objects and, behind connections that could not be refreshed, those that
 // were known before.
 func WithUnobserved(ctx context.Context, objects, prior types.Map, unseen []string) types.Map {
 	return MergeKept(ctx, objects, prior, func(key string) bool {

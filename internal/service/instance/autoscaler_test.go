@@ -12,7 +12,7 @@ import (
 )
 
 // TestAccInstance_autoscaler leaves the replicas of an autoscaled VDU to its
-// autoscaler: they are no drift, and neither a scale of another aspect nor a
+// autoscaler: they are not drift, and neither a scale of another aspect nor a
 // change of the package touches them, not even for an instant.
 func TestAccInstance_autoscaler(t *testing.T) {
 	env := newEnv(t)

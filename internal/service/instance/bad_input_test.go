@@ -146,8 +146,8 @@ func TestAccInstance_badInput(t *testing.T) {
 	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t), "chart": chartBadInputs(t)} {
 		t.Run(name, func(t *testing.T) {
 			env := newEnv(t)
-			said := env.plan(t, env.badConfig(cases))
-			expectErrors(t, said, cases)
+			got := env.plan(t, env.badConfig(cases))
+			expectErrors(t, got, cases)
 			if got := env.kubectl("get", "all", "-o", "name"); got != "" {
 				t.Errorf("made by a plan: %s", got)
 			}
@@ -158,18 +158,18 @@ func TestAccInstance_badInput(t *testing.T) {
 // plan plans a configuration that cannot be, and returns what Terraform says.
 func (env *testEnv) plan(t *testing.T, config string) error {
 	t.Helper()
-	var said error
+	var got error
 	env.runCase(t, resource.TestCase{
 		ErrorCheck: func(err error) error {
-			said = err
+			got = err
 			return nil
 		},
 		Steps: []resource.TestStep{{Config: config, PlanOnly: true}},
 	})
-	if said == nil {
+	if got == nil {
 		t.Fatal("the plan succeeded")
 	}
-	return said
+	return got
 }
 
 // badConfig is one configuration with all bad inputs, each with a package of its own.
@@ -201,11 +201,11 @@ resource "vnf_instance" %[1]q {
 var errorOf = regexp.MustCompile(`in resource "vnf_instance" "(\w+)"`)
 
 // expectErrors finds the error of every bad input.
-func expectErrors(t *testing.T, said error, cases map[string]badInput) {
+func expectErrors(t *testing.T, got error, cases map[string]badInput) {
 	t.Helper()
 	found := map[string][]string{}
-	// The type of durations ends its text with the error of Go, which is no diagnostic of its own.
-	all := strings.ReplaceAll(said.Error(), "\nError: time: ", "\nCause: time: ")
+	// The type of durations ends its text with the error of Go, which is not a diagnostic of its own.
+	all := strings.ReplaceAll(got.Error(), "\nError: time: ", "\nCause: time: ")
 	for _, text := range strings.Split(all, "\nError: ")[1:] {
 		name := "unplaced"
 		if m := errorOf.FindStringSubmatch(text); m != nil {

@@ -28,8 +28,8 @@ import (
 type twoClusterEnv struct {
 	*testEnv
 	edge labtest.Env
-	// site is the namespace on the second cluster, which the instance makes.
-	site string
+	// secondNamespace is the namespace on the second cluster, which the instance makes.
+	secondNamespace string
 }
 
 const (
@@ -43,10 +43,10 @@ func newTwoClusterEnv(t *testing.T) *twoClusterEnv {
 	env := newEnv(t)
 	edge := labtest.Second(t)
 	env.further = map[string]labtest.Env{"edge": edge}
-	c := &twoClusterEnv{testEnv: env, edge: edge, site: env.namespace + "-site"}
+	c := &twoClusterEnv{testEnv: env, edge: edge, secondNamespace: env.namespace + "-site"}
 	t.Cleanup(func() {
-		if _, err := edge.TryKubectl(context.WithoutCancel(t.Context()), "delete", "namespace", c.site, "--ignore-not-found", "--wait=false"); err != nil {
-			t.Logf("removing namespace %s: %v", c.site, err)
+		if _, err := edge.TryKubectl(context.WithoutCancel(t.Context()), "delete", "namespace", c.secondNamespace, "--ignore-not-found", "--wait=false"); err != nil {
+			t.Logf("removing namespace %s: %v", c.secondNamespace, err)
 		}
 	})
 	return c
@@ -63,13 +63,13 @@ func (c *twoClusterEnv) twoVIMs(first, second string) string {
 func (c *twoClusterEnv) placed(arguments ...string) string {
 	return c.instance(append(arguments, fmt.Sprintf(`vim_connections = {
     edge = { vim_id = vnf_vim.edge.id, namespace = %q, vdu_ids = ["cache"], manifests = [%q] }
-  }`, c.site, siteFile))...)
+  }`, c.secondNamespace, siteFile))...)
 }
 
 // kubectlSecond runs kubectl in the namespace on the second cluster.
 func (c *twoClusterEnv) kubectlSecond(args ...string) string {
 	c.Helper()
-	return strings.TrimSpace(c.edge.Kubectl(c, append([]string{"-n", c.site}, args...)...))
+	return strings.TrimSpace(c.edge.Kubectl(c, append([]string{"-n", c.secondNamespace}, args...)...))
 }
 
 // expectKubectlSecond checks what kubectl prints of the second cluster.
@@ -89,7 +89,7 @@ func (c *twoClusterEnv) expectNothingLeft(t *testing.T) {
 	const kinds = "all,configmaps,secrets,leases,serviceaccounts,cronjobs"
 	for name, left := range map[string]string{
 		"first":  c.kubectl("get", kinds, "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"),
-		"second": c.kubectlSecond("get", kinds, "-o", "name") + c.kubectlSecond("get", "namespace", c.site, "--ignore-not-found", "-o", "name"),
+		"second": c.kubectlSecond("get", kinds, "-o", "name") + c.kubectlSecond("get", "namespace", c.secondNamespace, "--ignore-not-found", "-o", "name"),
 	} {
 		if left != "" {
 			t.Errorf("left on the %s cluster: %s", name, left)
@@ -170,16 +170,16 @@ func cacheVDU(t testing.TB, dir string) {
 }
 
 // twoClusterPackage is a version of the package for two clusters: what is in the files of either.
-func twoClusterPackage(t testing.TB, version, central, site string, edits ...edit) string {
+func twoClusterPackage(t testing.TB, version, central, second string, edits ...edit) string {
 	t.Helper()
 	return hello(t, append([]edit{cacheVDU, manifests("web:1.0.0", "web:"+version), func(t testing.TB, dir string) {
 		acctest.Write(t, dir, cacheFile, cache(version))
 		acctest.Write(t, dir, centralFile, central)
-		acctest.Write(t, dir, siteFile, site)
+		acctest.Write(t, dir, siteFile, second)
 	}}, edits...)...)
 }
 
-// TestAccInstance_clusters leads an instance on two clusters through its whole life.
+// TestAccInstance_clusters leads an instance on two clusters through its life cycle.
 func TestAccInstance_clusters(t *testing.T) {
 	c := newTwoClusterEnv(t)
 	first := twoClusterPackage(t, "1.0.0", configMap("to-site", "a")+"---\n"+configMap("central", "a"), configMap("site", "a")+"---\n"+cronJob("report"))
@@ -215,7 +215,7 @@ func TestAccInstance_clusters(t *testing.T) {
 			},
 			Check: allChecks(c.checkBackend(), c.diagnostics.NoWarnings(),
 				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "web", "namespace": c.namespace}),
-				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.site})),
+				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.secondNamespace})),
 		},
 		resource.TestStep{
 			Config:            config(first, `scale_levels = { cache = 2 }`),
@@ -446,7 +446,7 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 	c.run(t,
 		resource.TestStep{
 			Config:      config(bad),
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.site+`/migrate`, `everything that was created has been removed`),
+			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `VIM connection "edge"`, `Job `+c.secondNamespace+`/migrate`, `everything that was created has been removed`),
 		},
 		resource.TestStep{
 			PreConfig:         func() { c.expectNothingLeft(t) },
@@ -457,7 +457,7 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      config(bad),
-			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is ROLLED_BACK`, `VIM connection "edge"`, `Job `+c.site+`/migrate`),
+			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is ROLLED_BACK`, `VIM connection "edge"`, `Job `+c.secondNamespace+`/migrate`),
 		},
 		resource.TestStep{
 			Config:            config(good),

@@ -181,13 +181,13 @@ func TestLegacyVNFD(t *testing.T) {
 	)
 }
 
-// TestBadContainers: what is wrong in a VNFD is said at plan time, with its place.
+// TestBadContainers: a plan reports each error of a VNFD with its place.
 func TestBadContainers(t *testing.T) {
 	env := newEnv(t)
-	bad := func(says, at string, edits ...edit) resource.TestStep {
+	bad := func(want, at string, edits ...edit) resource.TestStep {
 		return resource.TestStep{
 			Config: env.configFor(gateway(t, edits...)), PlanOnly: true,
-			ExpectError: acctest.Says(`(?is)` + says + `.*at gateway\.yaml:` + at),
+			ExpectError: acctest.Says(`(?is)` + want + `.*at gateway\.yaml:` + at),
 		}
 	}
 	env.run(t,

@@ -109,7 +109,7 @@ func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Insta
 
 // NewListDataSource returns the data source vnf_instances.
 func NewListDataSource() datasource.DataSource {
-	return &base.List[view]{
+	return &base.List[vnfm.Instance, view]{
 		DataSource:  base.DataSource{Type: "vnf_instances"},
 		Description: "Lists the VNF instances of the store that match all given filters, with their current VNFCs. Workload clusters of Cluster API are listed by `vnf_capi_workload_clusters`.",
 		Title:       "VNF Instances",
@@ -121,26 +121,21 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "instances", NameDescription: "The instances in the order of their creation.",
 		Elements: viewAttributes(),
-		Find:     listInstances,
+		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Instance, error) {
+			return manager.Instances(ctx, vnfm.InstanceFilter{
+				Kind: vnfm.NetworkFunction, VIMID: filter["vim_id"], Namespace: filter["namespace"], PackageID: filter["package_id"], Name: filter["name"],
+			})
+		},
+		Element: listedView,
 	}
 }
 
-// listInstances shows an instance whose VNFCs cannot be read without them, with a warning: one VIM
+// listedView shows an instance whose VNFCs cannot be read without them, with a warning: one VIM
 // that is down must not hide the others.
-func listInstances(ctx context.Context, manager vnfm.Manager, filter map[string]string, diags *diag.Diagnostics) ([]view, error) {
-	instances, err := manager.Instances(ctx, vnfm.InstanceFilter{
-		Kind: vnfm.NetworkFunction, VIMID: filter["vim_id"], Namespace: filter["namespace"], PackageID: filter["package_id"], Name: filter["name"],
-	})
+func listedView(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) view {
+	v, err := newView(ctx, manager, i)
 	if err != nil {
-		return nil, err
+		diags.AddWarning(fmt.Sprintf("VNFCs of VNF Instance %q Unknown", i.Name), tfutil.ErrorDetail(err))
 	}
-	views := make([]view, 0, len(instances))
-	for i := range instances {
-		v, err := newView(ctx, manager, &instances[i])
-		if err != nil {
-			diags.AddWarning(fmt.Sprintf("VNFCs of VNF Instance %q Unknown", instances[i].Name), tfutil.ErrorDetail(err))
-		}
-		views = append(views, v)
-	}
-	return views, nil
+	return v
 }

@@ -19,18 +19,18 @@ func TestAccInstance_deletionShared(t *testing.T) {
 	definition, objects := env.cells()
 	objects, _, _ = strings.Cut(objects, "---\n")
 	dir := hello(t, with(definition+"---\n"+objects))
-	home, kind := env.namespace+"-home", "cells."+env.group()
+	namespace, kind := env.namespace+"-home", "cells."+env.group()
 	defer func() {
-		env.lab.Kubectl(t, "delete", "crd/"+kind, "namespace/"+home, "--ignore-not-found", "--wait=false")
+		env.lab.Kubectl(t, "delete", "crd/"+kind, "namespace/"+namespace, "--ignore-not-found", "--wait=false")
 	}()
 	config := func(policy string) string {
-		return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir), env.instanceWith(`namespace = "`+home+`"`, `deletion_policy = `+policy))
+		return env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir), env.instanceWith(`namespace = "`+namespace+`"`, `deletion_policy = `+policy))
 	}
 	without := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir))
 	shared := func(want string) resource.TestCheckFunc {
-		return env.expectKubectl(want, "get", "crd/"+kind, "namespace/"+home, "--ignore-not-found", "-o", "name")
+		return env.expectKubectl(want, "get", "crd/"+kind, "namespace/"+namespace, "--ignore-not-found", "-o", "name")
 	}
-	both := "customresourcedefinition.apiextensions.k8s.io/" + kind + "\nnamespace/" + home
+	both := "customresourcedefinition.apiextensions.k8s.io/" + kind + "\nnamespace/" + namespace
 	files := t.TempDir()
 	acctest.Write(t, files, "cell.yaml", strings.Replace(objects, "name: a", "name: foreign", 1))
 	foreign := filepath.Join(files, "cell.yaml")

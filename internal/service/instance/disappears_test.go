@@ -38,7 +38,7 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("generation", knownvalue.Int64Exact(2))},
 			Check: allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
 				if got := env.uid("deployment/web"); got != deployment {
-					return fmt.Errorf("the Deployment was made anew")
+					return fmt.Errorf("the Deployment was replaced")
 				}
 				return nil
 			}),
@@ -82,7 +82,7 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 	env := newEnv(t)
 	config := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance())
 	hurried := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance(`timeouts = { read = "3s" }`))
-	warned := func(why string) {
+	expectWarning := func(why string) {
 		t.Helper()
 		if err := env.diagnostics.HasWarning(`VNF Instance "test" Could Not Be Refreshed: (?s).*` + why + `.*The plan uses the last known state; drift there is not detected\.`)(nil); err != nil {
 			t.Error(err)
@@ -92,7 +92,7 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 	env.run(t,
 		resource.TestStep{Config: config, Check: env.diagnostics.NoWarnings()},
 		resource.TestStep{PreConfig: func() { env.lab.Fault(t, "cut") }, Config: config, PlanOnly: true},
-		resource.TestStep{PreConfig: func() { warned(`VIM "test" cannot be reached`) }, Config: hurried},
+		resource.TestStep{PreConfig: func() { expectWarning(`VIM "test" cannot be reached`) }, Config: hurried},
 		resource.TestStep{
 			PreConfig: func() {
 				env.diagnostics.Discard()
@@ -101,11 +101,11 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 			Config:   hurried,
 			PlanOnly: true,
 		},
-		resource.TestStep{PreConfig: func() { warned(`The time limit was reached`) }, Config: hurried, PlanOnly: true},
+		resource.TestStep{PreConfig: func() { expectWarning(`The time limit was reached`) }, Config: hurried, PlanOnly: true},
 	)
 }
 
-// TestAccInstance_recordDisappears loses the record: that is no lost instance. The refresh
+// TestAccInstance_recordDisappears loses the record: that is not a lost instance. The refresh
 // writes the record again, the plan is empty, and nothing on the VIM is touched.
 func TestAccInstance_recordDisappears(t *testing.T) {
 	env := newEnv(t)
@@ -133,7 +133,7 @@ func TestAccInstance_recordDisappears(t *testing.T) {
 					return fmt.Errorf("operations: %v", got)
 				}
 				if got := env.uid("deployment/web"); got != uid {
-					return fmt.Errorf("the Deployment was made anew")
+					return fmt.Errorf("the Deployment was replaced")
 				}
 				if got := env.records(t); len(got) != 1 || got[0].Description != "kept" {
 					return fmt.Errorf("records: %+v", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -129,7 +130,7 @@ func TestAccInstance_namespaceTerminating(t *testing.T) {
 	env.kubectl("create", "configmap", "stuck")
 	env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
 	env.kubectl("delete", "namespace", env.namespace, "--wait=false")
-	// What keeps a namespace is said by its controller, which has other work to do.
+	// The controller of a namespace says what keeps it, and has other work to do.
 	env.kubectl("wait", "namespace/"+env.namespace, "--for=condition=NamespaceFinalizersRemaining", "--timeout=120s")
 	release := func() {
 		env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
@@ -160,14 +161,10 @@ func (env *testEnv) waitUntilRefused(token string) {
 	client := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}}}
 	for {
 		req, err := http.NewRequestWithContext(env.Context(), http.MethodGet, env.lab.Endpoint+"/api", nil)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		req.Header.Set("Authorization", "Bearer "+token)
 		res, err := client.Do(req)
-		if err != nil {
-			env.Fatal(err)
-		}
+		require.NoError(env, err)
 		_ = res.Body.Close()
 		if res.StatusCode == http.StatusUnauthorized {
 			return

@@ -31,8 +31,8 @@ func newCommand(env *testEnv) command {
 	return command{env.lab.Helm(env, env.namespace), env}
 }
 
-// says checks what the command prints as JSON, as far as want has it.
-func (c command) says(want string, args ...string) resource.TestCheckFunc {
+// expectJSON checks what the command prints as JSON, as far as want has it.
+func (c command) expectJSON(want string, args ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		out, err := c.Try(c.testEnv.Context(), append(args, "-o", "json")...)
 		if err != nil {
@@ -110,29 +110,29 @@ func TestAccInstance_helmCommand(t *testing.T) {
 			Config:            env.configFor(ims(t), chartParams(byValue)),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(
-				helm.says(`[{"name": "test", "namespace": "`+env.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
-				helm.says(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
-				helm.says(`{"cscf": {"replicas": 1}}`, "get", "values", "test")),
+				helm.expectJSON(`[{"name": "test", "namespace": "`+env.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
+				helm.expectJSON(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
+				helm.expectJSON(`{"cscf": {"replicas": 1}}`, "get", "values", "test")),
 		},
 		resource.TestStep{
 			Config:            env.configFor(ims(t), chartParams(byValue, domain)),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(
-				helm.says(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
-				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
-				helm.says(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all")),
+				helm.expectJSON(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
+				helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
+				helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all")),
 		},
 		resource.TestStep{
 			Config:            env.configFor(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(
-				helm.says(`[{"name": "test", "revision": "4", "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0"}]`, "list"),
-				helm.says(`[
+				helm.expectJSON(`[{"name": "test", "revision": "4", "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0"}]`, "list"),
+				helm.expectJSON(`[
 					{"revision": 1, "status": "superseded", "chart": "ims-1.0.0", "app_version": "1.0.0"},
 					{"revision": 2, "status": "superseded", "chart": "ims-1.0.0", "description": "Upgrade complete"},
 					{"revision": 3, "status": "superseded", "chart": "ims-1.1.0", "app_version": "2.0.0"},
 					{"revision": 4, "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0", "description": "Upgrade complete"}]`, "history", "test"),
-				helm.says(`{"name": "test", "version": 4, "namespace": "`+env.namespace+`", "config": {"cscf": {"replicas": 2}},
+				helm.expectJSON(`{"name": "test", "version": 4, "namespace": "`+env.namespace+`", "config": {"cscf": {"replicas": 2}},
 					"info": {"status": "deployed", "description": "Upgrade complete", "notes": "Calls for ims.example.org go to test-cscf.`+env.namespace+`.svc.\n"}}`, "status", "test"),
 				helm.prints([]string{"get", "manifest", "test"}, "# Source: ims/templates/cscf.yaml", "# Source: ims/charts/hss/templates/hss.yaml", "replicas: 2"),
 				helm.prints([]string{"get", "manifest", "test", "--revision", "1"}, "domain: ims.example.com", "replicas: 1"),
@@ -165,7 +165,7 @@ func (c command) checkNoManagedFields(*terraform.State) error {
 }
 
 // TestAccInstance_helmAdopts makes an instance of a release that Helm has installed:
-// its revisions go on, and nothing is made anew.
+// its revisions go on, and nothing is replaced.
 func TestAccInstance_helmAdopts(t *testing.T) {
 	env := newEnv(t)
 	helm := newCommand(env)
@@ -188,7 +188,7 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
 				func(*terraform.State) error {
 					if got := env.uid("deployment/test-cscf"); got != before {
-						return fmt.Errorf("the Deployment was made anew")
+						return fmt.Errorf("the Deployment was replaced")
 					}
 					return nil
 				}),
@@ -211,7 +211,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 	deployment := func(want string) resource.TestCheckFunc {
 		return env.expectKubectl(want, "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image} {.spec.template.spec.containers[0].env}")
 	}
-	const whole = "2 registry.example.com/ims/cscf:1.0.0"
+	const deployed = "2 registry.example.com/ims/cscf:1.0.0"
 	var failed error
 	env.run(t,
 		resource.TestStep{Config: config("one.example.org"), Check: env.history("1 deployed")},
@@ -225,7 +225,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"v1/ConfigMap test-cscf", "drifted: data.domain"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), domain("two.example.org"), deployment(whole), helm.checkNoManagedFields,
+			Check: allChecks(env.checkBackend(), domain("two.example.org"), deployment(deployed), helm.checkNoManagedFields,
 				env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed")),
 		},
 		resource.TestStep{
@@ -258,8 +258,8 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{"apps/v1/Deployment test-cscf", "drifted: spec.replicas, spec.template.spec.containers[name=cscf].image"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), deployment(whole), helm.checkNoManagedFields, env.expectKubectl("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
-				helm.says(`[{"name": "test", "revision": "8", "status": "deployed"}]`, "list")),
+			Check: allChecks(env.checkBackend(), deployment(deployed), helm.checkNoManagedFields, env.expectKubectl("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),
+				helm.expectJSON(`[{"name": "test", "revision": "8", "status": "deployed"}]`, "list")),
 		},
 		resource.TestStep{
 			PreConfig: func() { helm.Run(t, "uninstall", "test", "--keep-history") },
@@ -269,8 +269,8 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				expectPrior{releaseKey, "drifted: revision 8 is uninstalled"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), deployment(whole),
-				helm.says(`[{"name": "test", "revision": "9", "status": "deployed"}]`, "list"),
+			Check: allChecks(env.checkBackend(), deployment(deployed),
+				helm.expectJSON(`[{"name": "test", "revision": "9", "status": "deployed"}]`, "list"),
 				helm.prints([]string{"history", "test", "--max", "1"}, "Install complete")),
 		},
 		resource.TestStep{
@@ -278,7 +278,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			Config:            config("two.example.org"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), deployment(whole), env.history("1 deployed")),
+			Check:             allChecks(env.checkBackend(), deployment(deployed), env.history("1 deployed")),
 		},
 		resource.TestStep{
 			// What Helm's command has made goes with the instance, also when no apply

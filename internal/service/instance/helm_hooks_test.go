@@ -11,7 +11,7 @@ import (
 )
 
 // withHook adds a Job to the chart of the package ims-helm which is a hook, and whose
-// pod does what the lab is told.
+// pod does what the fault of the lab says.
 func withHook(name, annotations, how string) edit {
 	return chartFile("templates/"+name+".yaml", fmt.Sprintf(`apiVersion: batch/v1
 kind: Job

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -23,13 +24,9 @@ func loseRecords(t testing.TB, from acctest.Store) {
 	s := from.Records(t)
 	for _, kind := range []store.Kind{store.KindInstance, store.KindPackage, store.KindVIM, store.KindOperation} {
 		records, err := s.List(t.Context(), store.Query{Kind: kind})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, r := range records {
-			if err := s.Delete(t.Context(), kind, r.ID); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.Delete(t.Context(), kind, r.ID))
 		}
 	}
 }
@@ -50,7 +47,7 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 	same := func(n int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
 			if got := objects(); !slices.Equal(got[:n], before[:n]) {
-				return fmt.Errorf("a hook ran again, or the objects were made anew: %v, before %v", got, before)
+				return fmt.Errorf("a hook ran again, or the objects were replaced: %v, before %v", got, before)
 			}
 			return nil
 		}

@@ -19,7 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// chartBadInputs are refused by the chart or are no parameters of one, among them
+// chartBadInputs are refused by the chart or are not parameters of one, among them
 // those that Tacker has and the Kubernetes driver has not.
 func chartBadInputs(t testing.TB) map[string]badInput {
 	source := examplePackage(t, "ims-helm")

@@ -17,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 	release "helm.sh/helm/v4/pkg/release/v1"
 	"helm.sh/helm/v4/pkg/storage"
 	"helm.sh/helm/v4/pkg/storage/driver"
@@ -62,17 +63,11 @@ func chartParams(fields ...string) string {
 func (env *testEnv) releases(name string) []*release.Release {
 	env.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", env.lab.Kubeconfig)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	client, err := corev1.NewForConfig(config)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	all, err := storage.Init(driver.NewSecrets(client.Secrets(env.namespace))).History(name)
-	if err != nil {
-		env.Fatal(err)
-	}
+	require.NoError(env, err)
 	var out []*release.Release
 	for _, r := range all {
 		read, ok := r.(*release.Release)
@@ -220,15 +215,9 @@ func packedChart(t testing.TB, dir string) {
 	var b bytes.Buffer
 	zipped := gzip.NewWriter(&b)
 	w := tar.NewWriter(zipped)
-	if err := w.AddFS(os.DirFS(filepath.Join(dir, "Artifacts", "Charts"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zipped.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.AddFS(os.DirFS(filepath.Join(dir, "Artifacts", "Charts"))))
+	require.NoError(t, w.Close())
+	require.NoError(t, zipped.Close())
 	acctest.Write(t, dir, "Files/ims.tgz", b.String())
 }
 

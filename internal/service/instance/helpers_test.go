@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -51,9 +52,7 @@ func additionalEnv(t testing.TB) *testEnv {
 func examplePackage(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "packages", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return path
 }
 
@@ -136,9 +135,7 @@ func (env *testEnv) owned() []labtest.Object {
 func objects(t testing.TB, lab labtest.Env, namespace, selector string) []labtest.Object {
 	t.Helper()
 	found, err := lab.Server(t).Labelled(t.Context(), namespace, selector)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// The endpoints controller copies the labels of a Service to its own objects.
 	return slices.DeleteFunc(found, func(o labtest.Object) bool { return o.Owned || o.Kind == "Endpoints" })
 }
@@ -186,9 +183,7 @@ func (env *testEnv) expectNothing(t testing.TB) {
 func (env *testEnv) records(t testing.TB) []vnfm.Instance {
 	t.Helper()
 	instances, err := env.store.Manager(t).Instances(t.Context(), vnfm.InstanceFilter{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return instances
 }
 
@@ -201,9 +196,7 @@ func (env *testEnv) operations(t testing.TB) []string {
 		t.Fatalf("the store has %d instances, want one", len(instances))
 	}
 	occs, err := env.store.Manager(t).Operations(t.Context(), instances[0].ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out []string
 	for _, occ := range occs {
 		out = append(out, string(occ.Type)+" "+string(occ.State))

@@ -155,7 +155,7 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				Config:            config("2m", "1"),
 				ConfigStateChecks: status(vnfm.StatusInstantiated),
 				ConfigPlanChecks:  updatesInPlace(),
-				Check: resource.ComposeTestCheckFunc(c.said(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks"), func(*terraform.State) error {
+				Check: resource.ComposeTestCheckFunc(c.expectOutput(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks"), func(*terraform.State) error {
 					if now := c.server(); now != first {
 						return fmt.Errorf("the server is %s, and was %s", now, first)
 					}
@@ -182,8 +182,8 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				Config:            config("2m", "2"),
 				ConfigStateChecks: status(vnfm.StatusInstantiated),
 				ConfigPlanChecks:  updatesInPlace(),
-				Check: resource.ComposeTestCheckFunc(clean, c.said(t, "modify_information_end PrivateRegistryVDU edge 2 planted-playbook-token", "cat /root/playbook"),
-					c.said(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks")),
+				Check: resource.ComposeTestCheckFunc(clean, c.expectOutput(t, "modify_information_end PrivateRegistryVDU edge 2 planted-playbook-token", "cat /root/playbook"),
+					c.expectOutput(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks")),
 			},
 		},
 	})

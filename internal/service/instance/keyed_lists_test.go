@@ -8,7 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 )
 
-// keyed are objects with lists whose elements are told apart by key fields: a
+// keyed are objects with lists whose elements are identified by key fields: a
 // workload whose ports have a protocol as part of their key, and a custom resource
 // with a list of its own. GROUP is to be replaced.
 const keyed = `apiVersion: apps/v1

@@ -232,7 +232,7 @@ spec:
   minAvailable: 1
   selector: {matchLabels: {app: web}}`
 
-// Whatever goes wrong is told with the object that it is about, and the operation goes on
+// Every failure is reported with the object that it is about, and the operation goes on
 // once it is put right. What is secret shows up on no command line meanwhile.
 func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 	k := newKubesprayEnv(t)

@@ -43,8 +43,8 @@ func (c *cloud) address() string {
 	return ""
 }
 
-// said is what a command says on the server, as root.
-func (c *cloud) said(t *testing.T, want, script string) resource.TestCheckFunc {
+// expectOutput checks what a command writes on the server, as root.
+func (c *cloud) expectOutput(t *testing.T, want, script string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		got, err := labtest.Login(t, c.address()).Try(t.Context(), script)
 		if err == nil && strings.TrimSpace(got) != want {
@@ -101,16 +101,16 @@ func TestAccInstance_openStackScript(t *testing.T) {
 					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction("vnf_instance.test", plancheck.ResourceActionUpdate)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
-				Check: c.said(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks"),
+				Check: c.expectOutput(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks"),
 			},
 			{
 				// Other parameters are another run.
 				Config: config("no", ""),
-				Check:  c.said(t, "modify_information_end PrivateRegistryVDU edge", "tail -n 1 /root/hooks"),
+				Check:  c.expectOutput(t, "modify_information_end PrivateRegistryVDU edge", "tail -n 1 /root/hooks"),
 			},
 			{
 				Config: config("no", `heal = { trigger = "one" }`),
-				Check:  c.said(t, "heal_end PrivateRegistryVDU edge", "cat /root/hooks"),
+				Check:  c.expectOutput(t, "heal_end PrivateRegistryVDU edge", "cat /root/hooks"),
 			},
 		},
 		CheckDestroy: func(*terraform.State) error {

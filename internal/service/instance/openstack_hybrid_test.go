@@ -42,7 +42,7 @@ const probe = `
 `
 
 // TestAccInstance_hybrid has an instance whose servers are on an OpenStack and whose
-// containers are on a Kubernetes cluster, in one apply, and with the home of either kind.
+// containers are on a Kubernetes cluster, in one apply, and with an instance VIM of either kind.
 func TestAccInstance_hybrid(t *testing.T) {
 	c := newCloud(t)
 	lab := labtest.Kubernetes(t)
@@ -50,7 +50,7 @@ func TestAccInstance_hybrid(t *testing.T) {
 	dir := acctest.CopyPackage(t, "firewall")
 	acctest.Edit(t, dir, "Definitions/firewall_df_simple.yaml", "\n    FW_CP1:\n", probe)
 	acctest.Hash(t, dir)
-	config := func(home, placed string, arguments ...string) string {
+	config := func(vim, placed string, arguments ...string) string {
 		return c.store.Config(c.vim(), strings.ReplaceAll(acctest.VIM(t, lab, "cluster"), `"vnf_vim" "test"`, `"vnf_vim" "cluster"`), pkg(dir), fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name            = "fw"
@@ -61,7 +61,7 @@ resource "vnf_instance" "test" {
   %s
   %s
 }
-`, home, placed, c.links(c.openstack.Networks["net0"]), strings.Join(arguments, "\n  ")))
+`, vim, placed, c.links(c.openstack.Networks["net0"]), strings.Join(arguments, "\n  ")))
 	}
 	onCloud := func(arguments ...string) string {
 		return config("vnf_vim.test.id", fmt.Sprintf("vim_connections = { watch = { vim_id = vnf_vim.cluster.id, namespace = %q, vdu_ids = [\"probe\"] } }", namespace), arguments...)

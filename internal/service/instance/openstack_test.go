@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -52,9 +53,7 @@ func newCloud(t *testing.T) *cloud {
 		},
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &cloud{TB: t, openstack: env, user: user, store: acctest.NewStore(t), client: client, meter: env.Meter(t)}
 }
 
@@ -110,9 +109,7 @@ func (c *cloud) manager() vnfm.Manager {
 func (c *cloud) records() []vnfm.Instance {
 	c.Helper()
 	all, err := c.store.Manager(c).Instances(c.Context(), vnfm.InstanceFilter{})
-	if err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, err)
 	return all
 }
 
@@ -124,9 +121,7 @@ func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 		c.Fatalf("the store has %d instances", len(all))
 	}
 	has, err := c.manager().Resources(c.Context(), all[0].ID)
-	if err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, err)
 	out := map[string][]vnfm.VNFC{}
 	for _, v := range has.VNFCs {
 		out[v.VDUID] = append(out[v.VDUID], v)
@@ -215,18 +210,12 @@ func (c *cloud) deleteServer(id string) {
 func (c *cloud) intrude() {
 	c.Helper()
 	stack, err := c.client.FindStack(c.Context(), "vnf-"+c.records()[0].ID)
-	if err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, err)
 	content, err := c.client.ReadStack(c.Context(), stack)
-	if err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, err)
 	resources, _ := content.Template["resources"].(map[string]any)
 	resources["intruder"] = map[string]any{"type": "OS::Heat::RandomString"}
-	if err := c.client.UpdateStack(c.Context(), stack.ID, openstack.StackRequest{Name: stack.Name, StackContent: *content}); err != nil {
-		c.Fatal(err)
-	}
+	require.NoError(c, c.client.UpdateStack(c.Context(), stack.ID, openstack.StackRequest{Name: stack.Name, StackContent: *content}))
 	c.until("the end of the update", func(map[string]*openstack.Server) bool {
 		now, err := c.client.FindStack(c.Context(), stack.Name)
 		return err == nil && !now.InProgress() && now.UpdatedAt != stack.UpdatedAt
@@ -240,9 +229,7 @@ func (c *cloud) until(what string, done func(map[string]*openstack.Server) bool)
 	defer ticker.Stop()
 	for {
 		servers, err := c.client.Servers(c.Context())
-		if err != nil {
-			c.Fatal(err)
-		}
+		require.NoError(c, err)
 		if done(servers) {
 			return
 		}

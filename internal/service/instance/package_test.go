@@ -120,7 +120,7 @@ func TestAccInstance_packageChanged(t *testing.T) {
 				env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED"),
 				func(*terraform.State) error {
 					if got := env.uid("deployment/web"); got != deployment {
-						return errors.New("the Deployment was made anew")
+						return errors.New("the Deployment was replaced")
 					}
 					return nil
 				}),

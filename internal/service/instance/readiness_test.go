@@ -96,7 +96,7 @@ func TestAccInstance_readiness(t *testing.T) {
 		},
 		resource.TestStep{Config: config(running, long), PlanOnly: true},
 		resource.TestStep{
-			// Another rule, and nothing else: the objects are judged anew.
+			// Another rule, and nothing else: the objects are judged again.
 			PreConfig: func() {
 				env.status("a", `{"conditions":[{"type":"Attached","status":"False","reason":"NoRadio","message":"the radio is off"}]}`)
 			},

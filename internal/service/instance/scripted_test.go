@@ -16,6 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubeadmtest"
@@ -31,9 +32,7 @@ func scriptedPackage(t *testing.T) string {
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	acctest.Write(t, dir, clusterScript, kubeadmtest.Carried(t, string(script)))
 	acctest.Hash(t, dir)
 	return dir
@@ -72,9 +71,7 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			},
 			{
 				PreConfig: func() {
-					if err := os.WriteFile(victim, []byte(k.first(t)), 0o600); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, os.WriteFile(victim, []byte(k.first(t)), 0o600))
 				},
 				Config:            config(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
@@ -113,14 +110,14 @@ func (k *clusterScriptEnv) members(t *testing.T) resource.TestCheckFunc {
 					PeerURLs []string `json:"peerURLs"`
 				} `json:"members"`
 			}
-			said := s.Root(t, "cd /etc/kubernetes/pki/etcd && curl -sf --cacert ca.crt --cert server.crt --key server.key -d '{}' https://127.0.0.1:2379/v3/cluster/member/list")
-			if err := json.Unmarshal([]byte(said), &list); err != nil {
-				return fmt.Errorf("etcd on %s says %s: %w", s.Address, said, err)
+			output := s.Root(t, "cd /etc/kubernetes/pki/etcd && curl -sf --cacert ca.crt --cert server.crt --key server.key -d '{}' https://127.0.0.1:2379/v3/cluster/member/list")
+			if err := json.Unmarshal([]byte(output), &list); err != nil {
+				return fmt.Errorf("etcd on %s says %s: %w", s.Address, output, err)
 			}
 			var got []string
 			for _, m := range list.Members {
 				if m.Name == "" {
-					return fmt.Errorf("a member of etcd has not started: %s", said)
+					return fmt.Errorf("a member of etcd has not started: %s", output)
 				}
 				got = append(got, strings.TrimSuffix(strings.TrimPrefix(m.PeerURLs[0], "https://"), ":2380"))
 			}

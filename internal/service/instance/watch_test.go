@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // event is what the API server says of one change of an object.
@@ -39,14 +41,10 @@ func (env *testEnv) watch(t *testing.T, api, resource string) (upTo func(last fu
 	t.Cleanup(cancel)
 	get := func(query url.Values) *http.Response {
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, env.lab.Endpoint+"/"+api+"/namespaces/"+env.namespace+"/"+resource+"?"+query.Encode(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		req.Header.Set("Authorization", "Bearer "+env.lab.AdminToken)
 		resp, err := client.Do(req)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if resp.StatusCode != http.StatusOK {
 			t.Fatalf("watching %s: %s", resource, resp.Status)
 		}
@@ -60,9 +58,7 @@ func (env *testEnv) watch(t *testing.T, api, resource string) (upTo func(last fu
 	listed := get(url.Values{"limit": {"1"}})
 	err := json.NewDecoder(listed.Body).Decode(&list)
 	_ = listed.Body.Close()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	stream := get(url.Values{"watch": {"1"}, "resourceVersion": {list.Metadata.ResourceVersion}}) //nolint:bodyclose // the returned function closes it
 	return func(last func(event) bool) []event {
 		t.Helper()

@@ -20,6 +20,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/stretchr/testify/require"
 )
 
 // webhook is an admission webhook that this test serves, from the moment it likes.
@@ -34,13 +35,9 @@ type webhook struct {
 func newWebhook(t *testing.T, name string) *webhook {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	number, err := rand.Int(rand.Reader, big.NewInt(1<<16))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ip := net.IPv4(127, 77, byte(number.Int64()>>8), byte(number.Int64()|1))
 	template := &x509.Certificate{
 		SerialNumber: number, IPAddresses: []net.IP{ip}, IsCA: true, BasicConstraintsValid: true,
@@ -48,9 +45,7 @@ func newWebhook(t *testing.T, name string) *webhook {
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &webhook{name: name, address: net.JoinHostPort(ip.String(), "9443"), certificate: tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}}
 }
 
@@ -164,7 +159,7 @@ func TestAccInstance_webhookLate(t *testing.T) {
 }
 
 // TestAccInstance_webhookDenies changes an object that a webhook denies: that is
-// an answer, and nothing is waited for.
+// an answer, and there is no wait.
 func TestAccInstance_webhookDenies(t *testing.T) {
 	env := newEnv(t)
 	hook := newWebhook(t, "strict.example.com")

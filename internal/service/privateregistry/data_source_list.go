@@ -13,7 +13,7 @@ import (
 
 // NewListDataSource returns the data source vnf_private_registries.
 func NewListDataSource() datasource.DataSource {
-	return &base.List[recordModel]{
+	return &base.List[vnfm.Registry, recordModel]{
 		DataSource: base.DataSource{Type: "vnf_private_registries"},
 		Description: "Lists the private registries of the store that match all given filters, without their secrets. It reads records only: image and versions are those of the last installation. " +
 			"Whether a registry answers now is the `status` of the data source `vnf_private_registry`.",
@@ -24,13 +24,11 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "private_registries", NameDescription: "Private registries in the order of their creation.",
 		Elements: recordAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string, diags *diag.Diagnostics) ([]recordModel, error) {
-			found, err := manager.Registries(ctx, vnfm.RegistryFilter{Name: filter["name"], InstanceID: filter["instance_id"]})
-			var out []recordModel
-			for i := range found {
-				out = append(out, readModelOf(ctx, &found[i], diags).recordModel)
-			}
-			return out, err
+		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Registry, error) {
+			return manager.Registries(ctx, vnfm.RegistryFilter{Name: filter["name"], InstanceID: filter["instance_id"]})
+		},
+		Element: func(ctx context.Context, _ vnfm.Manager, r *vnfm.Registry, diags *diag.Diagnostics) recordModel {
+			return readModelOf(ctx, r, diags).recordModel
 		},
 	}
 }

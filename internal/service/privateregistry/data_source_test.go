@@ -71,16 +71,16 @@ func TestFind(t *testing.T) {
 		arguments map[string]string
 		id        string
 		summary   string
-		says      []string
+		details   []string
 	}{
 		"id":             {arguments: map[string]string{"id": "2"}, id: "2"},
 		"host":           {arguments: map[string]string{"host": "192.0.2.4"}, id: "4"},
 		"host and name":  {arguments: map[string]string{"host": "192.0.2.1", "name": "two"}, id: "2"},
-		"no such id":     {arguments: map[string]string{"id": "9"}, summary: `Unable to Read Private Registry "9"`, says: []string{"not in the store"}},
-		"no such host":   {arguments: map[string]string{"host": "192.0.2.7", "name": "two"}, summary: "Private Registry Not Found", says: []string{`the host "192.0.2.7" and the name "two"`, "give the id"}},
-		"two on a host":  {arguments: map[string]string{"host": "192.0.2.1"}, summary: "Several Private Registries Found", says: []string{`"one" (1), "two" (2)`, "Give the name as well, or the id of one."}},
-		"two of a name":  {arguments: map[string]string{"instance_id": "core", "name": "one"}, summary: "Several Private Registries Found", says: []string{`the instance_id "core" and the name "one"`, "Give the id of one."}},
-		"other instance": {arguments: map[string]string{"instance_id": "edge"}, summary: "Private Registry Not Found", says: []string{`the instance_id "edge"`}},
+		"no such id":     {arguments: map[string]string{"id": "9"}, summary: `Unable to Read Private Registry "9"`, details: []string{"not in the store"}},
+		"no such host":   {arguments: map[string]string{"host": "192.0.2.7", "name": "two"}, summary: "Private Registry Not Found", details: []string{`the host "192.0.2.7" and the name "two"`, "give the id"}},
+		"two on a host":  {arguments: map[string]string{"host": "192.0.2.1"}, summary: "Several Private Registries Found", details: []string{`"one" (1), "two" (2)`, "Give the name as well, or the id of one."}},
+		"two of a name":  {arguments: map[string]string{"instance_id": "core", "name": "one"}, summary: "Several Private Registries Found", details: []string{`the instance_id "core" and the name "one"`, "Give the id of one."}},
+		"other instance": {arguments: map[string]string{"instance_id": "edge"}, summary: "Private Registry Not Found", details: []string{`the instance_id "edge"`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -92,7 +92,7 @@ func TestFind(t *testing.T) {
 			}
 			require.Len(t, diags, 1)
 			require.Equal(t, c.summary, diags[0].Summary())
-			for _, text := range c.says {
+			for _, text := range c.details {
 				require.Contains(t, diags[0].Detail(), text)
 			}
 		})

@@ -39,8 +39,13 @@ type model struct {
 	Proxy              types.Object   `tfsdk:"proxy"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
-	Status          types.String `tfsdk:"status"`
-	Drift           types.List   `tfsdk:"drift"`
+	Status types.String `tfsdk:"status"`
+	Drift  types.List   `tfsdk:"drift"`
+	installed
+}
+
+// installed is what an installation has led to.
+type installed struct {
 	Address         types.String `tfsdk:"address"`
 	Server          types.String `tfsdk:"server"`
 	URL             types.String `tfsdk:"url"`

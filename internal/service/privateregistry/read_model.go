@@ -24,12 +24,7 @@ type recordModel struct {
 	Runtime         types.String `tfsdk:"runtime"`
 	Port            types.Int64  `tfsdk:"port"`
 	StoragePath     types.String `tfsdk:"storage_path"`
-	Address         types.String `tfsdk:"address"`
-	Server          types.String `tfsdk:"server"`
-	URL             types.String `tfsdk:"url"`
-	ImageID         types.String `tfsdk:"image_id"`
-	OperatingSystem types.String `tfsdk:"operating_system"`
-	RuntimeVersion  types.String `tfsdk:"runtime_version"`
+	installed
 }
 
 // readModel is a private registry as the data source shows it.
@@ -76,8 +71,7 @@ func readModelOf(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnostics)
 			InstanceID: tfutil.OptionalString(s.InstanceID), ConnectionPoint: tfutil.OptionalString(s.ConnectionPoint),
 			PackageID: tfutil.OptionalString(s.PackageID), ImagePath: tfutil.OptionalString(s.ImagePath), ContainerImage: tfutil.OptionalString(s.Image),
 			Runtime: types.StringValue(s.Runtime), Port: types.Int64Value(int64(s.Port)), StoragePath: tfutil.OptionalString(s.StoragePath),
-			Address: seen.Address, Server: seen.Server, URL: seen.URL, ImageID: seen.ImageID,
-			OperatingSystem: types.StringValue(r.State.System), RuntimeVersion: tfutil.Version(r.State.Engine),
+			installed: seen.installed,
 		},
 		Status: seen.Status, Drift: seen.Drift,
 	}

@@ -256,7 +256,7 @@ output %[1]q {
 	})
 }
 
-// TestBadSource: what cannot be read is said with the place of the source.
+// TestBadSource: an error of a source has its place.
 func TestBadSource(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
@@ -264,7 +264,7 @@ func TestBadSource(t *testing.T) {
 	broken := acctest.CopyPackage(t, "gateway")
 	acctest.Edit(t, broken, "gateway.yaml", "tosca.nodes.nfv.VNF\n", "tosca.nodes.nfv.Nonsense\n")
 	var steps []resource.TestStep
-	for arguments, says := range map[string]string{
+	for arguments, want := range map[string]string{
 		``: `No attribute specified when one \(and only one\) of \[source\] is required`,
 		`source = "a"` + "\n" + `package_id = "b"`: `Invalid Attribute Combination`,
 		`source = ""`:                          `string length must be at least 1`,
@@ -275,19 +275,19 @@ func TestBadSource(t *testing.T) {
 		fmt.Sprintf("source = %q\nflavour_id = \"large\"", acctest.ExamplePackage(t, "gateway")): `has no deployment flavour "large"`,
 	} {
 		steps = append(steps, resource.TestStep{
-			Config: s.Config("data \"vnf_rendering\" \"test\" {\n" + arguments + "\n}\n"), ExpectError: acctest.Says(`(?is)` + says),
+			Config: s.Config("data \"vnf_rendering\" \"test\" {\n" + arguments + "\n}\n"), ExpectError: acctest.Says(`(?is)` + want),
 		})
 	}
 	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: steps})
 }
 
-// TestBadArguments: what is wrong is said with the argument's place.
+// TestBadArguments: an error has the place of its argument.
 func TestBadArguments(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	s := acctest.NewStore(t)
 	var steps []resource.TestStep
-	for argument, says := range map[string]string{
+	for argument, want := range map[string]string{
 		`flavour_id = "large"`:                       `VNFD "5b1f6a1e-2f3c-4d59-8a77-0c9a4be2d310" has no deployment flavour "large"`,
 		`instantiation_level_id = "big"`:             `deployment flavour "default" has no instantiation level "big"`,
 		`scale_levels = { proxy = 7 }`:               `the scale level 7 of the aspect "proxy" is out of range`,
@@ -297,7 +297,7 @@ func TestBadArguments(t *testing.T) {
 		`additional_params = { namespace = "Core" }`: `additional parameter "namespace" must be the name of a namespace`,
 	} {
 		steps = append(steps, resource.TestStep{
-			Config: s.Config(config(acctest.ExamplePackage(t, "gateway"), argument)), ExpectError: acctest.Says(`(?i)` + regexp.QuoteMeta(says)),
+			Config: s.Config(config(acctest.ExamplePackage(t, "gateway"), argument)), ExpectError: acctest.Says(`(?i)` + regexp.QuoteMeta(want)),
 		})
 	}
 	steps = append(steps, resource.TestStep{

@@ -17,7 +17,7 @@ import (
 
 // NewListDataSource returns the data source vnf_vims.
 func NewListDataSource() datasource.DataSource {
-	return &base.List[listedModel]{
+	return &base.List[vnfm.VIM, listedModel]{
 		DataSource: base.DataSource{Type: "vnf_vims"},
 		Description: "Lists the VIMs of the store that match all given filters. It reads records only: versions, API groups and services are those of the registration or last update. " +
 			"Whether a VIM answers now is the `status` of the data source `vnf_vim`.",
@@ -29,13 +29,11 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "vims", NameDescription: "VIMs in the order of their registration.",
 		Elements: listedAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string, _ *diag.Diagnostics) ([]listedModel, error) {
-			found, err := manager.VIMs(ctx, vnfm.VIMFilter{Name: filter["name"], Type: vnfm.VIMType(filter["type"])})
-			var out []listedModel
-			for i := range found {
-				out = append(out, listedOf(&found[i]))
-			}
-			return out, err
+		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.VIM, error) {
+			return manager.VIMs(ctx, vnfm.VIMFilter{Name: filter["name"], Type: vnfm.VIMType(filter["type"])})
+		},
+		Element: func(_ context.Context, _ vnfm.Manager, v *vnfm.VIM, _ *diag.Diagnostics) listedModel {
+			return listedOf(v)
 		},
 	}
 }

@@ -16,7 +16,7 @@ import (
 
 // NewListDataSource returns the data source vnf_packages.
 func NewListDataSource() datasource.DataSource {
-	return &base.List[listedModel]{
+	return &base.List[vnfm.Package, listedModel]{
 		DataSource: base.DataSource{Type: "vnf_packages"},
 		Description: "Lists the onboarded VNF packages of the store that match all given filters, with the data of their VNFDs. " +
 			"Each version of a package is an element of its own.",
@@ -27,13 +27,11 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "packages", NameDescription: "Packages in the order in which they were onboarded.",
 		Elements: listedAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string, _ *diag.Diagnostics) ([]listedModel, error) {
-			found, err := manager.Packages(ctx, vnfm.PackageFilter{Name: filter["name"], VNFDID: filter["vnfd_id"]})
-			var out []listedModel
-			for i := range found {
-				out = append(out, listedOf(&found[i]))
-			}
-			return out, err
+		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Package, error) {
+			return manager.Packages(ctx, vnfm.PackageFilter{Name: filter["name"], VNFDID: filter["vnfd_id"]})
+		},
+		Element: func(_ context.Context, _ vnfm.Manager, p *vnfm.Package, _ *diag.Diagnostics) listedModel {
+			return listedOf(p)
 		},
 	}
 }

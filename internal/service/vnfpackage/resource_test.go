@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -186,9 +187,7 @@ func updateInPlace() resource.ConfigPlanChecks {
 func checksum(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path) //nolint:gosec // a path of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum := sha256.Sum256(data)
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
@@ -249,9 +248,7 @@ func TestPackageSourceGone(t *testing.T) {
 			{Config: s.Config(packageConfig(dir, ""))},
 			{
 				PreConfig: func() {
-					if err := os.Rename(dir, dir+".away"); err != nil {
-						t.Fatal(err)
-					}
+					require.NoError(t, os.Rename(dir, dir+".away"))
 				},
 				Config:           s.Config(packageConfig(dir, "")),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
@@ -406,9 +403,7 @@ func TestPackageBadInput(t *testing.T) {
 	text := filepath.Join(empty, "text.csar")
 	acctest.Write(t, empty, "text.csar", "no archive")
 	noFile := acctest.CopyPackage(t, "hello")
-	if err := os.Remove(filepath.Join(noFile, "Files", "kubernetes", "web.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(filepath.Join(noFile, "Files", "kubernetes", "web.yaml")))
 	for name, tt := range map[string]struct {
 		source, more string
 		want         string

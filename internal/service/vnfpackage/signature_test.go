@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -28,22 +29,16 @@ import (
 func newSigner(t *testing.T, name string) (certificate, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
 		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: keyDER})
 }
 
@@ -57,13 +52,9 @@ func TestPackageSigned(t *testing.T) {
 	other, _ := newSigner(t, "Somebody Else")
 	dir := acctest.CopyPackage(t, "hello")
 	manifest, err := os.ReadFile(filepath.Join(dir, "hello.mf")) //nolint:gosec // a path of the test
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signed, err := csar.SignOption1(manifest, certificate, key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	acctest.Write(t, dir, "hello.mf", string(signed))
 	arguments := func(roots []byte) string {
 		return fmt.Sprintf("signature = \"require\"\n trust = { roots = %q }", roots)

@@ -93,7 +93,7 @@ func from(s *charttest.Server, where string) string {
 	return fmt.Sprintf(`%s, username = %q, password_wo = %q, password_wo_version = 1, ca_certificate = %q`, where, charttest.Username, charttest.Password, s.CA)
 }
 
-// Add-ons are installed before the nodes of their cluster are waited for, in their order;
+// Add-ons are installed before the wait for the nodes of their cluster, in their order;
 // one is upgraded, one taken out, and what somebody deletes is put right.
 func TestAccWorkloadCluster_addons(t *testing.T) {
 	env := newEnv(t)
@@ -255,7 +255,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	)
 }
 
-// What is wrong with an add-on is told by the plan, where it is written.
+// The plan reports errors of an add-on at its argument.
 func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	env := newEnv(t)
 	s := charttest.Repository(t, network("1.0.0"))

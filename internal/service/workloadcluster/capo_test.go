@@ -146,8 +146,8 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		changes []string
 		// prepare, when set, changes the cloud before.
 		prepare func()
-		// said is all that the plan says.
-		said []string
+		// diagnostics is all that the plan says.
+		diagnostics []string
 	}{
 		{
 			// Its subnet has the name of one of another network, and the external network
@@ -162,7 +162,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavor = "m1.medium"`, `1, flavor = "lost-flavor"`,
 				`2, flavor = "m1.medium"`, `2, flavor = "lost-worker"`, `"public"`, `"net0" }, internal = { name = "lost-network"`,
 			},
-			said: []string{
+			diagnostics: []string{
 				`WARNING network.external: There is no external network "net0" in the OpenStack: ` + byName,
 				`WARNING network.internal: There is no network "lost-network" in the OpenStack: ` + byName,
 				`WARNING control_plane.flavor: There is no flavor "lost-flavor" in the OpenStack: ` + byName,
@@ -178,7 +178,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 				`2, flavor`, fmt.Sprintf(`2, networks = [{}, { id = %q }], flavor`, lost),
 				`name = "public"`, fmt.Sprintf(`id = %q }, internal = { id = %[1]q }, internal_subnet = { id = %[1]q`, lost),
 			},
-			said: []string{
+			diagnostics: []string{
 				`ERROR network.external: There is no network with the id ` + lost + byID,
 				`ERROR network.internal: There is no network with the id ` + lost + byID,
 				`ERROR network.internal_subnet: There is no subnet with the id ` + lost + byID,
@@ -190,7 +190,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		{
 			name:    "several networks",
 			changes: []string{`"public"`, `"public" }, internal = { name = "twin"`, `1, flavor`, `1, networks = [{}, { name = "public" }], flavor`},
-			said: []string{
+			diagnostics: []string{
 				`ERROR network.internal: There are 2 of the network "twin": Give the id of the one that is meant.`,
 				`ERROR control_plane.networks: There are 2 of the network "public": Give the id of the one that is meant.`,
 			},
@@ -198,7 +198,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		{
 			name:    "several subnets, another version",
 			changes: []string{`"public"`, `"public" }, internal_subnet = { name = "twin"`, `"1.33.1"`, `"1.32.5"`},
-			said: []string{
+			diagnostics: []string{
 				`ERROR network.internal_subnet: There are 2 of the subnet "twin": Give the id of the one that is meant.`,
 				`ERROR kubernetes_version: Image "ubuntu-2204-kube-v1.33.1" has Kubernetes 1.33.1, not 1.32.5: Kubelet and kubeadm come with the image: name one whose property kube_version is kubernetes_version.`,
 			},
@@ -206,7 +206,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 		{
 			name:    "no version, small flavor",
 			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavor = "m1.medium"`, `1, flavor = "m1.tiny"`},
-			said: []string{
+			diagnostics: []string{
 				`WARNING control_plane.flavor: Flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
 				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
 			},
@@ -217,7 +217,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 				cloud.Limit(t, user, "instances", 2)
 				cloud.Limit(t, user, "cores", 5)
 			},
-			said: []string{
+			diagnostics: []string{
 				`WARNING openstack: The machines need 3 instances, and the quota of the project has 2 left: 0 of 2 are used: ` + above,
 				`WARNING openstack: The machines need 6 vCPUs, and the quota of the project has 5 left: 0 of 5 are used: ` + above,
 			},
@@ -237,14 +237,14 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			Config:   env.config(strings.NewReplacer(c.changes...).Replace(least), labCloudVIM(cloud, user)),
 			PlanOnly: true, ExpectNonEmptyPlan: true,
 		}
-		if len(c.said) > 0 && strings.HasPrefix(c.said[0], "ERROR") {
+		if len(c.diagnostics) > 0 && strings.HasPrefix(c.diagnostics[0], "ERROR") {
 			step.ExpectNonEmptyPlan = false
-			step.ExpectError = acctest.Says("Error: " + regexp.QuoteMeta(strings.Split(c.said[0], ": ")[1]))
+			step.ExpectError = acctest.Says("Error: " + regexp.QuoteMeta(strings.Split(c.diagnostics[0], ": ")[1]))
 		}
 		steps = append(steps, step)
 	}
 	env.run(t, steps...)
 	for _, c := range cases {
-		assert.Equal(t, c.said, env.diagnostics.OfPlans(c.name), c.name)
+		assert.Equal(t, c.diagnostics, env.diagnostics.OfPlans(c.name), c.name)
 	}
 }

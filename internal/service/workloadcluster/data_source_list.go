@@ -2,6 +2,7 @@ package workloadcluster
 
 import (
 	"context"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
@@ -15,7 +16,7 @@ import (
 
 // NewListDataSource returns the data source vnf_capi_workload_clusters.
 func NewListDataSource() datasource.DataSource {
-	return &base.List[listedModel]{
+	return &base.List[vnfm.Instance, listedModel]{
 		DataSource: base.DataSource{Type: "vnf_capi_workload_clusters"},
 		Description: "Lists the workload clusters of the store that match all given filters, which are those that configurations with this store manage. " +
 			"It reads records only: the data source `vnf_capi_workload_cluster` shows what a management cluster says of one cluster.",
@@ -27,23 +28,20 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "workload_clusters", NameDescription: "Workload clusters in the order of their creation.",
 		Elements: listedAttributes(),
-		Find:     listClusters,
+		Find:     findClusters,
+		Element: func(_ context.Context, _ vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) listedModel {
+			return listedOf(i)
+		},
 	}
 }
 
-func listClusters(ctx context.Context, manager vnfm.Manager, filter map[string]string, _ *diag.Diagnostics) ([]listedModel, error) {
+func findClusters(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Instance, error) {
 	management := filter["management_vim_id"]
 	found, err := manager.Instances(ctx, vnfm.InstanceFilter{
 		Kind: vnfm.WorkloadCluster, VIMID: management, Namespace: filter["namespace"], Name: filter["name"],
 	})
-	var out []listedModel
-	for i := range found {
-		// The VIM may also be the OpenStack that a cluster has its machines in.
-		if management == "" || found[i].VIMID == management {
-			out = append(out, listedOf(&found[i]))
-		}
-	}
-	return out, err
+	// The filter also selects clusters that only have their machines in the VIM.
+	return slices.DeleteFunc(found, func(i vnfm.Instance) bool { return management != "" && i.VIMID != management }), err
 }
 
 // listedModel is a workload cluster as its record shows it.

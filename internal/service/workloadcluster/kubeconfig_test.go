@@ -113,12 +113,12 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{is("kubeconfig", second), is("not_after", notAfter.Add(time.Hour).Format(time.RFC3339))},
 		},
 		resource.TestStep{
-			// An expired one is handed out to whoever does not ask whether it works.
+			// An expired one is returned where nobody asks whether it works.
 			PreConfig: func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": expired}) },
 			Config:    env.configWithVIM(env.lookup(dataKubeconfig, "")),
 		},
 		resource.TestStep{
-			// Who asks is told at once, and what to do.
+			// A check fails at once and says what to do.
 			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "10m"`)),
 			ExpectError: acctest.Says(`(?s)client certificate in the kubeconfig of workload cluster ` + env.namespace + `/edge expired at .*Change kubeconfig_rotation_trigger of the vnf_capi_workload_cluster`),
 		},
@@ -170,8 +170,8 @@ func (env *testEnv) expectNodes(address string) resource.TestCheckFunc {
 func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	env := newEnv(t)
 	env.plantCluster("edge")
-	whole, key := env.kubeconfig(time.Now().Add(1000 * time.Hour))
-	env.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
+	intact, key := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	env.plantSecret("edge-kubeconfig", map[string]string{"value": intact})
 	echo := func(value string) string {
 		return fmt.Sprintf("provider \"echo\" {\n  data = %s\n}\nresource \"echo\" \"test\" {}\n", value)
 	}
@@ -189,7 +189,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:            env.configWithVIM(env.lookup(ephemeralKubeconfig, ""), echo("ephemeral.vnf_capi_workload_kubeconfig.test.kubeconfig")),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("echo.test", shown, knownvalue.StringExact(whole))},
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("echo.test", shown, knownvalue.StringExact(intact))},
 		},
 		resource.TestStep{
 			Config:      env.configWithVIM(issued, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
@@ -249,7 +249,7 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 	is := func(name string, want knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
 	}
-	whole, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
+	intact, _ := env.kubeconfig(time.Now().Add(1000 * time.Hour))
 	t.Cleanup(func() { env.removeFinalizers("machine", "edge-1") })
 	// The id is known once the VIM is there.
 	management := config.Variables{}
@@ -268,7 +268,7 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				env.plantSecret("edge-kubeconfig", map[string]string{"value": whole})
+				env.plantSecret("edge-kubeconfig", map[string]string{"value": intact})
 				env.apply(`
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine

@@ -87,7 +87,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	m.fromTemplate(ctx, cluster, diags)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started
-	if spec.Heal != nil && spec.Heal.Whole() && tfutil.Set(m.RolloutAfter) {
+	if spec.Heal != nil && spec.Heal.EntireInstance() && tfutil.Set(m.RolloutAfter) {
 		diags.AddAttributeError(path.Root("heal"), "Conflicting Rollout Settings",
 			"A heal without machine_names replaces everything that is older than the operation, and rollout_after sets another time. Change rollout_after instead, or set machine_names.")
 	}
@@ -162,7 +162,7 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 }
 
 // Finish implements base.Model. What was planned stays: Terraform holds a provider
-// to it, and the next refresh shows what has changed since. What cannot be looked at is
+// to it, and the next refresh shows what has changed since. What cannot be refreshed is
 // left for that, too.
 func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {
 	limit := time.Minute

@@ -146,7 +146,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 	require.Empty(t, cloud.User("successor").Credentials)
 }
 
-// What is wrong with the argument is said at plan time, or before anything is made.
+// Errors of the argument are reported at plan time, or before anything is made.
 func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	env := newEnv(t)
 	cloud := cloudtest.New(t)

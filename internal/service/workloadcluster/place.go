@@ -89,11 +89,11 @@ func (s selection) ValidateObject(_ context.Context, req validator.ObjectRequest
 		// An unknown value may become null. Terraform validates again once all are known.
 		return
 	}
-	others := !o["name"].IsNull() || len(tags.Elements()) > 0
+	filtered := !o["name"].IsNull() || len(tags.Elements()) > 0
 	switch id := !o["id"].IsNull(); {
-	case id && others:
+	case id && filtered:
 		resp.Diagnostics.AddAttributeError(req.Path, "Conflicting Selection", fmt.Sprintf("%s: id identifies the object alone; remove name and tags, or id.", req.Path))
-	case !id && !others && !s.optional:
+	case !id && !filtered && !s.optional:
 		resp.Diagnostics.AddAttributeError(req.Path, "Missing Selection", fmt.Sprintf("%s: set id, name or tags.", req.Path))
 	}
 }

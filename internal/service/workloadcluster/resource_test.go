@@ -87,7 +87,7 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2), groupHas("b", "available_replicas", 1)},
 		},
 		resource.TestStep{
-			// An autoscaler's number is no drift.
+			// An autoscaler's number is not drift.
 			PreConfig:        func() { env.kubectl("scale", "machinedeployment/edge-b", "--replicas=2") },
 			Config:           env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: empty,
@@ -115,7 +115,7 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 	)
 }
 
-// upgradedInOrder checks that a node group was told of a version after the control plane
+// upgradedInOrder checks that a node group got a version after the control plane
 // had replaced its machines, and that no machine is left of another version.
 func (env *testEnv) upgradedInOrder(group, version string) error {
 	for _, has := range strings.Fields(env.kubectl("get", "machines", "-o", "jsonpath={.items[*].spec.version}")) {
@@ -123,14 +123,14 @@ func (env *testEnv) upgradedInOrder(group, version string) error {
 			return fmt.Errorf("a machine has version %s after the upgrade to %s", has, version)
 		}
 	}
-	over := env.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
-	told := env.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
-	end, err := time.Parse(time.RFC3339, over)
+	ended := env.kubectl("get", "kubeadmcontrolplane/edge-control-plane", "-o", `jsonpath={.status.conditions[?(@.type=="RollingOut")].lastTransitionTime}`)
+	changed := env.kubectl("get", "machinedeployment/edge-"+group, "--show-managed-fields", "-o", `jsonpath={.metadata.managedFields[?(@.manager=="terraform-provider-vnf")].time}`)
+	end, err := time.Parse(time.RFC3339, ended)
 	require.NoError(env, err)
-	began, err := time.Parse(time.RFC3339, told)
+	began, err := time.Parse(time.RFC3339, changed)
 	require.NoError(env, err)
 	if began.Before(end) {
-		return fmt.Errorf("the control plane had replaced its machines at %s, and the node group was told at %s", over, told)
+		return fmt.Errorf("the control plane had replaced its machines at %s, and the node group was updated at %s", ended, changed)
 	}
 	return nil
 }

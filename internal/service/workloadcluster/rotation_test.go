@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 )
 
-// A trigger has Cluster API make the kubeconfig anew once, and the sink gets it.
+// A trigger has Cluster API make the kubeconfig again once, and the sink gets it.
 func TestAccWorkloadCluster_regeneratesKubeconfig(t *testing.T) {
 	env := newEnv(t)
 	s := newSink(t)

@@ -49,7 +49,7 @@ func newSink(t *testing.T) *sink {
 		var p struct {
 			Kubeconfig string `json:"kubeconfig"`
 		}
-		// What is no JSON has no kubeconfig.
+		// What is not JSON has no kubeconfig.
 		_ = json.Unmarshal(body, &p)
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -60,8 +60,8 @@ func newSink(t *testing.T) *sink {
 	return s
 }
 
-// says has the server answer with that status from now on.
-func (s *sink) says(status int) {
+// answerWith has the server answer with that status from now on.
+func (s *sink) answerWith(status int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = status
@@ -133,7 +133,7 @@ func (env *testEnv) received(s *sink, count int, want received) resource.TestChe
 }
 
 // A server that refuses leaves a cluster that the next apply sends again; then it is
-// sent to whoever is new.
+// sent to a new sink.
 func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 	env := newEnv(t)
 	s := newSink(t)
@@ -160,14 +160,14 @@ func TestAccWorkloadCluster_credentialsSink(t *testing.T) {
 			ExpectError: acctest.Says(`A certificate as PEM is expected`),
 		},
 		resource.TestStep{
-			PreConfig:          func() { s.says(http.StatusForbidden) },
+			PreConfig:          func() { s.answerWith(http.StatusForbidden) },
 			Config:             config(s.argument("/first") + "\n  on_failure = \"resume\""),
 			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
 			Check:              env.received(s, 1, want),
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
-			PreConfig:         func() { s.says(http.StatusNoContent) },
+			PreConfig:         func() { s.answerWith(http.StatusNoContent) },
 			Config:            config(s.argument("/first")),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("READY")},

@@ -43,7 +43,7 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
     definition        = vnf_capi_cluster_template.standard.definition
     chart_credentials = { username = %q, password_wo = %q, password_wo_version = 1 }
   }`, charttest.Username, charttest.Password)
-	// Another source is looked for anew, and is an upgrade like anything else of the template.
+	// Another source is read again, and is an upgrade like anything else of the template.
 	exactly := strings.Replace(memoryTemplate, ">=0.0.1", chart.Version, 1)
 	var asked int64
 	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))

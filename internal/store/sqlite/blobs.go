@@ -33,7 +33,7 @@ func (s *sqliteStore) PutBlob(ctx context.Context, digest string, r io.Reader) e
 	return s.PutEncoded(ctx, digest, func(w io.Writer) error { return store.CopyBlob(ctx, w, r, digest) })
 }
 
-// syncName brings the name of a content to the disk: whoever stored it may have been killed
+// syncName brings the name of a content to the disk: the process that stored it may have been killed
 // before that.
 func (s *sqliteStore) syncName(ctx context.Context, digest string) error {
 	path, err := s.blobPath(ctx, digest)

@@ -48,7 +48,7 @@ func newCutDisk(t *testing.T) *cutDisk {
 // mount connects the file system to its device; the journal of ext4 is replayed.
 func (d *cutDisk) mount(t *testing.T) {
 	t.Helper()
-	// Nothing but a sync shall bring anything to the device soon.
+	// Nothing but a sync is to bring anything to the device soon.
 	out, err := osexec.CommandContext(t.Context(), "mount", "-t", "ext4", "-o", "loop,commit=300", d.image, d.dir).CombinedOutput() //nolint:gosec // paths of the test
 	if err != nil {
 		t.Skipf("no loop device can be mounted: %v %s", err, out)
@@ -86,7 +86,7 @@ func (d *cutDisk) unmount(t *testing.T) {
 // written is what a store has said is written, before the disk was cut off. What it says
 // later does not count: a sync that runs during the cut may end well.
 type written struct {
-	// notes are what was written, each as soon as the store has said so. Whoever writes waits
+	// notes are what was written, each as soon as the store has said so. The writer waits
 	// for each to be heard, so that one which is heard after the cut was not written before.
 	notes chan func()
 
@@ -199,7 +199,7 @@ func (d *cutDisk) openOn(t *testing.T) (*sqliteStore, *seal.Store) {
 }
 
 // TestLossOfPower cuts the disk off at several instants while records, secrets and contents
-// are written. Whatever the store has said is written must be there when the disk is
+// are written. All that the store has reported as written must be there when the disk is
 // mounted again, and the database must be sound.
 func TestLossOfPower(t *testing.T) {
 	labtest.NotShort(t, "root and a loop device")

@@ -75,7 +75,7 @@ var (
 	_ store.EncodedBlobs = (*sqliteStore)(nil)
 )
 
-// DefaultPath returns where the store is when nothing else is said:
+// DefaultPath returns where the store is by default:
 // $XDG_STATE_HOME/terraform-provider-vnf/store.db, else
 // ~/.local/state/terraform-provider-vnf/store.db.
 func DefaultPath() (string, error) {
@@ -97,8 +97,8 @@ func DefaultPath() (string, error) {
 const maxLinks = 40
 
 // RealPath is the absolute path of the database that a path leads to, which need not be
-// there yet. Contents and key are beside the database itself: whoever comes to it by a
-// symbolic link finds the same ones as everybody else.
+// there yet. Contents and key are beside the database itself: a
+// symbolic link leads to the same ones.
 func RealPath(path string) (string, error) {
 	at, err := filepath.Abs(path)
 	if err != nil {
@@ -195,7 +195,7 @@ func (s *sqliteStore) Close() error {
 		l.lose()
 		errs = append(errs, l.Release(context.Background()))
 	}
-	// Whoever is opening the database now sees closed afterwards.
+	// A concurrent opening of the database sees closed afterwards.
 	s.opening <- struct{}{}
 	defer func() { <-s.opening }()
 	if db := s.db.Load(); db != nil {

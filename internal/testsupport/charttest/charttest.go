@@ -135,7 +135,7 @@ func Repository(t testing.TB, charts ...Chart) *Server {
 	}))
 }
 
-// Replace puts another content in the place of a file of a repository. It is not for
+// Replace replaces the content of a file of a repository. It is not for
 // while the file is being asked for.
 func (s *Server) Replace(file string, content []byte) { s.files[file] = content }
 

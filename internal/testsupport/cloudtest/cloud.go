@@ -49,7 +49,7 @@ type Cloud struct {
 	tokens, credentialTokens map[string]string
 	// Requests are what was asked, "POST /v3/auth/tokens".
 	requests []string
-	// Refuse, when set, answers requests in the place of the cloud: it returns true then.
+	// Refuse, when set, answers requests instead of the cloud: it returns true then.
 	refuse func(w http.ResponseWriter, r *http.Request) bool
 	// lose, when set, tells of which requests the answer is lost.
 	lose func(r *http.Request) bool
@@ -101,7 +101,7 @@ func (c *Cloud) Disable(name string, disabled bool) {
 	c.Change(func() { u.Disabled = disabled })
 }
 
-// Refuse has f answer requests in the place of the cloud, as far as it wants to; nil ends that.
+// Refuse has f answer requests instead of the cloud, as far as it wants to; nil ends that.
 func (c *Cloud) Refuse(f func(w http.ResponseWriter, r *http.Request) bool) {
 	c.Change(func() { c.refuse = f })
 }
@@ -351,9 +351,9 @@ func (c *Cloud) credentials(w http.ResponseWriter, r *http.Request, asking *User
 	}
 }
 
-func (a *Credential) wire(whole bool) map[string]any {
+func (a *Credential) wire(withSecret bool) map[string]any {
 	out := map[string]any{"id": a.ID, "name": a.Name, "project_id": ProjectID, "unrestricted": a.Unrestricted, "expires_at": nil}
-	if whole {
+	if withSecret {
 		out["secret"] = a.Secret
 	}
 	return out

@@ -1,6 +1,6 @@
 // Package killtest says how many kills a test makes and at which instants. A test that
 // kills an operation at an instant of its own choice cannot try all instants in every run:
-// it takes a few, others in every commit, and as many as it is told in a soak.
+// it takes a few, others in every commit, and as many as KILLS says in a soak.
 //
 //	KILLS      how many kills a test makes of each operation; without it a few, which the
 //	           test names. `make soak KILLS=1000` runs the kill tests alone.

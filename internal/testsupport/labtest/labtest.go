@@ -98,7 +98,7 @@ func Kubernetes(t testing.TB) Env {
 }
 
 // Second returns another running lab, with an API server, etcd, controllers and
-// nodes of its own: whoever needs it first starts it, inside the directory of the
+// nodes of its own: the first test that needs it starts it, inside the directory of the
 // lab of Kubernetes, and `lab down` of that one stops both.
 func Second(t testing.TB) Env {
 	t.Helper()
@@ -338,8 +338,8 @@ func (e Env) Namespace(t testing.TB) string {
 }
 
 // FaultyEndpoint is the API server behind the fault proxy. A test that asks for it
-// has the proxy for itself until it ends: no other test's faults reach it. Who needs
-// that of both labs asks for the first lab's first, or two tests wait for each other.
+// has the proxy for itself until it ends: no other test's faults reach it. A test
+// that needs both labs asks for the first lab's first, or two tests wait for each other.
 func (e Env) FaultyEndpoint(t testing.TB) string {
 	t.Helper()
 	e.lockFaults(t)

@@ -23,7 +23,7 @@ const EnvOpenStackDir = "VNF_LAB_OPENSTACK_DIR"
 // checkout fetches and unpacks its packages.
 const openStackTimeout = 15 * time.Minute
 
-// The systems that servers of an OpenStack lab can have in the place of the plain one, and
+// The systems that servers of an OpenStack lab can have instead of the plain one, and
 // the images whose servers have them.
 const (
 	OpenStackDocker  = "docker"

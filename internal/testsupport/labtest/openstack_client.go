@@ -98,12 +98,12 @@ func (c openStackClient) call(t testing.TB, method, path string, in, out any) ht
 
 // openStackError is an answer that is none of success.
 type openStackError struct {
-	what string
-	code int
-	said string
+	what   string
+	code   int
+	answer string
 }
 
-func (e *openStackError) Error() string { return fmt.Sprintf("%s: %d: %s", e.what, e.code, e.said) }
+func (e *openStackError) Error() string { return fmt.Sprintf("%s: %d: %s", e.what, e.code, e.answer) }
 
 func isStatus(err error, code int) bool {
 	var status *openStackError
@@ -138,7 +138,7 @@ func (c openStackClient) try(ctx context.Context, method, path string, in, out a
 		return nil, err
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		return nil, &openStackError{what: method + " " + c.base + path, code: response.StatusCode, said: string(data)}
+		return nil, &openStackError{what: method + " " + c.base + path, code: response.StatusCode, answer: string(data)}
 	}
 	if out == nil {
 		return response.Header, nil

@@ -29,7 +29,7 @@ type OpenStackMeter struct {
 	counts  map[string]int
 }
 
-// Meter counts the requests of whoever uses its AuthURL, until the test ends.
+// Meter counts the requests to its AuthURL, until the test ends.
 func (e OpenStackEnv) Meter(t testing.TB) *OpenStackMeter {
 	t.Helper()
 	m := &OpenStackMeter{kinds: map[string]string{}, counts: map[string]int{}}

@@ -25,7 +25,7 @@ func TestOpenStackDocker(t *testing.T) {
 	address := one.active(t).address(t, "net0")
 	shell := login(t, address, "ubuntu", ssh.Password("ubuntu"))
 	client := login(t, two.active(t).address(t, "net0"), "ubuntu", ssh.Password("ubuntu"))
-	for _, said := range []struct{ line, want string }{
+	for _, output := range []struct{ line, want string }{
 		{"ps -o comm= 1 && sudo which docker haproxy", "systemd\n/usr/bin/docker\n/usr/sbin/haproxy\n"},
 		{"dpkg -s docker.io haproxy | grep ^Status", "Status: install ok installed\nStatus: install ok installed\n"},
 		{"sudo apt-get install --yes docker.io | grep -c newest", "1\n"},
@@ -36,8 +36,8 @@ func TestOpenStackDocker(t *testing.T) {
 		{"kube-apiserver --version && kube-controller-manager --version && hostname", "Kubernetes v1.36.3\nKubernetes v1.36.3\nregistry\n"},
 		{"etcd --version | head -1 | cut -c-13", "etcd Version:\n"},
 	} {
-		if got := command(t, shell, said.line); got != said.want {
-			t.Errorf("%s says %q, not %q", said.line, got, said.want)
+		if got := command(t, shell, output.line); got != output.want {
+			t.Errorf("%s says %q, not %q", output.line, got, output.want)
 		}
 	}
 	if out, err := run(shell, "sudo sh -c 'echo broken >/usr/local/bin/lab'"); err == nil {
@@ -147,8 +147,8 @@ func answers(t *testing.T, address string) {
 			return err
 		}
 		defer response.Body.Close() //nolint:errcheck // It was read.
-		if said, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || string(said) != "{}" {
-			return fmt.Errorf("it answers %s: %q, %w", response.Status, said, err)
+		if output, err := io.ReadAll(response.Body); err != nil || response.StatusCode != http.StatusOK || string(output) != "{}" {
+			return fmt.Errorf("it answers %s: %q, %w", response.Status, output, err)
 		}
 		return nil
 	})

@@ -182,7 +182,7 @@ func (s *Server) served(ctx context.Context) ([]kind, error) {
 		}
 	}
 	if len(out) == 0 {
-		// Whoever looks for what is left would find nothing, whatever there is.
+		// A search for what is left would find nothing, whatever there is.
 		return nil, fmt.Errorf("the API server at %s names no kind that it lists", s.endpoint)
 	}
 	return out, nil

@@ -36,7 +36,7 @@ type Daemon struct {
 	port     int
 }
 
-// enter puts files of the folder $1 in the place of those of the machine, and runs sshd.
+// enter replaces files of the machine by those of the folder $1, and runs sshd.
 const enter = `
 set -e
 for file in passwd shadow sudoers; do mount --bind "$1/$file" "/etc/$file"; done

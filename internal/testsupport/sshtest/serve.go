@@ -117,7 +117,7 @@ func (s *Server) session(opening ssh.NewChannel, ended <-chan struct{}) {
 }
 
 // run runs a command as sshd does: in a session of its own, which nobody ends but itself.
-// Its status is told when it ends, the end of the channel when its output ends too.
+// Its status is sent when it ends, the end of the channel when its output ends too.
 func (s *Server) run(channel ssh.Channel, command string, ended <-chan struct{}) {
 	shell := s.options.Shell
 	cmd := exec.Command(shell[0], append(shell[1:len(shell):len(shell)], command)...) //nolint:gosec,noctx // It lives as long as it wants.

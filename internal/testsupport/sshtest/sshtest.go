@@ -40,7 +40,7 @@ type Options struct {
 	Interactive bool
 	// HostKeys are the server's; one of Ed25519 is made when there are none.
 	HostKeys []ssh.Signer
-	// Banner is said before the login, Closed lets nobody in.
+	// Banner is sent before the login, Closed lets nobody in.
 	Banner string
 	Closed bool
 	// Statuses is the number of exit statuses that are sent for a command, 1 when it is 0.

@@ -110,7 +110,7 @@ type Unowned struct {
 
 // Owned returns the fields that the managers own. Fields that an admission webhook changed
 // in a request of the driver are listed under its name as an update: they count, since they
-// are no foreign change.
+// are not foreign changes.
 func Owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
 	for i := range entries {
@@ -323,7 +323,7 @@ var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "po
 
 // guessStep names an element of a list that no field set knows: by a usual key, or by the
 // key of other elements of the list.
-func guessStep(items []any, index int, others []fieldpath.PathElement) step {
+func guessStep(items []any, index int, elements []fieldpath.PathElement) step {
 	fields, ok := items[index].(map[string]any)
 	if !ok {
 		if _, isList := items[index].([]any); isList {
@@ -336,7 +336,7 @@ func guessStep(items []any, index int, others []fieldpath.PathElement) step {
 			return step{kind: stepKey, key: map[string]any{name: fields[name]}}
 		}
 	}
-	for _, pe := range others {
+	for _, pe := range elements {
 		if pe.Key == nil {
 			continue
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -62,16 +63,12 @@ func entry(manager, fields string) metav1.ManagedFieldsEntry {
 func without(t *testing.T, fields string, path ...string) string {
 	t.Helper()
 	var root map[string]any
-	if err := json.Unmarshal([]byte(fields), &root); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(fields), &root))
 	if !removed(root, path) {
 		t.Fatalf("no %v in the field set", path)
 	}
 	out, err := json.Marshal(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(out)
 }
 
@@ -130,9 +127,7 @@ func TestFindUnowned(t *testing.T) {
 				fields = without(t, fields, tt.remove...)
 			}
 			set, err := Owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, fields), entry("kubectl", tt.fields)}, kube.FieldManager)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var got []string
 			for _, u := range FindUnowned(rendered(t, tt.manifest), set) {
 				got = append(got, u.Path.String())

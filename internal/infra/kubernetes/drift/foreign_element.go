@@ -128,11 +128,11 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 		if !ok || !isList {
 			continue
 		}
-		var others []*element
+		var candidates []*element
 		for _, manager := range slices.Sorted(maps.Keys(foreign)) {
-			others = append(others, foreignElements(items, setBelow(foreign[manager], g.path), setBelow(own, g.path), manager, others)...)
+			candidates = append(candidates, foreignElements(items, setBelow(foreign[manager], g.path), setBelow(own, g.path), manager, candidates)...)
 		}
-		for _, m := range matchElements(g, others, len(items) == 1) {
+		for _, m := range matchElements(g, candidates, len(items) == 1) {
 			at := g.path.with(stepOf(m.element.element))
 			if !m.unchanged {
 				out = append(out, ForeignElement{Path: at, Manager: m.element.manager, ImplicitKeys: m.implicitKeys(g.path)})
@@ -218,17 +218,17 @@ func (m match) implicitKeys(list FieldPath) []FieldPath {
 
 // matchElements finds the elements that replaced the lost ones. Single is set when the live
 // list has one element.
-func matchElements(g *lostList, others []*element, single bool) []match {
+func matchElements(g *lostList, candidates []*element, single bool) []match {
 	var out []match
 	lost := slices.Clone(g.elements)
 	claim := func(same bool, accept func(lost map[string]any, e *element) bool) {
 		lost = slices.DeleteFunc(lost, func(fields map[string]any) bool {
-			i := slices.IndexFunc(others, func(e *element) bool { return accept(fields, e) })
+			i := slices.IndexFunc(candidates, func(e *element) bool { return accept(fields, e) })
 			if i < 0 {
 				return false
 			}
-			out = append(out, match{fields, others[i], same})
-			others = slices.Delete(others, i, i+1)
+			out = append(out, match{fields, candidates[i], same})
+			candidates = slices.Delete(candidates, i, i+1)
 			return true
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
@@ -89,9 +90,7 @@ func TestFindForeign(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			spec := func(list string) map[string]any {
 				var items any
-				if err := yaml.Unmarshal([]byte(list), &items); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, yaml.Unmarshal([]byte(list), &items))
 				return map[string]any{"spec": map[string]any{tt.list: items}}
 			}
 			entries := []metav1.ManagedFieldsEntry{entry("kubectl-edit", owning(tt.list, tt.foreign))}
@@ -99,18 +98,14 @@ func TestFindForeign(t *testing.T) {
 				entries = append(entries, entry(kube.FieldManager, owning(tt.list, tt.own)))
 			}
 			set, err := Owned(entries, kube.FieldManager)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			found, err := FindForeign(FindUnowned(spec(tt.applied), set), entries, spec(tt.live))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var got []string
 			for _, i := range found {
 				got = append(got, i.Path.String())
 				if i.Manager != "kubectl-edit" {
-					t.Errorf("%s is said to be of %q", i.Path, i.Manager)
+					t.Errorf("%s is reported to be of %q", i.Path, i.Manager)
 				}
 			}
 			if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -129,9 +124,7 @@ func TestTakeOver(t *testing.T) {
 	}
 	path := FieldPath{{field: "spec"}, {field: "ports"}, {kind: stepKey, key: map[string]any{"port": int64(81), "protocol": "TCP"}}}
 	moved, err := TakeOver(entries, []ForeignElement{{Path: path, Manager: "one"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := map[string]string{}
 	for _, e := range moved {
 		got[e.Manager] = e.FieldsV1.GetRawString()

@@ -91,7 +91,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	return out
 }
 
-// annotate sets labels or annotations. renderObject reports metadata that is no mapping.
+// annotate sets labels or annotations. renderObject reports metadata that is not a mapping.
 func (m *manifest) annotate(field string, entries map[string]any) {
 	meta, ok := m.content["metadata"].(map[string]any)
 	if !ok {

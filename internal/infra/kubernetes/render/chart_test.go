@@ -68,8 +68,8 @@ func TestWorkloadsOfCharts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
 			if tt.want == "" {
-				const says = `VDU "amf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "amf": the workloads of the package are apps/v1/Deployment x, apps/v1/Deployment y; nor is one named core-1-amf or core-1-core-amf, nor does exactly one have the label app.kubernetes.io/component or app.kubernetes.io/name; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`
-				if len(ps) != 1 || ps[0].String() != says {
+				const want = `VDU "amf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "amf": the workloads of the package are apps/v1/Deployment x, apps/v1/Deployment y; nor is one named core-1-amf or core-1-core-amf, nor does exactly one have the label app.kubernetes.io/component or app.kubernetes.io/name; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`
+				if len(ps) != 1 || ps[0].String() != want {
 					t.Errorf("problems: %v", ps)
 				}
 				return
@@ -126,8 +126,8 @@ func TestCountsGoIntoValues(t *testing.T) {
 		t.Errorf("the value did not reach the template: %v, %+v", r.VDUs["amf"].Content, r.VDUs["amf"].Scaling)
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}
-	const says = `additional parameter "helm_value_names" names a value "amf.count" that is not the count of VDU "amf": with that value at 3, apps/v1/Deployment amf (Files/core/templates/a.yaml) has 1 replicas`
-	if _, ps = Render(budget.New(t.Context(), budget.Limits{}), target); len(ps) != 1 || ps[0].String() != says {
+	const want = `additional parameter "helm_value_names" names a value "amf.count" that is not the count of VDU "amf": with that value at 3, apps/v1/Deployment amf (Files/core/templates/a.yaml) has 1 replicas`
+	if _, ps = Render(budget.New(t.Context(), budget.Limits{}), target); len(ps) != 1 || ps[0].String() != want {
 		t.Errorf("problems: %v", ps)
 	}
 }

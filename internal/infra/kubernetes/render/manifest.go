@@ -219,7 +219,7 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 	return name
 }
 
-// checkMetadata finds labels and annotations that are no strings, the commonest mistake in
+// checkMetadata finds labels and annotations that are not strings, the commonest mistake in
 // YAML, and those with the driver's prefix that a package may not set.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {

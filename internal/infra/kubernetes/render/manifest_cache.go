@@ -104,8 +104,8 @@ func withLazyPlaces(b *budget.Budget, file string, text []byte, all []manifest) 
 	for i := range all {
 		lean := all[i]
 		all[i].withDocument = func() *manifest {
-			if whole := again(); i < len(whole) {
-				return &whole[i]
+			if read := again(); i < len(read) {
+				return &read[i]
 			}
 			return &lean
 		}

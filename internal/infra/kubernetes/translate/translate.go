@@ -65,7 +65,7 @@ func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 	return labels
 }
 
-// checkLabel rejects what is no label of Kubernetes; what says what the label is for.
+// checkLabel rejects what is not a label of Kubernetes; what says what the label is for.
 func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 	if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
 		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; "))

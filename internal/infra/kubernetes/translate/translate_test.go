@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -73,9 +74,7 @@ func renderedText(t *testing.T, target *vnfm.Target) map[string]string {
 	out := map[string]string{}
 	for _, o := range r.Objects {
 		text, err := yaml.Marshal(o.Content)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out[o.Key] = string(text)
 	}
 	return out
@@ -100,9 +99,7 @@ func TestTranslate(t *testing.T) {
 			have := map[string]any{}
 			for key, text := range got {
 				var v any
-				if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, yaml.Unmarshal([]byte(text), &v))
 				if _, asked := want[key]; asked || !tt.some {
 					have[key] = v
 				}

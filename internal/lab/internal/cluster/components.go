@@ -73,7 +73,7 @@ func (l *Lab) component(name string, certificates pairs) ([]*unstructured.Unstru
 	return certify(objects, certificates)
 }
 
-// certify puts Secrets in the place of Certificates, and their authorities into the webhooks that ask for them.
+// certify replaces Certificates by Secrets, and their authorities into the webhooks that ask for them.
 func certify(objects []*unstructured.Unstructured, certificates pairs) ([]*unstructured.Unstructured, error) {
 	authorities := map[string]string{}
 	for i, object := range objects {

@@ -32,7 +32,7 @@ func (l *Lab) down(ctx context.Context, wanted func(*layout.State) bool) (gone b
 // stop stops a lab, which has no state when it was never started.
 func (l *Lab) stop(ctx context.Context, state *layout.State) error {
 	if state != nil {
-		// Whoever may be about to start something goes before it.
+		// A process that may be about to start another one ends before it.
 		if err := state.Processes.Stop(ctx, []string{ProcessServe, ProcessWorkloads}); err != nil {
 			return err
 		}

@@ -125,7 +125,7 @@ func apiServerArguments(dir layout.Dir, state *layout.State) []string {
 		"--bind-address=127.0.0.1",
 		"--advertise-address=127.0.0.1",
 		"--secure-port=" + strconv.Itoa(state.Ports.APIServer()),
-		// 127.0.0.1 is no valid address of an Endpoints object.
+		// 127.0.0.1 is not a valid address of an Endpoints object.
 		"--endpoint-reconciler-type=none",
 		"--service-cluster-ip-range=" + serviceRange,
 		"--allow-privileged=true",

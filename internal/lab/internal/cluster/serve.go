@@ -257,7 +257,7 @@ func inherited(names ...string) ([]net.Listener, error) {
 	return listeners, nil
 }
 
-// listenSocket opens a socket in the working directory, in the place of one that a killed predecessor has left.
+// listenSocket opens a socket in the working directory, and replaces one that a killed predecessor has left.
 func listenSocket(ctx context.Context, name string) (net.Listener, error) {
 	if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("removing the old %s: %w", name, err)

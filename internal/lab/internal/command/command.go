@@ -1,4 +1,4 @@
-// Package command is the command line of a program with verbs: which there are, and what is said of them.
+// Package command is the command line of a program with verbs: its verbs and their usage.
 package command
 
 import (
@@ -23,7 +23,7 @@ type Action func(ctx context.Context, args []string, stdout, stderr io.Writer) e
 // Verb is something that a program does.
 type Verb struct {
 	Name string
-	// Arguments and Does are for the usage. A verb of which nothing is said is for the program itself, not for people.
+	// Arguments and Does are for the usage. A verb without them is for the program itself, not for people.
 	Arguments string
 	Does      string
 	Action    Action
@@ -106,7 +106,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	verb, args := p.Verbs[at], args[1:]
 	if verb.helps(args) {
-		// What the flags say of themselves was asked for, so that it is no complaint.
+		// What the flags say of themselves was asked for, so that it is not a complaint.
 		stderr = stdout
 		if verb.Does != "" {
 			fmt.Fprintf(stdout, "%s\n", strings.TrimSpace(p.Name+" "+verb.Name+" "+verb.Arguments)+": "+verb.Does)

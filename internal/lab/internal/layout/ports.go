@@ -83,7 +83,7 @@ func ChoosePorts(ctx context.Context) (Ports, Listeners, error) {
 }
 
 // chooseBlock finds a block of free ports: some it opens with claim, the others it finds closed.
-func chooseBlock[P ~int](ctx context.Context, claim func(P, context.Context) (Listeners, error), others func(P) []int) (P, Listeners, error) {
+func chooseBlock[P ~int](ctx context.Context, claim func(P, context.Context) (Listeners, error), neighbours func(P) []int) (P, Listeners, error) {
 	var errs []error
 	for range blockAttempts {
 		ports := P(firstBlock + blockSize*rand.IntN(blocks)) //nolint:gosec // Any number does, nobody guards against guessing it.
@@ -92,7 +92,7 @@ func chooseBlock[P ~int](ctx context.Context, claim func(P, context.Context) (Li
 			errs = append(errs, err)
 			continue
 		}
-		if err := probe(ctx, others(ports)); err != nil {
+		if err := probe(ctx, neighbours(ports)); err != nil {
 			errs = append(errs, err, listeners.Close())
 			continue
 		}
@@ -116,8 +116,8 @@ func listenAll(ctx context.Context, ports []int) (Listeners, error) {
 	return opened, nil
 }
 
-// FreePorts returns ports that nobody listens on at the moment. Somebody may by the time they are used: who uses them
-// tries again then.
+// FreePorts returns ports that nobody listens on at the moment. Somebody may by the time they are used: then
+// the caller tries again.
 func FreePorts(ctx context.Context, count int) ([]int, error) {
 	ports := make([]int, 0, count)
 	for range count {

@@ -137,7 +137,7 @@ func Registered() ([]Entry, error) {
 	return all, errors.Join(errs...)
 }
 
-// namespace is the one of the identifiers of processes, with the start of the machine, which begins them anew.
+// namespace is the one of the identifiers of processes, with the start of the machine, which begins them again.
 func namespace() string {
 	if runtime.GOOS != "linux" {
 		return ""

@@ -25,11 +25,11 @@ type client struct {
 type statusError struct {
 	method, url string
 	code        int
-	said        string
+	answer      string
 }
 
 func (e *statusError) Error() string {
-	return fmt.Sprintf("%s %s: %d %s: %s", e.method, e.url, e.code, http.StatusText(e.code), e.said)
+	return fmt.Sprintf("%s %s: %d %s: %s", e.method, e.url, e.code, http.StatusText(e.code), e.answer)
 }
 
 // login asks Keystone for a token.
@@ -85,7 +85,7 @@ func (c *client) call(ctx context.Context, method, address string, in, out any) 
 		return nil, fmt.Errorf("reading the answer of %s %s: %w", method, address, err)
 	}
 	if response.StatusCode >= http.StatusBadRequest {
-		return nil, &statusError{method: method, url: address, code: response.StatusCode, said: string(data)}
+		return nil, &statusError{method: method, url: address, code: response.StatusCode, answer: string(data)}
 	}
 	if out == nil || len(data) == 0 {
 		return response.Header, nil

@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// The database listens on a socket in the directory of its lab alone; who reaches that is root and needs no password.
+// The database listens on a socket in the directory of its lab alone; only root reaches that, and needs no password.
 const (
 	databaseUser   = "lab"
 	databaseFolder = "mysql"
@@ -82,9 +82,9 @@ func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 		fmt.Fprintf(&script, "UPDATE keystone.endpoint SET url = '%s' WHERE service_id IN (SELECT id FROM keystone.service WHERE type IN ('%s'));\n",
 			endpoint(state.Ports, s), strings.Join(s.kinds(), "', '"))
 	}
-	others := "type NOT IN ('" + strings.Join(kinds, "', '") + "')"
-	fmt.Fprintf(&script, "DELETE FROM keystone.endpoint WHERE service_id IN (SELECT id FROM keystone.service WHERE %s);\n", others)
-	fmt.Fprintf(&script, "DELETE FROM keystone.service WHERE %s;\n", others)
+	unlisted := "type NOT IN ('" + strings.Join(kinds, "', '") + "')"
+	fmt.Fprintf(&script, "DELETE FROM keystone.endpoint WHERE service_id IN (SELECT id FROM keystone.service WHERE %s);\n", unlisted)
+	fmt.Fprintf(&script, "DELETE FROM keystone.service WHERE %s;\n", unlisted)
 	return script.Bytes()
 }
 

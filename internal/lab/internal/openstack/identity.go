@@ -125,7 +125,7 @@ func enterCatalogue(ctx context.Context, c *client, state *layout.OpenStack, s s
 	return nil
 }
 
-// answers tells whether a service answers at all: who asks without a token may well be refused.
+// answers reports whether a service answers at all: a request without a token may well be refused.
 func answers(ctx context.Context, address string) error {
 	c := &client{http: &http.Client{Timeout: requestTimeout}}
 	_, err := c.call(ctx, http.MethodGet, address+"/", nil, nil)

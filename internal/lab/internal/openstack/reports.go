@@ -21,7 +21,7 @@ type reports struct {
 }
 
 // question is asked of a service; the answer contains says when it can be used.
-type question struct{ path, says string }
+type question struct{ path, want string }
 
 // ready tells whether the service can be used, of which processes were started since a
 // moment; see look.
@@ -34,8 +34,8 @@ func (r *reports) ready(ctx context.Context, admin *client, base string, seen ma
 		if _, err := admin.call(ctx, http.MethodGet, base+q.path, nil, &answer); err != nil {
 			return err
 		}
-		if !strings.Contains(string(answer), q.says) {
-			return fmt.Errorf("%s does not say %s", q.path, q.says)
+		if !strings.Contains(string(answer), q.want) {
+			return fmt.Errorf("%s does not say %s", q.path, q.want)
 		}
 	}
 	return nil

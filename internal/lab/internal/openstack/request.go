@@ -42,21 +42,21 @@ func (l *Lab) Request(ctx context.Context, r Request, w io.Writer) error {
 	if r.Body != "" {
 		in = json.RawMessage(r.Body)
 	}
-	var said json.RawMessage
-	if _, err := c.call(ctx, r.Method, endpoint+r.Path, in, &said); err != nil {
+	var answer json.RawMessage
+	if _, err := c.call(ctx, r.Method, endpoint+r.Path, in, &answer); err != nil {
 		return err
 	}
-	if said == nil {
+	if answer == nil {
 		return nil
 	}
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
-	return encoder.Encode(said)
+	return encoder.Encode(answer)
 }
 
 // endpoint is where the catalogue says that a service is, for the project of the user.
 func (c *client) endpoint(ctx context.Context, kind string) (string, error) {
-	var said struct {
+	var answer struct {
 		Catalog []struct {
 			Type      string `json:"type"`
 			Endpoints []struct {
@@ -65,10 +65,10 @@ func (c *client) endpoint(ctx context.Context, kind string) (string, error) {
 			} `json:"endpoints"`
 		} `json:"catalog"`
 	}
-	if _, err := c.call(ctx, http.MethodGet, c.identity+"/v3/auth/catalog", nil, &said); err != nil {
+	if _, err := c.call(ctx, http.MethodGet, c.identity+"/v3/auth/catalog", nil, &answer); err != nil {
 		return "", err
 	}
-	for _, service := range said.Catalog {
+	for _, service := range answer.Catalog {
 		for _, endpoint := range service.Endpoints {
 			if service.Type == kind && endpoint.Interface == "public" {
 				return endpoint.URL, nil

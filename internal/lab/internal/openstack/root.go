@@ -40,13 +40,13 @@ func (r root) path(elements ...string) string {
 	return filepath.Join(append([]string{r.cache, "root"}, elements...)...)
 }
 
-// home is the path of something of apt's.
-func (r root) home(elements ...string) string {
+// folder is the path of something of apt's.
+func (r root) folder(elements ...string) string {
 	return filepath.Join(append([]string{r.cache, "apt"}, elements...)...)
 }
 
 // status is apt's list of the packages that are there.
-func (r root) status() string { return r.home("status") }
+func (r root) status() string { return r.folder("status") }
 
 // unwanted is what of the packages is not unpacked.
 func unwanted() []string {
@@ -63,7 +63,7 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 			return fmt.Errorf("%w: they are Debian's packages, and this machine has no %s", ErrUnable, program)
 		}
 	}
-	for _, folder := range []string{r.home("state"), r.home("archives", "partial"), filepath.Join(r.lists, "partial")} {
+	for _, folder := range []string{r.folder("state"), r.folder("archives", "partial"), filepath.Join(r.lists, "partial")} {
 		if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // Packages are no secret.
 			return fmt.Errorf("making the cache: %w", err)
 		}
@@ -79,7 +79,7 @@ func (r root) ensure(ctx context.Context, packages []string) error {
 	if err := r.download(ctx, packages); err != nil {
 		return err
 	}
-	archives, err := filepath.Glob(r.home("archives", "*.deb"))
+	archives, err := filepath.Glob(r.folder("archives", "*.deb"))
 	if err != nil {
 		return fmt.Errorf("looking for the packages: %w", err)
 	}
@@ -156,10 +156,10 @@ func (r root) download(ctx context.Context, packages []string) error {
 func (r root) apt(ctx context.Context, args ...string) error {
 	options := []string{
 		"-q",
-		"-o", "Dir::State=" + r.home("state"),
+		"-o", "Dir::State=" + r.folder("state"),
 		"-o", "Dir::State::lists=" + r.lists,
 		"-o", "Dir::State::status=" + r.status(),
-		"-o", "Dir::Cache=" + r.home(),
+		"-o", "Dir::Cache=" + r.folder(),
 		"-o", "APT::Install-Recommends=false",
 		"-o", "APT::Sandbox::User=root",
 		"-o", "Acquire::Languages=none",
@@ -311,12 +311,12 @@ func output(command *exec.Cmd) ([]byte, error) {
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
-		said := strings.TrimSpace(stdout.String() + stderr.String())
+		output := strings.TrimSpace(stdout.String() + stderr.String())
 		const most = 2000
-		if len(said) > most {
-			said = "... " + said[len(said)-most:]
+		if len(output) > most {
+			output = "... " + output[len(output)-most:]
 		}
-		return nil, fmt.Errorf("running %s: %w: %s", strings.Join(command.Args, " "), err, said)
+		return nil, fmt.Errorf("running %s: %w: %s", strings.Join(command.Args, " "), err, output)
 	}
 	return stdout.Bytes(), nil
 }

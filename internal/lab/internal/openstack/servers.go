@@ -48,8 +48,8 @@ func (l *Lab) decideServers(ctx context.Context, state *layout.OpenStack, chosen
 	probe := exec.CommandContext(ctx, l.Executable, servers.ProcessProbe, "--folder", l.Dir.Path("tmp", "probe")) //nolint:gosec // This program.
 	process.Isolate(probe)
 	state.Servers = ServersContainers
-	if said, err := probe.CombinedOutput(); err != nil {
-		state.Servers, state.ServersReason = ServersNone, strings.TrimSpace(string(said))
+	if output, err := probe.CombinedOutput(); err != nil {
+		state.Servers, state.ServersReason = ServersNone, strings.TrimSpace(string(output))
 		l.Log.WarnContext(ctx, "nothing will be behind the servers of the lab", "reason", state.ServersReason)
 	}
 	return l.Dir.SaveOpenStack(state)

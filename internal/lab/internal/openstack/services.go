@@ -60,7 +60,7 @@ const (
 
 // services are all that the lab knows, in the order of starting. The place of a service in the catalogue is also that of
 // its port.
-func services() []service {
+func services() []service { //nolint:funlen // A table.
 	return []service{
 		{
 			kind: queue, name: "rabbitmq", config: "rabbitmq.conf", internal: true,

@@ -58,8 +58,8 @@ func (l *Lab) decideSystems(ctx context.Context, state *layout.OpenStack, wanted
 	}
 	probe := exec.CommandContext(ctx, l.Executable, servers.ProcessProbe, "--managed") //nolint:gosec // This program.
 	process.Isolate(probe)
-	if said, err := probe.CombinedOutput(); err != nil && slices.Contains(wanted, servers.SystemDocker) {
-		return fmt.Errorf("%w: system %s: %s", ErrUnable, servers.SystemDocker, strings.TrimSpace(string(said)))
+	if output, err := probe.CombinedOutput(); err != nil && slices.Contains(wanted, servers.SystemDocker) {
+		return fmt.Errorf("%w: system %s: %s", ErrUnable, servers.SystemDocker, strings.TrimSpace(string(output)))
 	}
 	return nil
 }

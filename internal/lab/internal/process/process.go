@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// pollInterval is how often a process that was told to end is looked at.
+// pollInterval is how often a process that got a signal is looked at.
 const pollInterval = 20 * time.Millisecond
 
 // Record identifies a process beyond the reuse of its id: two processes never share both id and start time.
@@ -106,7 +106,7 @@ func (r Record) end(ctx context.Context, signal syscall.Signal) error {
 	for r.Alive() {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("process %d was told to end (%s) and is still there: %w", r.PID, signal, ctx.Err())
+			return fmt.Errorf("process %d got %s and is still there: %w", r.PID, signal, ctx.Err())
 		case <-ticker.C:
 		}
 	}

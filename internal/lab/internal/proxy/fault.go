@@ -83,7 +83,7 @@ func (f Fault) String() string {
 	return string(f.Mode)
 }
 
-// Faulty forwards TCP connections and fails as it is told.
+// Faulty forwards TCP connections with the faults that are set.
 type Faulty struct {
 	target string
 	log    *slog.Logger

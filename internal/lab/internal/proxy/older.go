@@ -19,7 +19,7 @@ import (
 )
 
 // Older shows an API server as if it did not serve some versions of its API groups yet: they are not discovered, and
-// asking for them fails. Whatever else is asked for is the server's business, credentials included.
+// asking for them fails. All else is the server's business, credentials included.
 type Older struct {
 	// Target is the API server, Roots are the authorities of its certificate.
 	Target *url.URL

@@ -21,7 +21,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// Options are what a host is told.
+// Options are the arguments of a host.
 type Options struct {
 	// Socket is where it is asked, Data the folder of its servers, Volumes that of their volumes, Image the root that servers
 	// share. Systems is a folder with a link to the layer of each system that servers can have.
@@ -53,7 +53,7 @@ func Serve(ctx context.Context, options Options) error {
 	if err := raiseLimit("fs/inotify/max_user_instances", watchers); err != nil {
 		options.Log.Warn("more than a few servers with systemd may not boot", "error", err)
 	}
-	// Whoever waits for it knows that this host has ended; before that, what is left of an earlier one is removed.
+	// The holder of the lock knows that this host has ended; before that, what is left of an earlier one is removed.
 	lock, err := lockFile(filepath.Join(filepath.Dir(options.Socket), LockFile))
 	if err != nil {
 		return err

@@ -149,11 +149,11 @@ func ask(address, line string) string {
 	defer conn.Close() //nolint:errcheck // It was read.
 	_ = conn.SetDeadline(time.Now().Add(10 * time.Second))
 	fmt.Fprintln(conn, line)
-	said, err := io.ReadAll(conn)
+	output, err := io.ReadAll(conn)
 	if err != nil {
 		return err.Error()
 	}
-	return string(said)
+	return string(output)
 }
 
 // bench is a host under test.
@@ -173,31 +173,31 @@ func TestHost(t *testing.T) {
 	}
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
 	b.call(t, http.MethodPost, "/servers/two/start", nil, nil)
-	b.says(t, b.address(0, 5), "hello", "host-one 1")
-	b.says(t, b.address(0, 6), "hello", "host-two 1")
-	b.says(t, b.address(1, 7), "hello", "host-two 1")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 1")
+	b.expectAnswer(t, b.address(0, 6), "hello", "host-two 1")
+	b.expectAnswer(t, b.address(1, 7), "hello", "host-two 1")
 	// To a network that it is not on itself.
-	b.says(t, b.address(0, 5), "reach "+b.address(1, 7), "host-two 1")
+	b.expectAnswer(t, b.address(0, 5), "reach "+b.address(1, 7), "host-two 1")
 
 	b.call(t, http.MethodPost, "/servers/one/stop", nil, nil)
 	if got := b.running(t); got != "two" {
 		t.Errorf("after a stop these run: %s", got)
 	}
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
-	b.says(t, b.address(0, 5), "hello", "host-one 2")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 2")
 	b.call(t, http.MethodPost, "/servers/one/reboot", nil, nil)
-	b.says(t, b.address(0, 5), "hello", "host-one 3")
-	b.says(t, b.address(0, 5), "reboot", "")
-	b.says(t, b.address(0, 5), "hello", "host-one 4")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 3")
+	b.expectAnswer(t, b.address(0, 5), "reboot", "")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 4")
 
 	third := b.card(1, 8)
 	b.call(t, http.MethodPut, "/servers/one/interfaces/"+third.Port, third, nil)
-	b.says(t, b.address(1, 8), "hello", "host-one 4")
+	b.expectAnswer(t, b.address(1, 8), "hello", "host-one 4")
 	// A card that comes takes the place of one that went.
 	first := b.card(0, 5)
 	b.call(t, http.MethodDelete, "/servers/one/interfaces/"+first.Port, nil, nil)
 	b.call(t, http.MethodPut, "/servers/one/interfaces/"+first.Port, first, nil)
-	b.says(t, b.address(0, 5), "hello", "host-one 4")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 4")
 	b.call(t, http.MethodDelete, "/servers/one/interfaces/"+third.Port, nil, nil)
 	b.call(t, http.MethodDelete, "/servers/two", nil, nil)
 	b.call(t, http.MethodDelete, "/servers/two", nil, nil)
@@ -207,11 +207,11 @@ func TestHost(t *testing.T) {
 	// Its address goes to another one.
 	b.call(t, http.MethodPut, "/servers/three", b.definition("three", 6), nil)
 	b.call(t, http.MethodPost, "/servers/three/start", nil, nil)
-	b.says(t, b.address(0, 6), "hello", "host-three 1")
-	var said string
-	b.call(t, http.MethodGet, "/servers/three/console", nil, &said)
-	if !strings.Contains(said, "listening") {
-		t.Errorf("the console says %q", said)
+	b.expectAnswer(t, b.address(0, 6), "hello", "host-three 1")
+	var output string
+	b.call(t, http.MethodGet, "/servers/three/console", nil, &output)
+	if !strings.Contains(output, "listening") {
+		t.Errorf("the console says %q", output)
 	}
 
 	// A second lab has other addresses.
@@ -232,12 +232,12 @@ func TestHost(t *testing.T) {
 		}
 		return nil
 	})
-	if said := ask(b.address(0, 5), "hello"); strings.HasPrefix(said, "host-") {
-		t.Errorf("a server of a host that was killed says %q", said)
+	if output := ask(b.address(0, 5), "hello"); strings.HasPrefix(output, "host-") {
+		t.Errorf("a server of a host that was killed says %q", output)
 	}
 	b.start(t, b.octet)
-	b.says(t, b.address(0, 5), "hello", "host-one 5")
-	b.says(t, b.address(0, 6), "hello", "host-three 2")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 5")
+	b.expectAnswer(t, b.address(0, 6), "hello", "host-three 2")
 	if mounts, err := os.ReadFile("/proc/self/mounts"); err != nil || strings.Contains(string(mounts), b.dir) {
 		t.Errorf("mounts of servers are to be seen outside: %v\n%s", err, mounts)
 	}
@@ -255,8 +255,8 @@ func TestVolumes(t *testing.T) {
 	b.call(t, http.MethodPut, "/servers/one", definition, nil)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
 	server := b.address(0, 5)
-	b.says(t, server, "write vdb hello", "hello 1048576")
-	b.says(t, server, "read vdc", "open /dev/vdc: no such file or directory")
+	b.expectAnswer(t, server, "write vdb hello", "hello 1048576")
+	b.expectAnswer(t, server, "read vdc", "open /dev/vdc: no such file or directory")
 
 	for path, volume := range map[string]Volume{"volume-two": {Device: "vdb"}, "volume-three": {}, ".hidden": {}, "volume-two/": {}} {
 		if code := b.try(t, http.MethodPut, "/servers/one/volumes/"+path, volume, nil); code < http.StatusBadRequest {
@@ -265,37 +265,37 @@ func TestVolumes(t *testing.T) {
 	}
 	b.call(t, http.MethodPut, "/servers/one/volumes/volume-two", Volume{Device: "vdc"}, nil)
 	b.call(t, http.MethodPut, "/servers/one/volumes/volume-two", Volume{Device: "vdc"}, nil)
-	b.says(t, server, "write vdc again", "again 1048576")
+	b.expectAnswer(t, server, "write vdc again", "again 1048576")
 	if err := os.Truncate(second, 2<<20); err != nil {
 		t.Fatal(err)
 	}
 	b.call(t, http.MethodPost, "/servers/one/volumes/volume-two/resize", nil, nil)
-	b.says(t, server, "read vdc", "again 2097152")
+	b.expectAnswer(t, server, "read vdc", "again 2097152")
 
-	// The disks come back with the server, whoever starts it again.
+	// The disks come back with the server, also when another host starts it.
 	b.call(t, http.MethodPost, "/servers/one/stop", nil, nil)
 	b.loops(t, 0)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
-	b.says(t, server, "read vdb", "hello 1048576")
-	b.says(t, server, "reboot", "")
-	b.says(t, server, "read vdc", "again 2097152")
+	b.expectAnswer(t, server, "read vdb", "hello 1048576")
+	b.expectAnswer(t, server, "reboot", "")
+	b.expectAnswer(t, server, "read vdc", "again 2097152")
 	b.loops(t, 2)
 
 	b.call(t, http.MethodDelete, "/servers/one/volumes/volume-one", nil, nil)
 	b.call(t, http.MethodDelete, "/servers/one/volumes/volume-one", nil, nil)
-	b.says(t, server, "read vdb", "open /dev/vdb: no such file or directory")
+	b.expectAnswer(t, server, "read vdb", "open /dev/vdb: no such file or directory")
 	if text, err := os.ReadFile(first); err != nil || !bytes.HasPrefix(text, []byte("hello\x00")) {
 		t.Errorf("the file of a volume that was detached begins with %.10q, %v", text, err)
 	}
 	b.loops(t, 1)
-	b.says(t, server, "write vdc later", "later 2097152")
+	b.expectAnswer(t, server, "write vdc later", "later 2097152")
 
 	if err := b.record.Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	b.loops(t, 0)
 	b.start(t, b.octet)
-	b.says(t, server, "read vdc", "later 2097152")
+	b.expectAnswer(t, server, "read vdc", "later 2097152")
 	b.call(t, http.MethodDelete, "/servers/one", nil, nil)
 	b.loops(t, 0)
 	if text, err := os.ReadFile(second); err != nil || !bytes.HasPrefix(text, []byte("later\x00")) {
@@ -361,8 +361,8 @@ func newBench(t *testing.T) *bench {
 	b := &bench{dir: t.TempDir()}
 	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, filepath.Join(b.dir, "probe"))
 	process.Isolate(probe)
-	if said, err := probe.CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("%v: %s", err, said)
+	if output, err := probe.CombinedOutput(); err != nil {
+		reason := fmt.Sprintf("%v: %s", err, output)
 		if os.Getenv("LAB_REQUIRE") == "all" {
 			t.Fatal(reason)
 		}
@@ -400,8 +400,8 @@ func (b *bench) start(t *testing.T, octet int) {
 		if err := record.Kill(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)
 		}
-		if said, err := os.ReadFile(log); t.Failed() && err == nil {
-			t.Logf("the host says:\n%s", said)
+		if output, err := os.ReadFile(log); t.Failed() && err == nil {
+			t.Logf("the host says:\n%s", output)
 		}
 	})
 	b.until(t, "the host", func() error {
@@ -438,8 +438,8 @@ func (b *bench) address(network, last int) string {
 	return fmt.Sprintf("%d.%d.%d.%d", firstOctet, b.octet, network, last)
 }
 
-// says waits until a server answers with a text.
-func (b *bench) says(t *testing.T, address, line, want string) {
+// expectAnswer waits until a server answers with a text.
+func (b *bench) expectAnswer(t *testing.T, address, line, want string) {
 	t.Helper()
 	b.until(t, address, func() error {
 		if got := ask(address, line); got != want && want != "" {

@@ -41,8 +41,8 @@ func TestManaged(t *testing.T) {
 	b := newBench(t)
 	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, "--managed")
 	process.Isolate(probe)
-	if said, err := probe.CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("%v: %s", err, said)
+	if output, err := probe.CombinedOutput(); err != nil {
+		reason := fmt.Sprintf("%v: %s", err, output)
 		if os.Getenv("LAB_REQUIRE") == "all" {
 			t.Fatal(reason)
 		}
@@ -66,8 +66,8 @@ func TestManaged(t *testing.T) {
 	b.layer(t, SystemDocker)
 	b.call(t, http.MethodPut, "/servers/one", definition, nil)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
-	b.says(t, b.address(0, 5), "hello", "host-one 1")
-	b.says(t, b.address(0, 5), "groups", "/inner")
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 1")
+	b.expectAnswer(t, b.address(0, 5), "groups", "/inner")
 	group := fmt.Sprintf("/lab%d/one", b.octet)
 	if !strings.Contains(groups(t), group+"/inner") {
 		t.Errorf("the control groups of the machine are %s", groups(t))
@@ -77,7 +77,7 @@ func TestManaged(t *testing.T) {
 		t.Errorf("after a stop the control groups of the machine are %s", groups(t))
 	}
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
-	b.says(t, b.address(0, 5), "groups", "/inner")
+	b.expectAnswer(t, b.address(0, 5), "groups", "/inner")
 
 	if err := b.record.Kill(t.Context()); err != nil {
 		t.Fatal(err)
@@ -89,8 +89,8 @@ func TestManaged(t *testing.T) {
 		return nil
 	})
 	if strings.Contains(groups(t), fmt.Sprintf("/lab%d", b.octet)) {
-		said, _ := os.ReadFile(filepath.Join(b.dir, "sweeper.log"))
-		t.Errorf("after the end of the host the control groups of the machine are %s, and the sweeper says %q", groups(t), said)
+		output, _ := os.ReadFile(filepath.Join(b.dir, "sweeper.log"))
+		t.Errorf("after the end of the host the control groups of the machine are %s, and the sweeper says %q", groups(t), output)
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"log/slog"
 )
 
-// Options are what a host is told.
+// Options are the arguments of a host.
 type Options struct {
 	Socket, Data, Volumes, Image, Systems string
 	Octet                                 int

@@ -106,28 +106,28 @@ func (s *server) launch() (_ *running, err error) {
 		return nil, fmt.Errorf("opening the console: %w", err)
 	}
 	defer log.Close() //nolint:errcheck // The server has a descriptor of its own.
-	said, say, err := os.Pipe()
+	problems, report, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("making a pipe: %w", err)
 	}
-	defer said.Close() //nolint:errcheck // It was read.
+	defer problems.Close() //nolint:errcheck // It was read.
 	process := &running{ended: make(chan struct{}), stop: syscall.SIGTERM}
 	for _, volume := range s.definition.Volumes {
 		if err := process.disks.open(s.host, volume); err != nil {
-			return nil, errors.Join(err, say.Close(), process.disks.closeAll())
+			return nil, errors.Join(err, report.Close(), process.disks.closeAll())
 		}
 	}
 	command, err := s.command(process)
 	if err != nil {
-		return nil, errors.Join(err, say.Close(), process.disks.closeAll())
+		return nil, errors.Join(err, report.Close(), process.disks.closeAll())
 	}
-	command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{say}
+	command.Stdout, command.Stderr, command.ExtraFiles = log, log, []*os.File{report}
 	hold, err := command.StdinPipe()
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), say.Close(), process.disks.closeAll())
+		return nil, errors.Join(fmt.Errorf("making a pipe: %w", err), report.Close(), process.disks.closeAll())
 	}
 	err = s.host.groups.start(command, process.group)
-	_ = say.Close()
+	_ = report.Close()
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("starting the server: %w", err), process.disks.closeAll())
 	}
@@ -136,7 +136,7 @@ func (s *server) launch() (_ *running, err error) {
 		return nil, errors.Join(err, s.kill(process))
 	}
 	_ = hold.Close()
-	if problem, err := io.ReadAll(said); err != nil || len(problem) > 0 {
+	if problem, err := io.ReadAll(problems); err != nil || len(problem) > 0 {
 		return nil, errors.Join(fmt.Errorf("starting the server: %s", problem), err, s.kill(process))
 	}
 	return process, nil
@@ -229,7 +229,7 @@ func (s *server) watch(process *running) {
 func (s *server) stop(grace time.Duration) error {
 	s.state.Lock()
 	process := s.process
-	// Whoever watches it sees that it was meant to end.
+	// Watchers see that it was meant to end.
 	s.process = nil
 	s.state.Unlock()
 	if process != nil {
@@ -310,9 +310,9 @@ func (s *server) setPassword(line string) error {
 	command.Stdin = strings.NewReader(line + "\n")
 	command.SysProcAttr = &syscall.SysProcAttr{Chroot: fmt.Sprintf("/proc/%d/root", process.command.Process.Pid)}
 	command.Dir = "/"
-	if said, err := command.CombinedOutput(); err != nil {
+	if output, err := command.CombinedOutput(); err != nil {
 		user, _, _ := strings.Cut(line, ":")
-		return fmt.Errorf("setting the password of %s: %w: %s", user, err, said)
+		return fmt.Errorf("setting the password of %s: %w: %s", user, err, output)
 	}
 	return nil
 }

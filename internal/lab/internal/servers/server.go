@@ -75,7 +75,7 @@ type Volume struct {
 	Device string `json:"device"`
 }
 
-// BootOptions are what a server that boots is told.
+// BootOptions are the arguments of a server that boots.
 type BootOptions struct {
 	// Layers are the folders of which its image is made, the uppermost first.
 	Layers []string
@@ -138,7 +138,7 @@ func (d *Definition) add(volume Volume) error {
 	if !identifier.MatchString(volume.File) {
 		return fmt.Errorf("a volume cannot be the file %q", volume.File)
 	}
-	// The root of a server is no disk, but it has the name of the first one in a real server, and in Nova's books.
+	// The root of a server is not a disk, but it has the name of the first one in a real server, and in Nova's books.
 	for letter := 'b'; volume.Device == "" && letter <= 'z'; letter++ {
 		if device := "vd" + string(letter); !d.has(device) {
 			volume.Device = device

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The systems that a server can have in the place of the plain one. Each is a layer of further packages above the image that
+// The systems that a server can have instead of the plain one. Each is a layer of further packages above the image that
 // all servers share.
 const (
 	// SystemDocker is systemd with Docker, and with HAProxy and the lab's own program for those who start them.

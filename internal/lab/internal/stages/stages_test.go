@@ -139,8 +139,8 @@ func (p *player) apply(patch *lifecycle.Patch) error {
 	return json.Unmarshal(after, p.pod)
 }
 
-// settle plays stages until one repeats, none matches or the pod is deleted, and returns their names.
-func (p *player) settle(t *testing.T) []string {
+// playAll plays stages until one repeats, none matches or the pod is deleted, and returns their names.
+func (p *player) playAll(t *testing.T) []string {
 	t.Helper()
 	var played []string
 	for !p.deleted {
@@ -240,7 +240,7 @@ func TestPodLife(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			p := newPlayer(t, newPod(test.edit))
-			if diff := cmp.Diff(test.played, p.settle(t)); diff != "" {
+			if diff := cmp.Diff(test.played, p.playAll(t)); diff != "" {
 				t.Errorf("stages (-want +got):\n%s", diff)
 			}
 			if p.pod.Status.Phase != test.phase || p.condition(corev1.PodReady) != test.ready {
@@ -297,7 +297,7 @@ func TestProgramAnswers(t *testing.T) {
 	if name, container := ProgramOf(p.pod); name != "core" || container.Name != "amf" {
 		t.Errorf("the program is %q of container %+v", name, container)
 	}
-	if diff := cmp.Diff([]string{"pod-start"}, p.settle(t)); diff != "" {
+	if diff := cmp.Diff([]string{"pod-start"}, p.playAll(t)); diff != "" {
 		t.Errorf("before it answers (-want +got):\n%s", diff)
 	}
 	for _, step := range []struct{ answers, stage string }{

@@ -25,11 +25,11 @@ const patience = 2 * time.Minute
 type Sweep struct {
 	// Down stops the lab of a directory and deletes it, if its owner has ended.
 	Down func(ctx context.Context, dir layout.Dir) (gone bool, err error)
-	// Out is told what was removed.
+	// Out gets a line for each removal.
 	Out io.Writer
 }
 
-// Run removes whatever can be removed. What cannot is an error, and keeps nothing else from going.
+// Run removes all that can be removed. A failure is an error, and the others are removed all the same.
 func (s Sweep) Run(ctx context.Context) error {
 	var errs []error
 	// What used a lab ends with it, and may have owned others.
@@ -80,7 +80,7 @@ func (s Sweep) lab(ctx context.Context, entry layout.Entry) (gone bool, err erro
 // leftover ends the processes of a lab whose directory has gone.
 func (s Sweep) leftover(ctx context.Context, entry layout.Entry) error {
 	ended := 0
-	for _, record := range append(entry.Processes, strays(entry.Dir)...) {
+	for _, record := range append(entry.Processes, podPrograms(entry.Dir)...) {
 		if !record.Alive() {
 			continue
 		}

@@ -166,9 +166,9 @@ func TestSweep(t *testing.T) {
 			t.Errorf("%s is there: %v, want %v", path, !want, want)
 		}
 	}
-	for _, said := range []string{string(abandoned) + " is gone", "2 processes have ended", "vnf-ci."} {
-		if !strings.Contains(out.String(), said) {
-			t.Errorf("the sweep does not say %q:\n%s", said, out.String())
+	for _, want := range []string{string(abandoned) + " is gone", "2 processes have ended", "vnf-ci."} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("the sweep does not say %q:\n%s", want, out.String())
 		}
 	}
 	out.Reset()

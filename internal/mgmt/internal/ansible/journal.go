@@ -46,14 +46,14 @@ type journal struct {
 	// last is the last failure of each node that was not to be ignored. A later play or
 	// block may still rescue the node.
 	last map[string]Failure
-	// noise is the end of what is no event.
+	// noise is the end of what is not an event.
 	noise []string
 }
 
 // noiseLines is how much of what Ansible itself says is kept for an error.
 const noiseLines = 20
 
-// other takes a line of ansible-playbook that is no event, masked.
+// other takes a line of ansible-playbook that is not an event, masked.
 func (j *journal) other(line string) {
 	if strings.TrimSpace(line) == "" {
 		return

@@ -35,7 +35,7 @@ type Needs struct {
 	Passwords bool
 }
 
-// Preflight looks whether a host can run playbooks, and returns the version of its
+// Preflight checks that a host can run playbooks, and returns the version of its
 // ansible-core. The error tells each thing that is missing, and what to install.
 func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version string, err error) {
 	passwords := ""

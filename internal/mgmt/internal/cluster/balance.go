@@ -68,7 +68,7 @@ func (c *Cluster) balance(ctx context.Context, all []*Node) error {
 	return nil
 }
 
-// Environment is what programs are told of the proxy, by the names that they know.
+// Environment is the proxy as environment variables, by the names that programs know.
 func (p Proxy) Environment() map[string]string {
 	out := map[string]string{}
 	set := func(name, value string) {

@@ -32,7 +32,7 @@ type Installer interface {
 // state is what is written down of a cluster.
 type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
-	// MastersLeft is set from when a master has left until the others were told.
+	// MastersLeft is set from when a master has left until the others are updated.
 	MastersLeft bool `json:"masters_left,omitempty"`
 	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
 	Registered string `json:"registered,omitempty"`
@@ -321,7 +321,7 @@ func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Clie
 	return nil, nil, errors.Join(errs...)
 }
 
-// connect has all nodes use the private registries, and no others that they were told of
+// connect has all nodes use the private registries, and removes the others that they were configured with
 // before.
 func (c *Cluster) connect(ctx context.Context) error {
 	return remote.Each(ctx, bound, c.state.Nodes, func(ctx context.Context, n *Node) error {

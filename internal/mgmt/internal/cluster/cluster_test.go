@@ -212,7 +212,7 @@ func TestClusterFollowsItsServers(t *testing.T) {
 	assert.Equal(t, []string{"install master1,worker1,worker2"}, s.taken(), "without a master it is another cluster")
 }
 
-// What leaves is drained and removed first; what cannot be is told before anything is done.
+// What leaves is drained and removed first; what cannot be is reported before anything is done.
 func TestNodesLeave(t *testing.T) {
 	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
@@ -297,7 +297,7 @@ func TestMastersLeaveFirst(t *testing.T) {
 	assert.Equal(t, []string{"remove master1 gone=true", "remove worker2 gone=true", "add  after masters have left"}, s.taken(), "of servers that were lost as well")
 	s.fail = ""
 	require.NoError(t, s.lead(t))
-	assert.Equal(t, []string{"add  after masters have left"}, s.taken(), "the others are told, though none has come")
+	assert.Equal(t, []string{"add  after masters have left"}, s.taken(), "the others are updated, though none has come")
 	require.NoError(t, s.lead(t))
 	assert.Empty(t, s.taken())
 }

@@ -62,7 +62,7 @@ func (c *Cluster) Group(n *Node) Group {
 }
 
 // find brings the nodes together with the servers that there are: a node whose server is
-// not there is gone, a server that is no node yet becomes one, under the lowest free name.
+// not there is gone, a server that is not a node yet becomes one, under the lowest free name.
 func (c *Cluster) find(ctx context.Context) error {
 	has, err := c.Call.Resources(ctx)
 	if err != nil {

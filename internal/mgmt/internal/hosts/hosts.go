@@ -182,11 +182,11 @@ func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, 
 	return c, nil
 }
 
-// leavingPatience is how long a server is waited for at most that goes anyway, maybe for the
+// leavingPatience is the longest wait for a server that goes anyway, maybe for the
 // very reason that it does not answer.
 const leavingPatience = 20 * time.Second
 
-// patienceIn is how long the server is waited for in a call.
+// patienceIn is how long a call waits for the server.
 func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
 	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
 		return min(s.patience, leavingPatience)

@@ -7,7 +7,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A server that goes anyway is waited for less long than one that stays, and never longer
+// The wait for a server that goes anyway is shorter than for one that stays, and never longer
 // than the user wants to wait for it.
 func TestPatience(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -75,7 +75,7 @@ func (o *Object) value(name string) (any, bool) {
 	return v, v != nil
 }
 
-// Text is a text, or a number or truth value as one; empty when it is not given.
+// Text is a text, or a number or boolean as one; empty when it is not given.
 func (o *Object) Text(name string) string {
 	v, ok := o.value(name)
 	if !ok {
@@ -103,7 +103,7 @@ func (o *Object) Required(name string) string {
 	return text
 }
 
-// Bool is a truth value, also as text.
+// Bool is a boolean, also as text.
 func (o *Object) Bool(name string) bool {
 	text := o.Text(name)
 	if text == "" {

@@ -25,14 +25,14 @@ const (
 // runtimes are the engines as an error lists them.
 var runtimes = []Runtime{Docker, Podman, Containerd}
 
-// What is taken when nothing is said.
+// What is taken by default.
 const (
 	DefaultName  = "private_registry"
 	DefaultImage = "docker.io/library/registry:3"
 	DefaultPort  = 5000
 )
 
-// Config is a registry as it shall be.
+// Config is the desired state of a registry.
 type Config struct {
 	// Name is that of the container; empty is DefaultName.
 	Name string

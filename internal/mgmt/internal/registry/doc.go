@@ -4,7 +4,7 @@
 // mgmt-drivers-private-registry and the resource vnf_private_registry are both made of it.
 //
 // Everything can be done again. What is on the host is looked at first, in one command;
-// what is as it shall be stays untouched, and what an interrupted run left is continued.
+// what is right stays untouched, and an interrupted run is resumed.
 //
 // On the host there are, for a registry of the name private_registry:
 //

@@ -74,8 +74,8 @@ func lastLines(text string, n int) string {
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// survey is what is on a host, before anything is done.
-type survey struct {
+// hostState is what is on a host, before anything is done.
+type hostState struct {
 	id, system, machine string
 	systemd             bool
 	// files are the SHA-256 of those in the folder of the registry by their names.
@@ -92,14 +92,14 @@ type survey struct {
 	restarts, status   string
 }
 
-// look surveys a host.
-func (e engine) look(ctx context.Context, client *remote.Client, c Config) (*survey, error) {
-	out, err := shell.Ask(ctx, client, e.command(call{what: "look for the registry", function: []string{"survey", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
+// inspect reads the state of a host.
+func (e engine) inspect(ctx context.Context, client *remote.Client, c Config) (*hostState, error) {
+	out, err := shell.Ask(ctx, client, e.command(call{what: "look for the registry", function: []string{"inspect", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
 	if err != nil {
 		return nil, fmt.Errorf("reading what is installed on %s: %w", client.Name(), err)
 	}
 	values := pairs(out)
-	s := &survey{
+	s := &hostState{
 		id: values["id"], system: values["system"], machine: values["machine"], systemd: values["systemd"] == "true",
 		files: map[string]string{}, listener: values["listener"],
 		present: values["present"] == "true", version: values["version"],

@@ -21,7 +21,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 )
 
-// TestMain is the registry in a container of the stand-in for Docker, when it is told to be.
+// TestMain is the registry in a container of the stand-in for Docker, when its environment says so.
 func TestMain(m *testing.M) {
 	if address := os.Getenv("STAND_IN_REGISTRY"); address != "" {
 		log.Fatal(serve(address))
@@ -116,7 +116,7 @@ func debianHost(t *testing.T) *hosttest.Host {
 	return h
 }
 
-// takeCalls is what engine, systemd and apt were told since the last time.
+// takeCalls are the calls of engine, systemd and apt since the last time.
 func takeCalls(t *testing.T, h *hosttest.Host) string {
 	t.Helper()
 	text := h.Read(t, "/run/docker/calls")

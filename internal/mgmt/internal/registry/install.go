@@ -18,7 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The bounds of what takes long: another apt is waited for, an image comes over the network.
+// The bounds of what takes long: another apt runs, an image comes over the network.
 const (
 	lockPatience    = 10 * time.Minute
 	packagesTimeout = 30 * time.Minute
@@ -36,13 +36,13 @@ type installer struct {
 	client *remote.Client
 	report func(line string)
 	// found is what was on the host, note what an earlier installation wrote down there.
-	found *survey
+	found *hostState
 	note  note
 }
 
 // Install brings a host to the config and waits until the registry answers. It can be run
-// again after it was interrupted at any instant; where all is as it shall be, it changes
-// nothing. report is told each step before it is done.
+// again after it was interrupted at any instant; where all is right, it changes
+// nothing. report gets each step before it is done.
 func Install(ctx context.Context, client *remote.Client, c Config, report func(line string)) (State, error) {
 	i := &installer{Config: c.completed(), client: client, report: report}
 	i.engine = engines[i.Runtime]
@@ -53,7 +53,7 @@ func Install(ctx context.Context, client *remote.Client, c Config, report func(l
 }
 
 func (i *installer) install(ctx context.Context) error {
-	if err := i.survey(ctx); err != nil {
+	if err := i.readHost(ctx); err != nil {
 		return err
 	}
 	before := i.note
@@ -79,9 +79,9 @@ func (i *installer) install(ctx context.Context) error {
 	return i.forgetImage(ctx, before)
 }
 
-// survey looks at the host and reads the note.
-func (i *installer) survey(ctx context.Context) (err error) {
-	if i.found, err = i.look(ctx, i.client, i.Config); err != nil {
+// readHost reads the state of the host and the note.
+func (i *installer) readHost(ctx context.Context) (err error) {
+	if i.found, err = i.inspect(ctx, i.client, i.Config); err != nil {
 		return err
 	}
 	if i.found.files[fileNote] == "" {
@@ -111,7 +111,7 @@ func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 }
 
 // supported says why a registry cannot be installed on a host.
-func (s *survey) supported(host string) error {
+func (s *hostState) supported(host string) error {
 	name := cmp.Or(s.system, "a system without /etc/os-release")
 	if s.id != "debian" && s.id != "ubuntu" {
 		return fmt.Errorf("%s runs %s, but a registry can be installed on Debian and Ubuntu only; use an image of one of them for the server", host, name)
@@ -185,7 +185,7 @@ func (i *installer) startEngine(ctx context.Context) error {
 		}
 	}
 	// What is there beside the engine is known by now only: a container that an earlier run left.
-	if err := i.survey(ctx); err != nil {
+	if err := i.readHost(ctx); err != nil {
 		return err
 	}
 	if i.found.version == "" {
@@ -269,7 +269,7 @@ func (i *installer) writeNote(ctx context.Context) error {
 	return err
 }
 
-// runContainer makes the container, unless the one that is there is what it shall be.
+// runContainer makes the container, unless the one that is there is right.
 func (i *installer) runContainer(ctx context.Context, files map[string]string) error {
 	wanted := i.spec(i.note, files)
 	digest := wanted.digest()

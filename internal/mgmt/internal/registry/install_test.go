@@ -112,7 +112,7 @@ func TestInstall(t *testing.T) {
 	assert.NotContains(t, output, "password of")
 	assert.NotContains(t, output, "load", "the image was there")
 
-	// Without secrets, as a refresh is, it is what it shall be all the same.
+	// Without secrets, as a refresh is, it is right all the same.
 	known := c
 	known.Key, known.Users = "", map[string]vnfm.Secret{"reader": "", "writer": ""}
 	read, err = Read(t.Context(), client, known)
@@ -317,7 +317,7 @@ func TestDrift(t *testing.T) {
 	}
 }
 
-// Whoever is stopped at any step leaves a host that the next one brings to the same end.
+// An installation that is stopped at any step is finished by the next one.
 func TestKillInstall(t *testing.T) {
 	var steps []string
 	_, err := Install(t.Context(), debianHost(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })

@@ -42,7 +42,7 @@ func (i *installer) ready(ctx context.Context) error {
 		if !reported {
 			i.report("waiting until the registry answers")
 		}
-		found, err := i.look(waiting, i.client, i.Config)
+		found, err := i.inspect(waiting, i.client, i.Config)
 		if err == nil {
 			restarts, _ := strconv.Atoi(found.restarts)
 			if before < 0 {

@@ -43,19 +43,19 @@ func TestRegistryOfServer(t *testing.T) {
 	require.Empty(t, c.Check())
 	server := first.address(t) + ":5000"
 
-	state, err := registry.Install(t.Context(), host, c, says(t))
+	state, err := registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
 	assert.True(t, state.Ready)
 	process := shell(t, host, "docker inspect --format '{{.State.Pid}} {{.State.StartedAt}}' private_registry")
-	again, err := registry.Install(t.Context(), host, c, says(t))
+	again, err := registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
 	assert.Equal(t, state, again)
 	assert.Equal(t, process, shell(t, host, "docker inspect --format '{{.State.Pid}} {{.State.StartedAt}}' private_registry"))
 
 	// HTTP.
-	over := []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: server}}
-	require.NoError(t, runtimeregistries.Verify(t.Context(), node, over))
-	apply(t, node, over)
+	connections := []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: server}}
+	require.NoError(t, runtimeregistries.Verify(t.Context(), node, connections))
+	apply(t, node, connections)
 	send(t, node, lab.SampleArchive, "docker load")
 	sample := server + "/sample:1"
 	shell(t, node, fmt.Sprintf("docker tag sample:latest %[1]s && docker push %[1]s && docker rmi %[1]s", sample))
@@ -65,19 +65,19 @@ func TestRegistryOfServer(t *testing.T) {
 	var authority string
 	authority, c.Certificate, c.Key = certificates(t, "registry.example.com")
 	c.Users = map[string]vnfm.Secret{"user01": "the password of user01"}
-	state, err = registry.Install(t.Context(), host, c, says(t))
+	state, err = registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
 	assert.True(t, state.Ready)
-	over = []runtimeregistries.Connection{{
+	connections = []runtimeregistries.Connection{{
 		Type: runtimeregistries.HTTPS, Server: "registry.example.com:5000", Username: "user01", Password: c.Users["user01"], Certificate: authority,
 		HostsString: first.address(t) + " registry.example.com",
 	}}
 	// As on a node whose kubelet uses containerd, though Docker is there too.
 	shell(t, node, `mkdir -p /var/lib/kubelet && echo 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock"' >/var/lib/kubelet/kubeadm-flags.env`)
-	changed := apply(t, node, over)
+	changed := apply(t, node, connections)
 	assert.Contains(t, changed, "restarted containerd")
 	assert.Contains(t, changed, "removed /etc/docker/daemon.json")
-	require.NoError(t, runtimeregistries.Verify(t.Context(), node, over))
+	require.NoError(t, runtimeregistries.Verify(t.Context(), node, connections))
 	sample = "registry.example.com:5000/sample:1"
 	assert.Equal(t, "hello\n", shell(t, node, "docker run --rm --pull always "+sample+" echo hello 2>/dev/null"))
 	assert.Contains(t, shell(t, node, "docker --config /tmp/nobody pull "+sample+" 2>&1 || true"), "no basic auth credentials")
@@ -90,7 +90,7 @@ func TestRegistryOfServer(t *testing.T) {
 	} {
 		assert.NotContains(t, shell(t, host, line), "the password of user01", line)
 	}
-	wrong := over[0]
+	wrong := connections[0]
 	wrong.Password = "another one"
 	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, []runtimeregistries.Connection{wrong}), `rejects user "user01"`)
 
@@ -109,18 +109,18 @@ func TestRegistryOfServer(t *testing.T) {
 	require.NoError(t, err)
 	assert.True(t, read.Installed)
 	assert.Contains(t, strings.Join(read.Drift, "\n"), "the container private_registry does not run: it is exited, exit code")
-	_, err = registry.Install(t.Context(), host, c, says(t))
+	_, err = registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
 	shell(t, node, "docker rmi "+sample+" && docker pull "+sample)
 
 	// containerd beside it, on another port; Docker takes over from there.
 	beside := c
 	beside.Name, beside.Port, beside.Runtime = "beside", 5001, registry.Containerd
-	state, err = registry.Install(t.Context(), host, beside, says(t))
+	state, err = registry.Install(t.Context(), host, beside, logLines(t))
 	require.NoError(t, err)
 	assert.True(t, state.Ready)
 	main := shell(t, host, "systemctl show -p MainPID --value registry-beside.service")
-	_, err = registry.Install(t.Context(), host, beside, says(t))
+	_, err = registry.Install(t.Context(), host, beside, logLines(t))
 	require.NoError(t, err)
 	assert.Equal(t, main, shell(t, host, "systemctl show -p MainPID --value registry-beside.service"))
 	shell(t, host, "systemctl kill --signal SIGKILL registry-beside.service && systemctl restart containerd")
@@ -132,7 +132,7 @@ func TestRegistryOfServer(t *testing.T) {
 		return nil
 	})
 	beside.Runtime = registry.Docker
-	state, err = registry.Install(t.Context(), host, beside, says(t))
+	state, err = registry.Install(t.Context(), host, beside, logLines(t))
 	require.NoError(t, err)
 	assert.True(t, state.Ready)
 	assert.NotContains(t, shell(t, host, "ctr -n private-registry containers list; ls /etc/systemd/system"), "beside")
@@ -146,13 +146,13 @@ func TestRegistryOfServer(t *testing.T) {
 	require.NoError(t, registry.Remove(t.Context(), host, c, false))
 	assert.NotEmpty(t, shell(t, host, "find /var/lib/private_registry -type f"))
 	assert.Empty(t, shell(t, host, "docker ps -aq; ls -d /etc/private-registry /var/lib/beside 2>/dev/null || true"))
-	_, err = registry.Install(t.Context(), host, c, says(t))
+	_, err = registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
 	shell(t, node, "docker rmi "+sample+" && docker pull "+sample)
 	require.NoError(t, registry.Remove(t.Context(), host, c, true))
 	require.NoError(t, registry.Remove(t.Context(), host, c, true))
 	assert.Empty(t, shell(t, host, "ls -d /var/lib/private_registry 2>/dev/null || true"))
-	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, over), "registry registry.example.com:5000 is unreachable from node")
+	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, connections), "registry registry.example.com:5000 is unreachable from node")
 
 	apply(t, node, nil)
 	assert.NotContains(t, shell(t, node, "cat /etc/hosts; find /etc/docker /etc/containerd /root/.docker /var/lib/kubelet /var/lib/terraform-provider-vnf 2>/dev/null || true"), "registry.example.com")
@@ -163,19 +163,19 @@ func failures(t *testing.T, host *remote.Client, c registry.Config) {
 	t.Helper()
 	other := registry.Config{Name: "other", Port: 5002, Archive: c.Archive}
 	shell(t, host, "systemd-run --quiet --unit listener python3 -m http.server 5002 && for i in 1 2 3 4 5 6 7 8 9 10; do ss -Hltn 'sport = :5002' | grep -q . && break; sleep 1; done")
-	_, err := registry.Install(t.Context(), host, other, says(t))
+	_, err := registry.Install(t.Context(), host, other, logLines(t))
 	require.ErrorContains(t, err, "port 5002 of "+host.Name()+" is in use by python3 (pid ")
 	shell(t, host, "systemctl stop listener && mount -t tmpfs -o size=1m none /var/tmp")
 	other.Archive = fileArchive(t, writeAgain(t, c.Archive))
-	_, err = registry.Install(t.Context(), host, other, says(t))
+	_, err = registry.Install(t.Context(), host, other, logLines(t))
 	require.ErrorContains(t, err, "is too full for the image registry:latest: /var/tmp has 1 MiB free")
 	shell(t, host, "umount /var/tmp")
 	other.Runtime = registry.Podman
-	_, err = registry.Install(t.Context(), host, other, says(t))
+	_, err = registry.Install(t.Context(), host, other, logLines(t))
 	require.ErrorContains(t, err, "podman is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)")
 	require.ErrorContains(t, err, "E: ")
 	other.Runtime, other.Archive, other.Image = registry.Docker, nil, "127.0.0.1:1/nobody/registry:1"
-	_, err = registry.Install(t.Context(), host, other, says(t))
+	_, err = registry.Install(t.Context(), host, other, logLines(t))
 	require.ErrorContains(t, err, "connection refused")
 	require.NoError(t, registry.Remove(t.Context(), host, other, true))
 }
@@ -267,17 +267,17 @@ func certificates(t *testing.T, name string) (authority, server string, key vnfm
 
 func apply(t *testing.T, node *remote.Client, connections []runtimeregistries.Connection) []string {
 	t.Helper()
-	changed, err := runtimeregistries.Apply(t.Context(), node, connections, says(t))
+	changed, err := runtimeregistries.Apply(t.Context(), node, connections, logLines(t))
 	require.NoError(t, err)
 	assert.NotEmpty(t, changed)
-	again, err := runtimeregistries.Apply(t.Context(), node, connections, says(t))
+	again, err := runtimeregistries.Apply(t.Context(), node, connections, logLines(t))
 	require.NoError(t, err)
 	assert.Empty(t, again)
 	return changed
 }
 
-// says writes what is done to the log of the test.
-func says(t *testing.T) func(string) {
+// logLines writes what is done to the log of the test.
+func logLines(t *testing.T) func(string) {
 	t.Helper()
 	return func(line string) { t.Log(line) }
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // Remove removes the container of a registry, its image and its files, and with removeData
-// the images that were pushed to it. The engine stays. What is gone already is no error; a
+// the images that were pushed to it. The engine stays. What is gone already is not an error; a
 // container of the name that is not ours stays.
 func Remove(ctx context.Context, client *remote.Client, c Config, removeData bool) error {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
@@ -21,11 +21,11 @@ func Remove(ctx context.Context, client *remote.Client, c Config, removeData boo
 }
 
 func (i *installer) remove(ctx context.Context, removeData bool) error {
-	if err := i.survey(ctx); err != nil {
+	if err := i.readHost(ctx); err != nil {
 		return err
 	}
 	if i.found.present && i.found.version == "" && i.note.Container != nil {
-		// Whoever starts the engine again would have the container back.
+		// A later start of the engine would bring the container back.
 		if err := i.startEngine(ctx); err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// differences names what a container has otherwise than it shall be.
+// differences names what of a container differs from the desired state.
 func (s spec) differences(wanted spec) []string {
 	var out []string
 	note := func(differs bool, format string, args ...any) {

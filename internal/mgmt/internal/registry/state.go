@@ -16,7 +16,7 @@ type State struct {
 	// System is the name of the host's, EngineVersion that of the engine.
 	System, EngineVersion string
 	// Installed says that there is a container, Running that it runs, and Ready that the
-	// registry answers as it shall.
+	// registry answers as expected.
 	Installed, Running, Ready bool
 	// Image is what the engine identifies the image by, and ImageSource where it came from:
 	// the digest of an archive, or a reference.
@@ -24,7 +24,7 @@ type State struct {
 	// ConfigDigest is that of all that the container was made for.
 	ConfigDigest string
 	Port         int
-	// Drift names what is not as it shall be, in the words of the arguments where there is
+	// Drift names the differences from the desired state, in the words of the arguments where there is
 	// one for it; the next Install puts it right.
 	Drift []string
 }
@@ -43,7 +43,7 @@ func (i *installer) state() State {
 func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]
-	if err := i.survey(ctx); err != nil {
+	if err := i.readHost(ctx); err != nil {
 		return State{}, fmt.Errorf("reading the registry %s: %w", i.Name, err)
 	}
 	state := State{

@@ -19,7 +19,7 @@ import (
 //go:embed ping.py
 var program string
 
-// question is what the program is told.
+// question is the input of the program.
 type question struct {
 	Server      string `json:"server"`
 	Secure      bool   `json:"secure"`

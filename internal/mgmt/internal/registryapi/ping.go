@@ -33,8 +33,8 @@ type Endpoint struct {
 	Secure bool
 	// Authorities is the PEM of those that are trusted beside the ones that the host knows.
 	Authorities string
-	// Exactly is the only certificate that is accepted, whoever made it and whatever its
-	// names are; nil has it verified.
+	// Exactly is the only certificate that is accepted, with any issuer and any
+	// names; nil has it verified.
 	Exactly *x509.Certificate
 	// Username and Password are sent when there is a user.
 	Username string

@@ -13,7 +13,7 @@ import (
 
 // Apply connects a node to registries: those of connections, and no others of an earlier
 // Apply. It can be run again after it was interrupted at any instant, and changes nothing
-// where all is as it shall be. Changed is what was done; report is told each of it.
+// where all is right. Changed is what was done; report gets each of it.
 func Apply(ctx context.Context, client *remote.Client, connections []Connection, report func(line string)) (changed []string, err error) {
 	w := &worker{client: client, report: report}
 	if err := w.apply(ctx, connections); err != nil {
@@ -65,7 +65,7 @@ func (w *worker) apply(ctx context.Context, connections []Connection) error {
 	return w.writeRecord(ctx, n, p.record)
 }
 
-// differing are the files that are not on the node as they shall be.
+// differing are the files of the node that differ from the plan.
 func (w *worker) differing(ctx context.Context, files []wanted) ([]wanted, error) {
 	var ours []string
 	for _, f := range files {

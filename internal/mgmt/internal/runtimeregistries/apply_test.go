@@ -123,7 +123,7 @@ func TestApplyChangeAndRemove(t *testing.T) {
 	}
 }
 
-// takeCalls are the services that were told something since the last time.
+// takeCalls are the calls of services since the last time.
 func takeCalls(t *testing.T, h *hosttest.Host) []string {
 	t.Helper()
 	var out []string
@@ -135,12 +135,12 @@ func takeCalls(t *testing.T, h *hosttest.Host) []string {
 	return out
 }
 
-// Whoever is stopped at any step leaves a node that the next one brings to the same end.
+// An apply that is stopped at any step is finished by the next one.
 func TestKillApply(t *testing.T) {
-	whole := engineHost(t)
-	changed, err := Apply(t.Context(), whole.Dial(t), both(t), silent)
+	intact := engineHost(t)
+	changed, err := Apply(t.Context(), intact.Dial(t), both(t), silent)
 	require.NoError(t, err)
-	want := content(everything(t, whole))
+	want := content(everything(t, intact))
 	sampler := killtest.New(t)
 	// After the last step there is nothing left to do.
 	for _, number := range sampler.Of(len(changed)-1, 4) {
@@ -196,7 +196,7 @@ func TestApplyWantsAnEngine(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// A registry that is reached from the node is one, whoever may use it.
+// A registry that is reached from the node is one, whatever its users.
 func TestVerify(t *testing.T) {
 	h := hosttest.New(t, standIns)
 	client := h.Dial(t)
@@ -209,7 +209,7 @@ func TestVerify(t *testing.T) {
 	t.Cleanup(registry.Close)
 	server := strings.TrimPrefix(registry.URL, "http://")
 	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "right"}}))
-	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}}), "whoever has no login may have one for each pod")
+	require.NoError(t, Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server}}), "a node without a login may have one for each pod")
 	err := Verify(t.Context(), client, []Connection{{Type: HTTP, Server: server, Username: "a", Password: "wrong one"}})
 	require.ErrorContains(t, err, `rejects user "a"`)
 	assert.NotContains(t, err.Error(), "wrong one")

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Type is how a registry is spoken to.
+// Type is the protocol of a registry.
 type Type string
 
 // The types of connections.

@@ -12,9 +12,9 @@ import (
 // mark is the first line of files that are ours as a whole.
 const mark = "# Managed by terraform-provider-vnf: changes are overwritten."
 
-// hostsTOML tells containerd how a registry is spoken to. It tries the table of the host
-// first, which it wants to be there before version 2, and then the server: both are told the
-// same, so that its error is that of the registry in any case.
+// hostsTOML configures how containerd reaches a registry. It tries the table of the host
+// first, which it wants to be there before version 2, and then the server: both get the
+// same settings, so that its error is that of the registry in any case.
 func hostsTOML(c Connection, folder string) []byte {
 	var settings strings.Builder
 	settings.WriteString("capabilities = [\"pull\", \"resolve\", \"push\"]\n")

@@ -18,7 +18,7 @@ import (
 
 // script defines functions of the shell.
 //
-//go:embed survey.sh
+//go:embed node.sh
 var script string
 
 // The files that others write too.
@@ -67,7 +67,7 @@ type node struct {
 	files map[string]file
 	// effective is the configuration that containerd has taken.
 	effective string
-	// globalAuth is the file that CRI-O was told to take logins from.
+	// globalAuth is the file that CRI-O is configured to take logins from.
 	globalAuth string
 	record     record
 }
@@ -112,7 +112,7 @@ func (w *worker) ask(ctx context.Context, what string, stdin io.Reader, function
 // look reads everything that decides what there is to do.
 func (w *worker) look(ctx context.Context) (*node, error) {
 	files := []string{recordFile, containerdConfig, daemonConfig, dockerAuth, kubeletAuth, crioAuth, hostsFile, hostsTemplate}
-	out, err := w.ask(ctx, "look for the container runtime", nil, append([]string{"survey"}, files...)...)
+	out, err := w.ask(ctx, "look for the container runtime", nil, append([]string{"inspect"}, files...)...)
 	if err != nil {
 		return nil, err
 	}

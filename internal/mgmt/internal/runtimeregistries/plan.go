@@ -11,7 +11,7 @@ import (
 	"slices"
 )
 
-// plan is what a node shall have.
+// plan is what a node is to have.
 type plan struct {
 	// files are those to write, in their order: what is trusted before who trusts it.
 	files []wanted
@@ -21,7 +21,7 @@ type plan struct {
 	record record
 }
 
-// wanted is one file as it shall be.
+// wanted is the desired state of one file.
 type wanted struct {
 	path    string
 	content []byte
@@ -44,7 +44,7 @@ const (
 	restartCRIO       action = "restart crio"
 )
 
-// planFor says what a node shall have for its connections. It asks nobody.
+// planFor is the plan for the connections of a node. It asks nobody.
 func planFor(n *node, connections []Connection) (*plan, error) {
 	p := &plan{record: record{Logins: map[string][]string{}}}
 	if len(connections) > 0 && !n.containerd && !n.docker && !n.crio {
@@ -91,7 +91,7 @@ func (p *plan) own(name string, content []byte, mode fs.FileMode, after action) 
 	p.record.Files = append(p.record.Files, name)
 }
 
-// merge adds a file that others write too, unless it says what it shall already. Without
+// merge adds a file that others write too, unless it holds that already. Without
 // content it goes.
 func (p *plan) merge(n *node, name string, content []byte, mode fs.FileMode, after action) {
 	present, there := n.files[name]
@@ -251,8 +251,8 @@ func loginsOf(connections []Connection) map[string]string {
 	return out
 }
 
-// with is a record of all that is ours before and after a change, so that whoever goes on
-// with an interrupted one knows its own.
+// with is a record of all that is ours before and after a change, so that a run that resumes
+// an interrupted one knows its own.
 func (r record) with(other record) record {
 	out := record{
 		Files: union(r.Files, other.Files), Insecure: union(r.Insecure, other.Insecure), Hosts: union(r.Hosts, other.Hosts), Logins: map[string][]string{},

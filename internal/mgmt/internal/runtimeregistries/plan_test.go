@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "write the golden files again")
 
 // both are a registry over HTTP, and one over HTTPS with an authority, a user and a name.
 func both(t *testing.T) []Connection {

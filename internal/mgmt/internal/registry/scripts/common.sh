@@ -92,7 +92,7 @@ remove_folder() {
   if [ -d /run/systemd/system ]; then systemctl daemon-reload; fi
 }
 
-# unit_state UNIT tells what systemd says of a unit.
+# unit_state UNIT prints the state of a unit of systemd.
 unit_state() {
   echo "restarts=$(systemctl show -p NRestarts --value "$1" 2>/dev/null)"
   echo "status=$(systemctl show -p ActiveState --value "$1" 2>/dev/null), $(systemctl show -p SubState --value "$1" 2>/dev/null), result $(systemctl show -p Result --value "$1" 2>/dev/null)"
@@ -100,8 +100,8 @@ unit_state() {
 
 unit_logs() { journalctl --no-pager -o cat -n "$2" -u "$1" 2>&1; }
 
-# survey NAME FOLDER PORT UNIT tells everything that decides what there is to do.
-survey() {
+# inspect NAME FOLDER PORT UNIT prints everything that decides what there is to do.
+inspect() {
   system
   files "$2"
   listener "$3"
@@ -118,7 +118,7 @@ service() {
   systemctl is-active --quiet "$1" || systemctl start "$1"
 }
 
-# restart_unit UNIT takes a unit over that was written anew, and starts it from the beginning.
+# restart_unit UNIT takes over a unit whose file has changed, and starts it again.
 restart_unit() {
   systemctl daemon-reload && systemctl enable --quiet "$1" && systemctl reset-failed "$1" 2>/dev/null
   systemctl restart "$1"

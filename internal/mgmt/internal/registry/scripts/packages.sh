@@ -1,4 +1,4 @@
-# install_packages SECONDS PACKAGE... installs packages of the distribution. Another apt, such as that of cloud-init, is waited for.
+# install_packages SECONDS PACKAGE... installs packages of the distribution. It waits for another apt, such as that of cloud-init.
 install_packages() {
   patience=$1
   shift

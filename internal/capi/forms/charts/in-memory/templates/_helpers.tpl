@@ -22,7 +22,7 @@ backend:
 {{- . | sha256sum | trunc 8 -}}
 {{- end }}
 
-{{/* What kubeadm is told of every node. */}}
+{{/* Arguments of kubeadm for every node. */}}
 {{- define "in-memory.registration" -}}
 criSocket: unix:///var/run/containerd/containerd.sock
 {{- end }}

@@ -1,4 +1,4 @@
-{{/* What kubeadm is told of every node: OpenStack's cloud controller manager looks after it, and finds it by its server. */}}
+{{/* Arguments of kubeadm for every node: OpenStack's cloud controller manager looks after it, and finds it by its server. */}}
 {{- define "openstack.registration" -}}
 {{- if eq .Values.osDistro "flatcar" -}}
 name: ${COREOS_OPENSTACK_HOSTNAME}
@@ -123,7 +123,7 @@ override_path = true
 {{- end }}
 {{- end }}
 
-{{/* What a machine of the node groups is told. */}}
+{{/* Arguments of kubeadm for machines of the node groups. */}}
 {{- define "openstack.node" -}}
 joinConfiguration:
   nodeRegistration: {{ include "openstack.registration" . | nindent 4 }}

@@ -53,7 +53,7 @@ class ContainerDriver(Driver):
     def begin(self, context, instance, image_meta, injected_files, admin_password, allocations,
               network_info=None, block_device_info=None, power_on=True, accel_info=None):
         if not instance.image_ref:
-            # The images of the lab boot nothing, and what servers have in the place of a disk's system is a folder.
+            # The images of the lab boot nothing, and what servers have instead of a disk's system is a folder.
             raise Fault(reason="a server of the lab does not boot from a volume, but from an image: give its volumes no boot index")
         try:
             if instance.uuid not in self.instances:

@@ -54,7 +54,7 @@ sys.meta_path.insert(0, Finder())
 @change("sqlalchemy.orm.strategies")
 def collections(strategies):
     """Collections that come with an object are read by the keys of the objects. A subquery, which Neutron has for most of
-    them, repeats the question for the objects inside each question for a collection, and is put together anew each time."""
+    them, repeats the question for the objects inside each question for a collection, and is composed each time."""
     known = strategies.relationships.RelationshipProperty._all_strategies[strategies.relationships.RelationshipProperty]
     known[(("lazy", "subquery"),)] = strategies.SelectInLoader
 
@@ -155,7 +155,7 @@ def segments(neutron):
 
 @change("nova.network.security_group_api")
 def groups(security_group_api):
-    """Who looks at a server is told its security groups, for which Nova asks Neutron twice. Heat looks each second, and
+    """The answer about a server has its security groups, for which Nova asks Neutron twice. Heat looks each second, and
     not at those."""
     ask = security_group_api.get_instances_security_groups_bindings
     known = {}

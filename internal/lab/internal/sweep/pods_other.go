@@ -10,5 +10,5 @@ import (
 // users finds nothing: the environment of processes is to be seen on Linux alone.
 func users(layout.Entry) []process.Record { return nil }
 
-// strays finds nothing: where processes work is to be seen on Linux alone.
-func strays(layout.Dir) []process.Record { return nil }
+// podPrograms finds nothing: where processes work is to be seen on Linux alone.
+func podPrograms(layout.Dir) []process.Record { return nil }

@@ -4,8 +4,8 @@ umask 077
 
 runs() { command -v "$1" >/dev/null 2>&1 && systemctl is-active --quiet "$2" 2>/dev/null; }
 
-# survey FILE... tells what runs containers, and mode and owner of the files that are there.
-survey() {
+# inspect FILE... prints what runs containers, and mode and owner of the files that are there.
+inspect() {
   if runs dockerd docker; then echo docker=true; fi
   if runs crio crio; then echo crio=true; fi
   if runs containerd containerd; then
@@ -20,14 +20,14 @@ survey() {
   done
 }
 
-# sums FILE... tells mode and SHA-256 of those that are there.
+# sums FILE... prints mode and SHA-256 of those that are there.
 sums() {
   for file in "$@"; do
     if [ -f "$file" ]; then echo "$file=$(stat -L -c %a "$file") $(sha256sum <"$file" | cut -d ' ' -f 1)"; fi
   done
 }
 
-# kubelet_uses SOCKET reports whether the kubelet is told to use an engine.
+# kubelet_uses SOCKET reports whether the kubelet is configured to use an engine.
 kubelet_uses() {
   grep -qs "$1" /var/lib/kubelet/kubeadm-flags.env /var/lib/kubelet/config.yaml /etc/kubernetes/kubelet.env /etc/default/kubelet && return 0
   pid=$(pidof -s kubelet 2>/dev/null) && tr '\0' '\n' <"/proc/$pid/cmdline" | grep -q "$1"

@@ -40,9 +40,9 @@ func set(environment []byte, name, value string) bool {
 	return bytes.Contains(append([]byte{0}, environment...), []byte("\x00"+name+"="+value+"\x00"))
 }
 
-// strays are the programs of pods of a lab whose directory has gone: each works in a folder there, which was deleted, and
+// podPrograms are the programs of pods of a lab whose directory has gone: each works in a folder there, which was deleted, and
 // has the path of one as an argument.
-func strays(dir layout.Dir) []process.Record {
+func podPrograms(dir layout.Dir) []process.Record {
 	links, err := filepath.Glob("/proc/[0-9]*/cwd")
 	if err != nil {
 		return nil

@@ -1,4 +1,4 @@
-# Usage: survey.sh ROOT. Says what a release of kubespray has otherwise than those of today.
+# Usage: detect_release.sh ROOT. Prints how a release of kubespray differs from those of today.
 cd "$1" || exit
 if ! grep -rqs kube_control_plane inventory/sample cluster.yml playbooks/cluster.yml roles/kubespray-defaults/defaults; then
 	echo former-groups
