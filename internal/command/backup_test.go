@@ -1,8 +1,10 @@
 package command
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -28,29 +30,31 @@ func TestBackup(t *testing.T) {
 	restore(file).want(t, ExitUsage, `is not empty: vim "other"`, "nothing was written")
 }
 
-// TestBackupIsDamaged reads backups that are not as they were written. Nothing is restored.
+// TestBackupIsDamaged reads backups that are not as they were written. Nothing is restored of
+// them.
 func TestBackupIsDamaged(t *testing.T) {
 	without(t)
-	dir := t.TempDir()
+	dir, from := t.TempDir(), newStore(t)
 	whole := filepath.Join(dir, "backup.zip")
-	run(t, "store", "backup", newStore(t), "--file", whole).want(t, 0)
+	run(t, "store", "backup", from, "--file", whole).want(t, 0)
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, to := filepath.Join(dir, "damaged.zip"), filepath.Join(dir, "store.db")
-	// A bit anywhere, and every end.
-	for at := 0; at < len(text); at += max(len(text)/40, 1) {
-		for name, damaged := range map[string][]byte{
-			"flipped": append(append(append([]byte{}, text[:at]...), text[at]^1), text[at+1:]...),
-			"cut off": text[:at],
-		} {
+	file := filepath.Join(dir, "damaged.zip")
+	// A bit here and there, and some ends.
+	for at := 0; at < len(text); at += max(len(text)/30, 1) {
+		flipped := slices.Clone(text)
+		flipped[at] ^= 1
+		for name, damaged := range map[string][]byte{"flipped": flipped, "cut off": text[:at]} {
 			if err := os.WriteFile(file, damaged, 0o600); err != nil {
 				t.Fatal(err)
 			}
+			to := filepath.Join(dir, fmt.Sprint(name, at), "store.db")
 			a := run(t, "store", "restore", to, "--file", file)
 			if a.code == 0 && name == "flipped" {
 				// Some bits of the format say nothing of what is in it.
+				wantAlike(t, openLocalStore(t, from), openLocalStore(t, to))
 				continue
 			}
 			a.want(t, ExitUsage, file)

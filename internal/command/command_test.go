@@ -244,9 +244,11 @@ func TestMigrateRefuses(t *testing.T) {
 	}
 
 	empty := filepath.Join(t.TempDir(), "empty.db")
-	if _, err := openLocalStore(t, empty).Acquire(t.Context(), "a", store.Holder()); err != nil {
+	s := openLocalStore(t, empty)
+	if err := errors.Join(s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "gone"}), s.Delete(t.Context(), store.KindVIM, "gone")); err != nil {
 		t.Fatal(err)
 	}
+	run(t, "store", "migrate", "--from", empty, "--to", to).want(t, ExitUsage, "no records")
 	t.Run("of what is sealed otherwise", func(t *testing.T) {
 		other := openSealed(t, to)
 		if err := other.PutBlob(t.Context(), store.Digest(nil), strings.NewReader("")); err != nil {
