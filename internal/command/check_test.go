@@ -52,7 +52,9 @@ func TestCheck(t *testing.T) {
 	s := openLocalStore(t, path)
 	for id, change := range map[string]func(r *store.Record){
 		"vim-1": func(r *store.Record) { r.Data = []byte(`{"id":`) },
-		"vim-2": func(r *store.Record) { r.Sealed = []byte(strings.Replace(string(r.Sealed), `"data":"`, `"data":"AAAA`, 1)) },
+		"vim-2": func(r *store.Record) {
+			r.Sealed = []byte(strings.Replace(string(r.Sealed), `"data":"`, `"data":"AAAA`, 1))
+		},
 		"vim-3": func(r *store.Record) { r.Sealed = []byte("x") },
 	} {
 		r, err := s.Get(t.Context(), store.KindVIM, id)

@@ -49,7 +49,9 @@ func TestConformance(t *testing.T) {
 		Damage: damage,
 		Lease:  quick().lease,
 		// Time is the server's.
-		OpenAt:     func(ctx context.Context, address string, _ func() time.Time) (store.Store, error) { return openAddress(ctx, address) },
+		OpenAt: func(ctx context.Context, address string, _ func() time.Time) (store.Store, error) {
+			return openAddress(ctx, address)
+		},
 		Break:      breakAt,
 		MaxContent: testContent,
 	})

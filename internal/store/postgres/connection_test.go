@@ -47,24 +47,24 @@ func TestTLSIsVerified(t *testing.T) {
 	ca := caFile(t)
 	for connStr, want := range map[string]string{
 		// Other hosts.
-		"postgres://u:secret-pw@db.example.com/d":                               "verified",
-		"postgresql://u:secret-pw@db.example.com/d?application_name=x":          "verified",
-		"host=db.example.com user=u password=secret-pw":                         "verified",
-		"postgres://u:secret-pw@db.example.com/d?sslmode=verify-full":           "verified",
-		"host=db.example.com sslmode=verify-ca sslrootcert=" + ca:               "verified",
-		"host=db.example.com sslrootcert=" + ca:                                 "verified",
-		"host=10.1.2.3,10.1.2.4 user=u":                                         "verified",
-		"host=localhost,db.example.com user=u":                                  "verified",
-		"postgres://u:secret-pw@db.example.com/d?sslmode=disable":               "sslmode=disable",
-		"postgres://u:secret-pw@db.example.com/d?a=b&sslmode=allow":             "sslmode=allow",
-		"host=db.example.com sslmode = 'prefer' password=secret-pw":             "sslmode=prefer",
-		"host=db.example.com sslmode=require password=secret-pw":                "sslmode=require",
-		"host=db.example.com sslmode=require sslrootcert=" + ca:                 "sslmode=require",
-		"host=db.example.com sslmode=verify-ca":                                 "sslmode=verify-ca",
-		"host=localhost,db.example.com sslmode=disable":                         "sslmode=disable",
-		"postgres://u@db.example.com/d#x":                                       "no sslmode is set where it takes effect",
-		"host=db.example.com password='secret-pw sslmode=verify-full' user=u":   "sslmode=verify-full",
-		"host=db.example.com password='secret-pw sslmode=disable' user=u":       "sslmode=disable",
+		"postgres://u:secret-pw@db.example.com/d":                             "verified",
+		"postgresql://u:secret-pw@db.example.com/d?application_name=x":        "verified",
+		"host=db.example.com user=u password=secret-pw":                       "verified",
+		"postgres://u:secret-pw@db.example.com/d?sslmode=verify-full":         "verified",
+		"host=db.example.com sslmode=verify-ca sslrootcert=" + ca:             "verified",
+		"host=db.example.com sslrootcert=" + ca:                               "verified",
+		"host=10.1.2.3,10.1.2.4 user=u":                                       "verified",
+		"host=localhost,db.example.com user=u":                                "verified",
+		"postgres://u:secret-pw@db.example.com/d?sslmode=disable":             "sslmode=disable",
+		"postgres://u:secret-pw@db.example.com/d?a=b&sslmode=allow":           "sslmode=allow",
+		"host=db.example.com sslmode = 'prefer' password=secret-pw":           "sslmode=prefer",
+		"host=db.example.com sslmode=require password=secret-pw":              "sslmode=require",
+		"host=db.example.com sslmode=require sslrootcert=" + ca:               "sslmode=require",
+		"host=db.example.com sslmode=verify-ca":                               "sslmode=verify-ca",
+		"host=localhost,db.example.com sslmode=disable":                       "sslmode=disable",
+		"postgres://u@db.example.com/d#x":                                     "no sslmode is set where it takes effect",
+		"host=db.example.com password='secret-pw sslmode=verify-full' user=u": "sslmode=verify-full",
+		"host=db.example.com password='secret-pw sslmode=disable' user=u":     "sslmode=disable",
 		// This machine.
 		"host=localhost user=u":                   "local",
 		"host=127.0.0.1 user=u":                   "local",
@@ -120,19 +120,19 @@ func wantError(t *testing.T, err error, parts ...string) {
 func TestMalformedConnectionStrings(t *testing.T) {
 	withoutLibpq(t)
 	for connStr, want := range map[string]string{
-		"postgres://u:secret-pw#1@host/d":                              "special characters of the password",
-		"postgres://u:secret-pw/1@host/d":                              "special characters of the password",
-		"postgres://u:secret-pw%@host/d":                               "special characters of the password",
-		"postgres://u:secret-pw@host:port/d":                           "write a URL",
-		"secret-pw":                                                    "write a URL",
-		"host=h password='secret-pw":                                   "write a URL",
-		"host=localhost port=secret-pw":                                "invalid port value",
-		"host=localhost port=99999 password=secret-pw":                 "invalid port value",
-		"host=localhost connect_timeout=secret-pw":                     "invalid connect_timeout value",
-		"host=localhost target_session_attrs=secret-pw":                "unknown target_session_attrs value",
+		"postgres://u:secret-pw#1@host/d":                                "special characters of the password",
+		"postgres://u:secret-pw/1@host/d":                                "special characters of the password",
+		"postgres://u:secret-pw%@host/d":                                 "special characters of the password",
+		"postgres://u:secret-pw@host:port/d":                             "write a URL",
+		"secret-pw":                                                      "write a URL",
+		"host=h password='secret-pw":                                     "write a URL",
+		"host=localhost port=secret-pw":                                  "invalid port value",
+		"host=localhost port=99999 password=secret-pw":                   "invalid port value",
+		"host=localhost connect_timeout=secret-pw":                       "invalid connect_timeout value",
+		"host=localhost target_session_attrs=secret-pw":                  "unknown target_session_attrs value",
 		"host=db.example.com sslrootcert=/no/such/ca password=secret-pw": "/no/such/ca",
-		"host=localhost sslmode=full password=secret-pw":               "sslmode is invalid",
-		"service=none password=secret-pw":                              "failed to read service",
+		"host=localhost sslmode=full password=secret-pw":                 "sslmode is invalid",
+		"service=none password=secret-pw":                                "failed to read service",
 	} {
 		_, _, err := parseConfig(Config{ConnStr: connStr})
 		wantError(t, err, "PostgreSQL store", want)
@@ -146,10 +146,10 @@ func TestMalformedConnectionStrings(t *testing.T) {
 func TestPlace(t *testing.T) {
 	withoutLibpq(t)
 	for connStr, want := range map[string]string{
-		"postgres://u:secret-pw@db.example.com/infra":   "PostgreSQL store db.example.com:5432/infra, schema vnf",
-		"host=a,b port=1,2 user=u":                      "PostgreSQL store a:1,b:2/u, schema vnf",
-		"host=localhost user=u dbname=d":                "PostgreSQL store localhost:5432/d, schema vnf",
-		"host=/run/pg port=5433 user=u dbname=d":        "PostgreSQL store /run/pg/.s.PGSQL.5433/d, schema vnf",
+		"postgres://u:secret-pw@db.example.com/infra":                     "PostgreSQL store db.example.com:5432/infra, schema vnf",
+		"host=a,b port=1,2 user=u":                                        "PostgreSQL store a:1,b:2/u, schema vnf",
+		"host=localhost user=u dbname=d":                                  "PostgreSQL store localhost:5432/d, schema vnf",
+		"host=/run/pg port=5433 user=u dbname=d":                          "PostgreSQL store /run/pg/.s.PGSQL.5433/d, schema vnf",
 		"host=localhost user=u dbname=secret-pw-in-it password=secret-pw": "PostgreSQL store localhost:5432/",
 	} {
 		_, at, err := parseConfig(Config{ConnStr: connStr})
