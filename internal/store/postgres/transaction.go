@@ -109,10 +109,12 @@ func (s *pgStore) commit(ctx context.Context, tx pgx.Tx) error {
 	return tx.Commit(committing)
 }
 
-// isUnsure reports whether the server may have committed although commit failed.
+// isUnsure reports whether the server may have committed although commit failed. That the
+// driver takes an error for one that came before the request says nothing here: a commit whose
+// answer is lost ends like that too.
 func isUnsure(err error) bool {
 	switch c := code(err); {
-	case errors.Is(err, pgx.ErrTxCommitRollback) || pgconn.SafeToRetry(err):
+	case errors.Is(err, pgx.ErrTxCommitRollback):
 		return false
 	case c == "":
 		return true

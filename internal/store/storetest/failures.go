@@ -112,7 +112,10 @@ func testFailures(t *testing.T, b Backend) {
 func life(t *testing.T, b Backend, at int, done bool) int {
 	t.Helper()
 	address := b.New(t)
-	healthy := b.open(t, address, 1)[0]
+	healthy, err := b.Open(t.Context(), address)
+	must(t, err)
+	// There are many lives: their connections end with them.
+	defer func() { must(t, healthy.Close()) }()
 	broken, requests := b.Break(t, address, at, done)
 	for _, task := range tasks() {
 		where := fmt.Sprintf("request %d fails (done: %t): %s", at, done, task.name)
