@@ -239,6 +239,10 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 		t.Errorf("reading a content without its second chunk = %v, want ErrCorrupt", err)
 	}
 	put(long)
+	var replaced int
+	if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents WHERE state = 'replaced'").Scan(&replaced); err != nil || replaced != 1 {
+		t.Errorf("%d generations are replaced, %v, want the damaged one", replaced, err)
+	}
 	if got, err := readOne(t, s, long); err != nil || got != long {
 		t.Errorf("a content that was repaired reads as %d bytes, %v", len(got), err)
 	}
@@ -265,6 +269,7 @@ func serverStopped(t *testing.T, server *pgtest.Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { rollback(context.WithoutCancel(t.Context()), tx) })
 	if err := s.checkRights(t.Context(), tx, []store.Fence{first.Fence()}); err != nil {
 		t.Fatal(err)
 	}
