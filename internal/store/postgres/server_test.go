@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -46,6 +48,7 @@ func TestServer(t *testing.T) {
 		"stopped writer":               serverStopped,
 		"clock set back":               serverClock,
 		"settings of the server":       serverSettings,
+		"sealed contents":              serverSealed,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -346,6 +349,36 @@ func serverSettings(t *testing.T, server *pgtest.Server) {
 	}
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// serverSealed keeps contents sealed, as the engine does.
+func serverSealed(t *testing.T, server *pgtest.Server) {
+	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(t.TempDir(), "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "sealed"})
+	s := seal.NewStore(inner, keys)
+	for _, content := range []string{"", strings.Repeat("a secret of a package ", 200_000)} {
+		digest := store.Digest([]byte(content))
+		for range 2 {
+			if err := s.PutBlob(t.Context(), digest, strings.NewReader(content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := readOne(t, s, content); err != nil || got != content {
+			t.Errorf("a content of %d bytes reads as %d bytes, %v", len(content), len(got), err)
+		}
+	}
+	var plain int
+	if err := inner.pool.QueryRow(t.Context(), "SELECT count(*) FROM sealed.chunks WHERE position('a secret'::bytea IN data) > 0").Scan(&plain); err != nil || plain != 0 {
+		t.Errorf("%d chunks are plain, %v", plain, err)
+	}
+	large := strings.Repeat("x", testContent)
+	err = s.PutBlob(t.Context(), store.Digest([]byte(large)), strings.NewReader(large))
+	if !errors.As(err, new(*store.TooLargeError)) {
+		t.Errorf("a content that is too large when it is sealed = %v, want a TooLargeError", err)
 	}
 }
 
