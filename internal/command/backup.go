@@ -30,7 +30,7 @@ without it the backup opens nothing.
 			return backup(ctx, cmd, named(args), file, release)
 		}),
 	}
-	cmd.Flags().StringVar(&file, "file", "", "file that is written; it must not exist")
+	cmd.Flags().StringVar(&file, "file", "", "`FILE` that is written; it must not exist")
 	return cmd
 }
 
@@ -75,7 +75,7 @@ else is refused. The target needs the key of the store that was backed up.
 			return restore(ctx, cmd, named(args), file, release)
 		}),
 	}
-	cmd.Flags().StringVar(&file, "file", "", "backup that is read")
+	cmd.Flags().StringVar(&file, "file", "", "backup `FILE` that is read")
 	return cmd
 }
 

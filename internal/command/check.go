@@ -35,7 +35,7 @@ Exit codes: 0 sound, 1 damaged, 2 the store cannot be opened or the command is w
 			return checkStore(ctx, cmd, named(args), release, keyFile)
 		}),
 	}
-	cmd.Flags().StringVar(&keyFile, "key-file", "", "file with the encryption key, as encryption.key_file of the provider names it")
+	cmd.Flags().StringVar(&keyFile, "key-file", "", "`FILE` with the encryption key, as encryption.key_file of the provider names it")
 	return cmd
 }
 

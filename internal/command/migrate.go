@@ -38,8 +38,8 @@ when it needs them.
 			return migrate(ctx, cmd, from, to, release)
 		}),
 	}
-	cmd.Flags().StringVar(&from, "from", "", "store that is copied")
-	cmd.Flags().StringVar(&to, "to", "", "store that receives the copy")
+	cmd.Flags().StringVar(&from, "from", "", "`STORE` that is copied")
+	cmd.Flags().StringVar(&to, "to", "", "`STORE` that receives the copy")
 	return cmd
 }
 
