@@ -35,7 +35,7 @@ type Program struct {
 
 // Run does what the arguments say and returns the exit code.
 func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := p.root()
+	root := p.root() //nolint:contextcheck // cobra hands the context to the commands.
 	root.SetArgs(twoDashes(args))
 	root.SetOut(stdout)
 	root.SetErr(stderr)

@@ -103,7 +103,7 @@ func (s *pgStore) PutEncoded(ctx context.Context, digest string, encode func(w i
 	if err == nil {
 		return nil
 	}
-	w.discard()
+	w.discard(ctx)
 	if w.failed != nil {
 		// It says already what was done and where.
 		return w.failed
@@ -221,11 +221,11 @@ func (w *writer) finish() error {
 }
 
 // discard removes what was written in vain. What it cannot remove is removed later.
-func (w *writer) discard() {
+func (w *writer) discard(ctx context.Context) {
 	if w.generation == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.ctx), discardTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTimeout)
 	defer cancel()
 	_, _ = w.pool.Exec(ctx, w.s.sql("DELETE FROM {schema}.contents WHERE generation = $1 AND state = 'writing'"), w.generation)
 }

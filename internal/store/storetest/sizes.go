@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,7 @@ import (
 func random(t *testing.T, size int64) []byte {
 	t.Helper()
 	content := make([]byte, size)
-	_, err := rand.NewChaCha8([32]byte{byte(size), byte(size >> 8), byte(size >> 16)}).Read(content)
+	_, err := rand.NewChaCha8(sha256.Sum256([]byte(fmt.Sprint(size)))).Read(content)
 	must(t, err)
 	return content
 }

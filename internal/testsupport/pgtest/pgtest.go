@@ -61,7 +61,7 @@ func Start(t testing.TB, settings ...string) *Server {
 		labtest.Missing(t, fmt.Sprintf("PostgreSQL: %v", err))
 	}
 	// The folders of a test are closed to the user of the server.
-	folder, err := os.MkdirTemp("", "vnf-postgres-")
+	folder, err := os.MkdirTemp("", "vnf-postgres-") //nolint:usetesting // See above.
 	if err != nil {
 		t.Fatal(err)
 	}
