@@ -1,10 +1,12 @@
 package storetest
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 // testClocks has machines whose clocks differ by an hour. A holder that lives keeps its lease
@@ -26,30 +28,34 @@ func testClocks(t *testing.T, b Backend) {
 				}
 			})
 
-			for _, holder := range []string{"the right clock", "the wrong clock"} {
-				own, other := right, wrong
-				if holder == "the wrong clock" {
-					own, other = wrong, right
-				}
-				l, err := own.Acquire(t.Context(), "a", holder)
+			// Each holds a lease that the other one asks for.
+			asked := map[string]store.Store{"of the right clock": wrong, "of the wrong clock": right}
+			held := map[string]store.Lease{}
+			for name, own := range map[string]store.Store{"of the right clock": right, "of the wrong clock": wrong} {
+				l, err := own.Acquire(t.Context(), name, "the first")
 				must(t, err)
-				for range 5 {
-					_ = poll.Sleep(t.Context(), b.Lease/4)
-					if _, err := other.Acquire(t.Context(), "a", "another one"); err == nil {
-						t.Fatalf("the lease of a holder with %s was taken while it lives", holder)
+				held[name] = l
+			}
+			for range 5 {
+				_ = poll.Sleep(t.Context(), b.Lease/4)
+				for name, other := range asked {
+					if _, err := other.Acquire(t.Context(), name, "another one"); !errors.As(err, new(*store.HeldError)) {
+						t.Fatalf("acquiring the lease %s, whose holder lives = %v, want a HeldError", name, err)
 					}
 				}
-				if isLost(l) {
-					t.Errorf("the lease of a holder with %s is lost", holder)
+			}
+			for name, other := range asked {
+				if isLost(held[name]) {
+					t.Errorf("the lease %s is lost", name)
 				}
-				must(t, l.Release(t.Context()))
-				must(t, acquire(t, other, "a").Release(t.Context()))
+				must(t, held[name].Release(t.Context()))
+				must(t, acquire(t, other, name).Release(t.Context()))
 			}
 
 			c := start(t, address, "hold unknown")
 			c.hear(t, "held by somebody elsewhere")
-			if _, err := wrong.Acquire(t.Context(), "a", "another one"); err == nil {
-				t.Fatal("the lease of another process was taken while it lives")
+			if _, err := wrong.Acquire(t.Context(), "a", "another one"); !errors.As(err, new(*store.HeldError)) {
+				t.Fatalf("acquiring the lease of another process, which lives = %v, want a HeldError", err)
 			}
 			c.kill(t)
 			must(t, acquireWithin(t, b, wrong, time.Now()).Release(t.Context()))
