@@ -43,7 +43,7 @@ func TestBackupIsDamaged(t *testing.T) {
 	}
 	file := filepath.Join(dir, "damaged.zip")
 	// A bit here and there, and some ends.
-	for at := 0; at < len(text); at += max(len(text)/30, 1) {
+	for at := 0; at < len(text); at += max(len(text)/15, 1) {
 		flipped := slices.Clone(text)
 		flipped[at] ^= 1
 		for name, damaged := range map[string][]byte{"flipped": flipped, "cut off": text[:at]} {

@@ -53,7 +53,7 @@ func TestConformance(t *testing.T) {
 			return openAddress(ctx, address)
 		},
 		Break:      breakAt,
-		MaxContent: testContent,
+		TriesAgain: true, MaxContent: testContent,
 	})
 }
 

@@ -121,7 +121,7 @@ func life(t *testing.T, b Backend, at int, done bool) int {
 		where := fmt.Sprintf("request %d fails (done: %t): %s", at, done, task.name)
 		err := task.do(t.Context(), broken)
 		if err != nil {
-			if at < 0 || isUntrue(err) {
+			if at < 0 || b.TriesAgain || isUntrue(err) {
 				t.Fatalf("%s: %v", where, err)
 			}
 			t.Logf("%s: %v", where, err)

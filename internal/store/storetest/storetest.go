@@ -33,6 +33,9 @@ type Backend struct {
 	// at, from 0: before it is done, or done and never answered. requests tells how many there
 	// were. Nil where a store makes no requests.
 	Break func(t *testing.T, address string, at int, done bool) (s store.Store, requests func() int)
+	// TriesAgain says that the store repeats a request that fails once, so that its user sees
+	// no error.
+	TriesAgain bool
 	// MaxContent is the size of the largest content in bytes; 0 where there is none.
 	MaxContent int64
 	// Records is how many records the test of many has; 0 is 10,000. A store that takes more
