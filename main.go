@@ -4,11 +4,12 @@ package main
 
 import (
 	"context"
-	"flag"
-	"log"
+	"fmt"
+	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 )
 
@@ -20,15 +21,19 @@ const address = "registry.terraform.io/nfv-iac/vnf"
 var version = "dev"
 
 func main() {
-	debug := flag.Bool("debug", false, "serve one debugger session: print TF_REATTACH_PROVIDERS and wait")
-	flag.Parse()
-
-	err := providerserver.Serve(context.Background(), provider.New(version), providerserver.ServeOpts{
-		Address:         address,
-		Debug:           *debug,
-		ProtocolVersion: 6,
-	})
-	if err != nil {
-		log.Fatalf("serve provider %s: %s", address, err)
+	p := command.Program{
+		Version: version,
+		Serve: func(ctx context.Context, debug bool) error {
+			err := providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{
+				Address:         address,
+				Debug:           debug,
+				ProtocolVersion: 6,
+			})
+			if err != nil {
+				return fmt.Errorf("serving the provider %s: %w", address, err)
+			}
+			return nil
+		},
 	}
+	os.Exit(p.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -85,6 +85,8 @@ func TestBarbicanConformance(t *testing.T) {
 		},
 		// As sqlite.Open has it.
 		Lease: 15 * time.Second,
+		// As in TestConformance.
+		Records: 300,
 	})
 }
 

@@ -52,5 +52,7 @@ func TestConformance(t *testing.T) {
 			}
 		},
 		Lease: lease,
+		// One by one; ten thousand at once are tried in the store that is below.
+		Records: 300,
 	})
 }

@@ -143,7 +143,7 @@ func (k *Keyring) open(ctx context.Context, owner string, to Destination, sealed
 	case v.Scheme == schemeAge:
 		id, err = k.local.opening(v.Recipient)
 	case k.vault == nil:
-		err = fmt.Errorf("sealed with a key that is in Barbican, as secret %s: set encryption.barbican of the provider, with decrypt_only = true to migrate away from Barbican", v.VaultID)
+		err = v.inVault()
 	default:
 		id, err = k.vault.opening(ctx, v.VaultID, v.Recipient)
 	}

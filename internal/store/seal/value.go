@@ -86,17 +86,9 @@ func seal(owner string, with key, plain map[string]string, to Destination) ([]by
 // open decrypts a value of the owner with the identity that it was sealed for. It returns
 // an *EditedError when the value was sealed for another destination.
 func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity) (map[string]string, error) {
-	dataKey, err := unwrap(v.Key, id)
+	text, err := v.decrypt(owner, id)
 	if err != nil {
 		return nil, err
-	}
-	aead, err := newAEAD(dataKey)
-	if err != nil {
-		return nil, err
-	}
-	text, err := aead.Open(nil, nil, v.Data, associatedData(v.Version, owner))
-	if err != nil {
-		return nil, errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
 	}
 	// The errors of json are left out: they can quote the secret.
 	if v.Version == versionBound {
@@ -114,6 +106,23 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 		return nil, errors.New("the decrypted value is not a map of strings")
 	}
 	return plain, nil
+}
+
+// decrypt returns what a value of the owner encrypts, which is as it was sealed.
+func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, error) {
+	dataKey, err := unwrap(v.Key, id)
+	if err != nil {
+		return nil, err
+	}
+	aead, err := newAEAD(dataKey)
+	if err != nil {
+		return nil, err
+	}
+	text, err := aead.Open(nil, nil, v.Data, associatedData(v.Version, owner))
+	if err != nil {
+		return nil, errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
+	}
+	return text, nil
 }
 
 // parseValue reads the form of a sealed value.

@@ -40,7 +40,7 @@ func TestClockSteps(t *testing.T) {
 				if !ok {
 					t.Fatal(held)
 				}
-				l.stop()
+				l.Stop()
 			}
 			ahead.Store(int64(test.step))
 			var taken store.Lease

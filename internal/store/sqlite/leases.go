@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -22,11 +21,7 @@ type lease struct {
 	name  string
 	token int64
 
-	// stop ends the heartbeat.
-	stop context.CancelFunc
-
-	lostOnce sync.Once
-	lost     chan struct{}
+	*store.Heartbeat
 }
 
 // Acquire takes a lease, or returns a *store.HeldError.
@@ -34,7 +29,7 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 	if name == "" || holder == "" {
 		return nil, fmt.Errorf("a lease needs a name and a holder, got name %q and holder %q", name, holder)
 	}
-	l := &lease{s: s, name: name, lost: make(chan struct{})}
+	l := &lease{s: s, name: name}
 	var held *store.HeldError
 	var expires time.Time
 	err := s.change(ctx, fmt.Sprintf("acquiring the lease %q", name), func(tx *sql.Tx) (err error) {
@@ -57,13 +52,11 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 	}
 
 	// The lease lives until Release, not until the caller's context ends.
-	heartbeat, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l.stop = stop
+	l.Heartbeat = store.StartHeartbeat(ctx, expires, s.timing.renew, l.renew)
 	s.mu.Lock()
 	closed := s.closed
 	s.leases[l] = struct{}{}
 	s.mu.Unlock()
-	go l.renewUntilReleased(heartbeat, expires)
 	if closed {
 		return nil, errors.Join(fmt.Errorf("local store %s is closed", s.path), l.Release(ctx))
 	}
@@ -111,44 +104,6 @@ func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now
 	return held, err
 }
 
-// renewUntilReleased is the heartbeat. A lease that could not be renewed is lost
-// when it expires, and at once when somebody else has taken it. Here expires does not follow
-// a clock that is set.
-func (l *lease) renewUntilReleased(ctx context.Context, expires time.Time) {
-	// A renewal can hang in the file system, where no context reaches it.
-	expiry := time.AfterFunc(time.Until(expires), l.lose)
-	defer expiry.Stop()
-	ticker := time.NewTicker(l.s.timing.renew)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.lost:
-			return
-		case <-ticker.C:
-		}
-		attempt, cancel := context.WithDeadline(ctx, expires)
-		next, taken, err := l.renew(attempt)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			// Released meanwhile: that is why the lease was not there any more.
-			return
-		case taken:
-			l.lose()
-			return
-		case err == nil:
-			expires = next
-			expiry.Reset(time.Until(expires))
-			ticker.Reset(l.s.timing.renew)
-		default:
-			// Try again sooner: the work of the holder stands and falls with it.
-			ticker.Reset(l.s.timing.renew / 5)
-		}
-	}
-}
-
 // renew moves the expiry on. taken says that the lease is somebody else's.
 func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
 	err = l.s.write(ctx, fmt.Sprintf("renewing the lease %q", l.name), func(db *sql.DB) error {
@@ -166,17 +121,12 @@ func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err e
 	return expires, taken, err
 }
 
-func (l *lease) lose() { l.lostOnce.Do(func() { close(l.lost) }) }
-
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
 
-// Lost is closed when the lease could not be renewed in time.
-func (l *lease) Lost() <-chan struct{} { return l.lost }
-
 // Release gives the lease back, whether ctx has ended or not.
 func (l *lease) Release(ctx context.Context) error {
-	l.stop()
+	l.Stop()
 	l.s.mu.Lock()
 	_, held := l.s.leases[l]
 	delete(l.s.leases, l)

@@ -70,10 +70,7 @@ type sqliteStore struct {
 	leases map[*lease]struct{}
 }
 
-var (
-	_ store.Store        = (*sqliteStore)(nil)
-	_ store.EncodedBlobs = (*sqliteStore)(nil)
-)
+var _ store.Portable = (*sqliteStore)(nil)
 
 // DefaultPath returns where the store is by default:
 // $XDG_STATE_HOME/terraform-provider-vnf/store.db, else
@@ -192,7 +189,7 @@ func (s *sqliteStore) Close() error {
 
 	var errs []error
 	for _, l := range held {
-		l.lose()
+		l.Lose()
 		errs = append(errs, l.Release(context.Background()))
 	}
 	// A concurrent opening of the database sees closed afterwards.

@@ -121,6 +121,7 @@ func runAsChild(t *testing.T, b Backend) {
 func roles() map[string]func(ctx context.Context, s store.Store) error {
 	return map[string]func(ctx context.Context, s store.Store) error{
 		"write":        roleWrite,
+		"write little": roleWriteLittle,
 		"take turns":   roleTakeTurns,
 		"hold":         func(ctx context.Context, s store.Store) error { return roleHold(ctx, s, store.Holder()) },
 		"hold unknown": func(ctx context.Context, s store.Store) error { return roleHold(ctx, s, "somebody elsewhere") },

@@ -26,6 +26,21 @@ type Backend struct {
 	Damage func(t *testing.T, address, digest string)
 	// Lease is how long a lease lives without renewal.
 	Lease time.Duration
+	// OpenAt opens a handle of a machine that has another clock. A store whose only clock is
+	// that of a server leaves it alone. Nil where all handles are on one machine.
+	OpenAt func(ctx context.Context, address string, clock func() time.Time) (store.Store, error)
+	// Break opens a handle of which one request fails with its connection, that of the number
+	// at, from 0: before it is done, or done and never answered. requests tells how many there
+	// were. Nil where a store makes no requests.
+	Break func(t *testing.T, address string, at int, done bool) (s store.Store, requests func() int)
+	// TriesAgain says that the store repeats a request that fails once, so that its user sees
+	// no error.
+	TriesAgain bool
+	// MaxContent is the size of the largest content in bytes; 0 where there is none.
+	MaxContent int64
+	// Records is how many records the test of many has; 0 is 10,000. A store that takes more
+	// than some 5 s for that has fewer, and says why.
+	Records int
 }
 
 // Run runs the suite. It starts the test binary again, with the name of t as the
@@ -45,6 +60,8 @@ func Run(t *testing.T, b Backend) {
 		{"delete", testDelete},
 		{"list", testList},
 		{"records live on", testReopen},
+		{"many records", testManyRecords},
+		{"records are imported", testImport},
 		{"concurrent records", testConcurrentRecords},
 		{"concurrent natural keys", testConcurrentKeys},
 		{"cancelled context", testCancelled},
@@ -56,6 +73,8 @@ func Run(t *testing.T, b Backend) {
 		{"content twice", testBlobTwice},
 		{"damaged content", testBlobDamaged},
 		{"big content", testBlobBig},
+		{"contents of all sizes", testBlobSizes},
+		{"contents are listed", testContents},
 		{"concurrent contents", testConcurrentBlobs},
 
 		{"lease", testLease},
@@ -64,8 +83,12 @@ func Run(t *testing.T, b Backend) {
 		{"lease released after the context ended", testLeaseReleaseCancelled},
 		{"concurrent leases", testConcurrentLeases},
 		{"writes after a lease was lost", testFence},
+		{"held leases are listed", testHeldLeases},
+		{"clocks that differ", testClocks},
+		{"requests that fail", testFailures},
 
 		{"processes write records", testProcessesRecords},
+		{"twenty processes", testTwentyProcesses},
 		{"processes take turns", testProcessesLease},
 		{"process with a lease is killed", testProcessKilled},
 		{"unknown process with a lease is killed", testUnknownProcessKilled},

@@ -1,0 +1,66 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+func TestBackup(t *testing.T) {
+	without(t)
+	path, dir := newStore(t), t.TempDir()
+	file, to := filepath.Join(dir, "backup.zip"), filepath.Join(dir, "store.db")
+	run(t, "store", "backup", path, "--file", file).want(t, 0, "5 records and 3 contents")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the backup: %v, %v, want mode 0600", info, err)
+	}
+	run(t, "store", "backup", path, "--file", file).want(t, ExitUsage, file+" exists")
+
+	restore := func(file string) answer { return run(t, "store", "restore", to, "--file", file) }
+	restore(file).want(t, 0, "5 records and 3 contents", "copied and verified")
+	wantAlike(t, openLocalStore(t, path), openLocalStore(t, to))
+	restore(file).want(t, 0, "5 records and 3 contents were there already")
+	if err := openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other"}); err != nil {
+		t.Fatal(err)
+	}
+	restore(file).want(t, ExitUsage, `is not empty: vim "other"`, "nothing was written")
+}
+
+// TestBackupIsDamaged reads backups that are not as they were written. Nothing is restored of
+// them.
+func TestBackupIsDamaged(t *testing.T) {
+	without(t)
+	dir, from := t.TempDir(), newStore(t)
+	whole := filepath.Join(dir, "backup.zip")
+	run(t, "store", "backup", from, "--file", whole).want(t, 0)
+	text, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "damaged.zip")
+	// A bit here and there, and some ends.
+	for at := 0; at < len(text); at += max(len(text)/15, 1) {
+		flipped := slices.Clone(text)
+		flipped[at] ^= 1
+		for name, damaged := range map[string][]byte{"flipped": flipped, "cut off": text[:at]} {
+			if err := os.WriteFile(file, damaged, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			to := filepath.Join(dir, fmt.Sprint(name, at), "store.db")
+			a := run(t, "store", "restore", to, "--file", file)
+			if a.code == 0 && name == "flipped" {
+				// Some bits of the format say nothing of what is in it.
+				wantAlike(t, openLocalStore(t, from), openLocalStore(t, to))
+				continue
+			}
+			a.want(t, ExitUsage, file)
+			if _, err := os.Stat(to); err == nil {
+				t.Fatalf("%s at %d: something was restored", name, at)
+			}
+		}
+	}
+}

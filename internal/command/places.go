@@ -1,0 +1,143 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+)
+
+// envConnStr is the environment variable with the connection string, which may hold a
+// password and so is no argument.
+const envConnStr = "PG_CONN_STR"
+
+// storeNames says how stores are named, for the texts of help.
+const storeNames = `STORE is one of
+  PATH                the file of a local store (store = { local = { path = ... } });
+                      when no STORE is named: the provider's default local store
+  postgres            the schema "vnf" of the database that PG_CONN_STR names
+  postgres:SCHEMA     another schema of it
+
+PG_CONN_STR is a URL (postgres://user@host:5432/database) or pairs (host=... dbname=...). A
+password comes from it, from PGPASSWORD or from a password file, never from an argument.`
+
+// place is an open store with a name for people.
+type place struct {
+	store.Portable
+	name string
+	// keyFile is where the key is when nothing else is said; empty for nowhere.
+	keyFile string
+}
+
+func (p *place) Name() string { return p.name }
+
+// kind is a kind of stores.
+type kind struct {
+	// rest returns what names a store of this kind, when the argument does.
+	rest func(argument string) (rest string, ok bool)
+	// open opens it. mustExist refuses one that is not there.
+	open func(ctx context.Context, rest, release string, mustExist bool) (*place, error)
+}
+
+// kinds are tried in this order; the last one takes everything.
+func kinds() []kind {
+	return []kind{
+		{rest: inPostgres, open: openPostgres},
+		{rest: onDisk, open: openLocal},
+	}
+}
+
+// openPlace opens the store of an argument. Every error is one of usage.
+func openPlace(ctx context.Context, argument, release string, mustExist bool) (*place, error) {
+	for _, k := range kinds() {
+		rest, ok := k.rest(argument)
+		if !ok {
+			continue
+		}
+		p, err := k.open(ctx, rest, release, mustExist)
+		if err != nil {
+			return nil, usage(err)
+		}
+		return p, nil
+	}
+	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres or postgres:SCHEMA", scheme(argument))
+}
+
+// scheme is what an argument begins with. The rest is not repeated: it may hold a password.
+func scheme(argument string) string {
+	before, _, _ := strings.Cut(argument, "://")
+	return before + "://..."
+}
+
+func inPostgres(argument string) (string, bool) {
+	word, schema, named := strings.Cut(argument, ":")
+	if word != "postgres" && word != "postgresql" {
+		return "", false
+	}
+	return schema, !named || schema != ""
+}
+
+func openPostgres(ctx context.Context, schema, release string, _ bool) (*place, error) {
+	if strings.HasPrefix(schema, "//") {
+		return nil, fmt.Errorf("a connection string is no argument, for others can read the arguments of a program: set %s to it, and name the store postgres", envConnStr)
+	}
+	connStr := os.Getenv(envConnStr)
+	if connStr == "" && os.Getenv("PGHOST") == "" && os.Getenv("PGSERVICE") == "" {
+		return nil, fmt.Errorf("no server is named for the store postgres: set %s to postgres://user@host:5432/database", envConnStr)
+	}
+	s, err := postgres.Open(ctx, postgres.Config{ConnStr: connStr, Schema: schema, Release: release})
+	if err != nil {
+		return nil, err
+	}
+	if schema == "" {
+		schema = postgres.DefaultSchema
+	}
+	return portable(s, "PostgreSQL store, schema "+schema, "")
+}
+
+func onDisk(argument string) (string, bool) { return argument, !strings.Contains(argument, "://") }
+
+func openLocal(ctx context.Context, path, release string, mustExist bool) (*place, error) {
+	if path == "" {
+		defaultPath, err := sqlite.DefaultPath()
+		if err != nil {
+			return nil, err
+		}
+		path = defaultPath
+	}
+	database, err := sqlite.RealPath(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) && mustExist {
+		return nil, fmt.Errorf("there is no local store at %s: name the file that store = { local = { path = ... } } of the provider names", database)
+	}
+	s, err := sqlite.Open(ctx, database, release)
+	if err != nil {
+		return nil, err
+	}
+	return portable(s, "local store "+database, filepath.Join(filepath.Dir(database), "key.txt"))
+}
+
+func portable(s store.Store, name, keyFile string) (*place, error) {
+	p, ok := s.(store.Portable)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("%s cannot be copied by this release", name), s.Close())
+	}
+	return &place{Portable: p, name: name, keyFile: keyFile}, nil
+}
+
+// named is the argument of a command that takes one store.
+func named(args []string) string {
+	if len(args) == 0 {
+		return ""
+	}
+	return args[0]
+}

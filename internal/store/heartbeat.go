@@ -1,0 +1,76 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Heartbeat renews a lease in the background until Stop. A lease that could not be renewed
+// is lost when it expires, and at once when somebody else has taken it.
+type Heartbeat struct {
+	// every is the time between two renewals.
+	every time.Duration
+	renew Renew
+
+	stop     context.CancelFunc
+	lostOnce sync.Once
+	lost     chan struct{}
+}
+
+// Renew moves the expiry of a lease on and returns the new one, by the monotonic clock of
+// this process. taken says that the lease is somebody else's.
+type Renew func(ctx context.Context) (expires time.Time, taken bool, err error)
+
+// StartHeartbeat renews a lease that expires at a time, again and again after a pause. The
+// expiry does not follow a clock that is set. The end of ctx does not end it.
+func StartHeartbeat(ctx context.Context, expires time.Time, every time.Duration, renew Renew) *Heartbeat {
+	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
+	h := &Heartbeat{every: every, renew: renew, stop: stop, lost: make(chan struct{})}
+	go h.run(ctx, expires)
+	return h
+}
+
+func (h *Heartbeat) run(ctx context.Context, expires time.Time) {
+	// A renewal can hang where no context reaches it, in a file system.
+	expiry := time.AfterFunc(time.Until(expires), h.Lose)
+	defer expiry.Stop()
+	ticker := time.NewTicker(h.every)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-h.lost:
+			return
+		case <-ticker.C:
+		}
+		attempt, cancel := context.WithDeadline(ctx, expires)
+		next, taken, err := h.renew(attempt)
+		cancel()
+		switch {
+		case ctx.Err() != nil:
+			// Released meanwhile: that is why the lease was not there any more.
+			return
+		case taken:
+			h.Lose()
+			return
+		case err == nil:
+			expires = next
+			expiry.Reset(time.Until(expires))
+			ticker.Reset(h.every)
+		default:
+			// Try again sooner: the work of the holder stands and falls with it.
+			ticker.Reset(h.every / 5)
+		}
+	}
+}
+
+// Stop ends the renewals. The lease is not lost by that.
+func (h *Heartbeat) Stop() { h.stop() }
+
+// Lose closes Lost.
+func (h *Heartbeat) Lose() { h.lostOnce.Do(func() { close(h.lost) }) }
+
+// Lost is closed when the lease is lost.
+func (h *Heartbeat) Lost() <-chan struct{} { return h.lost }

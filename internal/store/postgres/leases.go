@@ -1,0 +1,212 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// releaseTimeout bounds giving a lease back, which does not end with the caller's context. A
+// lease that is not released expires.
+const releaseTimeout = 5 * time.Second
+
+// lease is a row of the table leases that has its token.
+type lease struct {
+	s     *pgStore
+	name  string
+	token int64
+
+	*store.Heartbeat
+}
+
+// leaseRow is what the table says of a lease, by the server's clock.
+type leaseRow struct {
+	holder      string
+	acquisition uuid.UUID
+	token       int64
+	acquired    int64 // microseconds since 1970
+	// expired says that it is free; tooLong that it ends later than one that is renewed
+	// now: it was written before the server's clock was set back, by as much as which it
+	// would outlive its holder.
+	expired, tooLong bool
+}
+
+const leaseSQL = `SELECT holder, acquisition, token, (extract(epoch FROM acquired_at) * 1000000)::bigint,
+	expires_at <= clock_timestamp(), expires_at > clock_timestamp() + $2::bigint * interval '1 millisecond'
+	FROM {schema}.leases WHERE name = $1`
+
+func scanLease(row pgx.Row) (l leaseRow, err error) {
+	err = row.Scan(&l.holder, &l.acquisition, &l.token, &l.acquired, &l.expired, &l.tooLong)
+	return l, err
+}
+
+// held returns who has the lease and is alive, or nil.
+func (l leaseRow) held(name string) *store.HeldError {
+	if l.expired || store.HolderDead(l.holder) {
+		return nil
+	}
+	return &store.HeldError{Name: name, Holder: l.holder, Since: time.UnixMicro(l.acquired).UTC()}
+}
+
+// Acquire takes a lease, or returns a *store.HeldError.
+func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	if name == "" || holder == "" {
+		return nil, fmt.Errorf("a lease needs a name and a holder, got name %q and holder %q", name, holder)
+	}
+	doing := fmt.Sprintf("acquiring the lease %q", name)
+	if held, err := s.heldBefore(ctx, doing, name); err != nil {
+		return nil, err
+	} else if held != nil {
+		return nil, held
+	}
+	l := &lease{s: s, name: name}
+	acquisition := uuid.New()
+	var held *store.HeldError
+	var expires time.Time
+	err := s.change(ctx, doing, func(tx step) (err error) {
+		held, expires = nil, time.Now().Add(s.timing.lease)
+		l.token, held, err = s.take(ctx, tx, name, holder, acquisition)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if held != nil {
+		return nil, held
+	}
+
+	// The lease lives until Release, not until the caller's context ends.
+	l.Heartbeat = store.StartHeartbeat(ctx, expires, s.timing.renew, l.renew)
+	s.mu.Lock()
+	closed := s.closed
+	s.leases[l] = struct{}{}
+	s.mu.Unlock()
+	if closed {
+		return nil, errors.Join(s.errClosed(), l.Release(ctx))
+	}
+	return l, nil
+}
+
+// heldBefore returns who has a lease for certain. Who only asks does not lock the row, for
+// which the writes of the holder would wait.
+func (s *pgStore) heldBefore(ctx context.Context, doing, name string) (held *store.HeldError, err error) {
+	err = s.read(ctx, doing, func(pool *pgxpool.Pool) error {
+		row, err := scanLease(pool.QueryRow(ctx, s.sql(leaseSQL), name, s.timing.lease.Milliseconds()))
+		if err == nil && !row.tooLong {
+			held = row.held(name)
+		}
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	return held, err
+}
+
+// take gives a lease to a holder and returns its token, unless somebody has it. It waits for
+// the writes that are under the lease.
+func (s *pgStore) take(ctx context.Context, tx step, name, holder string, acquisition uuid.UUID) (int64, *store.HeldError, error) {
+	// Only a row can be locked.
+	_, err := tx.Exec(ctx, s.sql(`INSERT INTO {schema}.leases (name, token, holder, acquisition, acquired_at, renewed_at, expires_at)
+		VALUES ($1, 0, '', $2, to_timestamp(0), to_timestamp(0), to_timestamp(0)) ON CONFLICT DO NOTHING`), name, uuid.Nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	row, err := scanLease(tx.QueryRow(ctx, s.sql(leaseSQL+" FOR UPDATE"), name, s.timing.lease.Milliseconds()))
+	if err != nil {
+		return 0, nil, err
+	}
+	if row.acquisition == acquisition {
+		// An earlier try was committed.
+		return row.token, nil, nil
+	}
+	if held := row.held(name); held != nil {
+		if row.tooLong {
+			// From now on it has the time of any other one, in which a holder that is alive
+			// renews it.
+			_, err = tx.Exec(ctx, s.sql("UPDATE {schema}.leases SET expires_at = clock_timestamp() + $2::bigint * interval '1 millisecond' WHERE name = $1"), name, s.timing.lease.Milliseconds())
+		}
+		return 0, held, err
+	}
+	var token int64
+	err = tx.QueryRow(ctx, s.sql(`UPDATE {schema}.leases SET token = token + 1, holder = $2, acquisition = $3,
+		acquired_at = clock_timestamp(), renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $4::bigint * interval '1 millisecond'
+		WHERE name = $1 RETURNING token`), name, holder, acquisition, s.timing.lease.Milliseconds()).Scan(&token)
+	return token, nil, err
+}
+
+// renew moves the expiry on. taken says that the lease is somebody else's.
+func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
+	err = l.s.onLease(ctx, fmt.Sprintf("renewing the lease %q", l.name), func(pool *pgxpool.Pool) error {
+		expires = time.Now().Add(l.s.timing.lease)
+		tag, err := pool.Exec(ctx, l.s.sql("UPDATE {schema}.leases SET renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $3::bigint * interval '1 millisecond' WHERE name = $1 AND token = $2"),
+			l.name, l.token, l.s.timing.lease.Milliseconds())
+		taken = err == nil && tag.RowsAffected() == 0
+		return err
+	})
+	return expires, taken, err
+}
+
+// onLease does f, a single statement that can be repeated.
+func (s *pgStore) onLease(ctx context.Context, doing string, f func(pool *pgxpool.Pool) error) error {
+	pool := s.ready.Load()
+	if pool == nil {
+		return s.errClosed()
+	}
+	return s.retry(ctx, doing, func() error { return f(pool) })
+}
+
+// Fence names this acquisition.
+func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
+// Release gives the lease back, whether ctx has ended or not.
+func (l *lease) Release(ctx context.Context) error {
+	l.Stop()
+	l.s.mu.Lock()
+	_, held := l.s.leases[l]
+	delete(l.s.leases, l)
+	l.s.mu.Unlock()
+	if !held {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer cancel()
+	return l.s.onLease(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(pool *pgxpool.Pool) error {
+		// The row stays: the next token must be a greater one.
+		_, err := pool.Exec(ctx, l.s.sql("UPDATE {schema}.leases SET expires_at = to_timestamp(0) WHERE name = $1 AND token = $2"), l.name, l.token)
+		return err
+	})
+}
+
+// HeldLeases returns who holds a lease and is not known to be dead.
+func (s *pgStore) HeldLeases(ctx context.Context) ([]store.HeldError, error) {
+	var list []store.HeldError
+	err := s.read(ctx, "listing the leases", func(pool *pgxpool.Pool) error {
+		rows, err := pool.Query(ctx, s.sql(`SELECT name, holder, (extract(epoch FROM acquired_at) * 1000000)::bigint
+			FROM {schema}.leases WHERE expires_at > clock_timestamp() ORDER BY name`))
+		if err != nil {
+			return err
+		}
+		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (h store.HeldError, err error) {
+			var acquired int64
+			err = row.Scan(&h.Name, &h.Holder, &acquired)
+			h.Since = time.UnixMicro(acquired).UTC()
+			return h, err
+		})
+		return err
+	})
+	if errors.Is(err, errAbsent) {
+		return nil, nil
+	}
+	return store.Alive(list), err
+}

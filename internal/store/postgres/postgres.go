@@ -1,0 +1,203 @@
+// Package postgres keeps the store in a schema of a PostgreSQL database: for teams and
+// pipelines whose runners keep no disk. It works through PgBouncer in transaction mode as
+// well: it has no state in a session, and prepares nothing.
+//
+// Time is the server's alone, so that the clocks of the machines do not matter.
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+)
+
+// DefaultSchema is the schema of the tables when none is named.
+const DefaultSchema = "vnf"
+
+// Config says where the store is.
+type Config struct {
+	// ConnStr is a connection string as Terraform's own backend pg has it: a URL
+	// (postgres://user@host:5432/database) or pairs (host=… dbname=…). What it leaves out
+	// comes from the variables and files of libpq: PGHOST, PGPASSWORD, ~/.pgpass.
+	ConnStr string
+	// Schema is the schema of the tables; empty is DefaultSchema.
+	Schema string
+	// Release is the release of the provider. A store that it brings to its format tells
+	// earlier ones, which refuse it.
+	Release string
+}
+
+// timing is how long things take; tests shorten it.
+type timing struct {
+	// lease is how long a lease lives without renewal, renew how often it is renewed.
+	lease, renew time.Duration
+	// patience is how long to try again while the server fails over or restarts, or others
+	// lock what is to be written.
+	patience time.Duration
+	// lock is how long one statement waits for a lock, and idle how long a transaction
+	// lives whose client says nothing. A process that is stopped inside of a transaction
+	// keeps others waiting for that long.
+	lock, idle time.Duration
+}
+
+func defaultTiming() timing {
+	return timing{lease: 15 * time.Second, renew: 5 * time.Second, patience: 30 * time.Second, lock: 10 * time.Second, idle: 10 * time.Second}
+}
+
+const (
+	// maxConns bounds the connections of a process: servers have a hundred by default.
+	maxConns = 4
+	// connectTimeout bounds one attempt to connect when the connection string does not.
+	connectTimeout = 10 * time.Second
+	// maxContent is the size of the largest content, in the form that is kept.
+	maxContent = 64 << 20
+)
+
+// errAbsent says that there is no table of ours yet, and that nothing was made.
+var errAbsent = errors.New("no tables")
+
+type pgStore struct {
+	place
+	config  *pgxpool.Config
+	release string
+	timing  timing
+	// maxContent is the bound of contents in bytes.
+	maxContent int64
+
+	// ready is the pool, once the tables have the format of this release.
+	ready atomic.Pointer[pgxpool.Pool]
+	// connected is set when the server has answered once.
+	connected atomic.Bool
+	// opening is a semaphore rather than a mutex, so that waiting for it ends with the
+	// context. It guards pool.
+	opening chan struct{}
+	pool    *pgxpool.Pool
+
+	mu     sync.Mutex
+	closed bool
+	leases map[*lease]struct{}
+}
+
+var _ store.Portable = (*pgStore)(nil)
+
+// Open returns the store in a schema of a database. Nothing is connected to before the first
+// use, and nothing is made before the first write. The returned store keeps nothing of ctx.
+// An error says what is wrong with the configuration.
+func Open(ctx context.Context, c Config) (store.Store, error) {
+	return open(ctx, c, defaultTiming(), maxContent)
+}
+
+func open(ctx context.Context, c Config, t timing, maxContent int64) (*pgStore, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	config, at, err := parseConfig(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &pgStore{
+		place: at, config: config, release: c.Release, timing: t, maxContent: maxContent,
+		opening: make(chan struct{}, 1),
+		leases:  map[*lease]struct{}{},
+	}
+	config.AfterConnect = func(context.Context, *pgx.Conn) error {
+		s.connected.Store(true)
+		return nil
+	}
+	return s, nil
+}
+
+// Close gives back the leases that are still held and closes the connections.
+func (s *pgStore) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	held := make([]*lease, 0, len(s.leases))
+	for l := range s.leases {
+		held = append(held, l)
+	}
+	s.mu.Unlock()
+
+	var errs []error
+	for _, l := range held {
+		l.Lose()
+		errs = append(errs, l.Release(context.Background()))
+	}
+	// Whoever is connecting now sees closed afterwards.
+	s.opening <- struct{}{}
+	defer func() { <-s.opening }()
+	s.ready.Store(nil)
+	if s.pool != nil {
+		s.pool.Close()
+	}
+	return errors.Join(errs...)
+}
+
+func (s *pgStore) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
+
+func (s *pgStore) errClosed() error { return fmt.Errorf("%s is closed", s.name()) }
+
+// database returns the pool of connections to tables of this release's format; the first
+// call looks for them. Without create, it returns errAbsent when there are none.
+func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, error) {
+	if pool := s.ready.Load(); pool != nil {
+		return pool, nil
+	}
+	select {
+	case s.opening <- struct{}{}:
+		defer func() { <-s.opening }()
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: %w", s.name(), context.Cause(ctx))
+	}
+	if pool := s.ready.Load(); pool != nil {
+		return pool, nil
+	}
+	if s.isClosed() {
+		return nil, s.errClosed()
+	}
+	if s.pool == nil {
+		pool, err := pgxpool.NewWithConfig(context.WithoutCancel(ctx), s.config)
+		if err != nil {
+			return nil, s.explain("connecting", err)
+		}
+		s.pool = pool
+	}
+	steps := migrations(s.schema)
+	var version int
+	err := s.retry(ctx, "looking for its tables", func() (err error) {
+		version, err = s.formatVersion(ctx, s.pool, len(steps))
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if version == 0 && !create {
+		return nil, errAbsent
+	}
+	if version < len(steps) {
+		doing := fmt.Sprintf("bringing its tables from format %d to %d", version, len(steps))
+		if version == 0 {
+			doing = "making its tables"
+		}
+		if err := s.retry(ctx, doing, func() error { return s.migrate(ctx, s.pool, steps) }); err != nil {
+			return nil, err
+		}
+	}
+	s.ready.Store(s.pool)
+	return s.pool, nil
+}

@@ -1,0 +1,431 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// openStore opens a store for the time of a test.
+func openStore(t *testing.T, c Config) *pgStore {
+	t.Helper()
+	s, err := open(t.Context(), c, quick(), testContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+func createVIM(ctx context.Context, s store.Store, id string) error {
+	return s.Create(ctx, &store.Record{Kind: store.KindVIM, ID: id, Data: []byte("data of " + id)})
+}
+
+// TestServer has what goes wrong between a store and its server, on one server.
+func TestServer(t *testing.T) {
+	server := pgtest.Start(t)
+	for name, test := range map[string]func(t *testing.T, server *pgtest.Server){
+		"unused store leaves no trace": serverUnused,
+		"rights":                       serverRights,
+		"wrong connections":            serverConnections,
+		"formats":                      serverFormats,
+		"read only":                    serverReadOnly,
+		"abandoned contents":           serverAbandoned,
+		"stopped writer":               serverStopped,
+		"clock set back":               serverClock,
+		"settings of the server":       serverSettings,
+		"sealed contents":              serverSealed,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, server)
+		})
+	}
+}
+
+func serverUnused(t *testing.T, server *pgtest.Server) {
+	s := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "unused"})
+	if _, err := s.Get(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get = %v, want ErrNotFound", err)
+	}
+	if list, err := s.List(t.Context(), store.Query{}); err != nil || len(list) != 0 {
+		t.Errorf("List = %v, %v", list, err)
+	}
+	if err := s.Delete(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Delete = %v, want ErrNotFound", err)
+	}
+	if _, err := s.OpenBlob(t.Context(), store.Digest(nil)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("OpenBlob = %v, want ErrNotFound", err)
+	}
+	if err := s.DeleteBlob(t.Context(), store.Digest(nil)); err != nil {
+		t.Errorf("DeleteBlob = %v", err)
+	}
+	var schemas int
+	if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'unused'").Scan(&schemas); err != nil || schemas != 0 {
+		t.Errorf("%d schemas were made, %v", schemas, err)
+	}
+}
+
+// serverRights has a user who may not make a schema: one is made for it, or it shares one.
+func serverRights(t *testing.T, server *pgtest.Server) {
+	server.Exec(t, "postgres", "CREATE ROLE plain LOGIN PASSWORD 'secret-pw'; CREATE ROLE member LOGIN PASSWORD 'secret-pw'")
+	connStr := server.URL("plain", "secret-pw", "postgres", "sslmode=disable")
+	s := openStore(t, Config{ConnStr: connStr, Schema: "granted"})
+	wantError(t, createVIM(t.Context(), s, "a"), "making its tables", "permission denied for database postgres", "CREATE SCHEMA granted AUTHORIZATION plain")
+
+	server.Exec(t, "postgres", "CREATE SCHEMA granted AUTHORIZATION plain")
+	if err := createVIM(t.Context(), s, "a"); err != nil {
+		t.Fatal(err)
+	}
+	member := openStore(t, Config{ConnStr: server.URL("member", "secret-pw", "postgres", "sslmode=disable"), Schema: "granted"})
+	_, err := member.Get(t.Context(), store.KindVIM, "a")
+	wantError(t, err, "permission denied for schema granted", "GRANT USAGE ON SCHEMA granted")
+	server.Exec(t, "postgres", "GRANT USAGE ON SCHEMA granted TO member; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA granted TO member")
+	if err := createVIM(t.Context(), member, "b"); err != nil {
+		t.Error(err)
+	}
+	l, err := member.Acquire(t.Context(), "a", store.Holder())
+	if err == nil {
+		err = errors.Join(createVIM(store.Under(t.Context(), l.Fence()), member, "c"), l.Release(t.Context()))
+	}
+	if err == nil {
+		err = member.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x"))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func serverConnections(t *testing.T, server *pgtest.Server) {
+	server.Exec(t, "postgres", "CREATE ROLE known LOGIN PASSWORD 'secret-pw'")
+	for name, test := range map[string]struct {
+		connStr string
+		want    []string
+	}{
+		"wrong password": {server.URL("known", "secret-pw-not", "postgres", "sslmode=disable"), []string{"password authentication failed", "PGPASSWORD"}},
+		"no database":    {server.URL("known", "secret-pw", "nowhere", "sslmode=disable"), []string{`"nowhere" does not exist`, "CREATE DATABASE nowhere"}},
+		"no TLS":         {server.URL("known", "secret-pw", "postgres", "sslmode=verify-full"), []string{"refused TLS", "ssl = on"}},
+		"nobody listens": {"postgres://known:secret-pw@127.0.0.1:1/postgres?sslmode=disable", []string{"127.0.0.1:1", "connection refused", "check host and port"}},
+		"no such host":   {"postgres://known:secret-pw@host.invalid/postgres", []string{"host.invalid", "check host and port"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			begun := time.Now()
+			s := openStore(t, Config{ConnStr: test.connStr})
+			wantError(t, createVIM(t.Context(), s, "a"), append(test.want, "PostgreSQL store "+s.hosts)...)
+			if took := time.Since(begun); took > 20*time.Second {
+				t.Errorf("the error took %s", took)
+			}
+		})
+	}
+}
+
+func serverFormats(t *testing.T, server *pgtest.Server) {
+	old := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "formats", Release: "v1.0.0"})
+	if err := createVIM(t.Context(), old, "a"); err != nil {
+		t.Fatal(err)
+	}
+	// A newer release takes the store over while an older one works on it.
+	server.Exec(t, "postgres", "UPDATE formats.schema_version SET version = 99, release = 'v9.0.0'")
+	wantError(t, createVIM(t.Context(), old, "b"), "format 99", "newer release", "v9.0.0")
+	fresh := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "formats"})
+	_, err := fresh.Get(t.Context(), store.KindVIM, "a")
+	wantError(t, err, "format 99", "v9.0.0", "use that release")
+
+	server.Exec(t, "postgres", `CREATE SCHEMA "of others"; CREATE TABLE "of others".t (n int); CREATE SCHEMA flyway; CREATE TABLE flyway.schema_version (version_rank int)`)
+	for _, schema := range []string{"of others", "flyway"} {
+		foreign := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: schema})
+		wantError(t, createVIM(t.Context(), foreign, "a"), "another application", "name another schema")
+	}
+
+	// A step that fails leaves the format that was there.
+	steps := append(migrations("formats"), "CREATE TABLE formats.half (n int)", "this is no SQL")
+	server.Exec(t, "postgres", "UPDATE formats.schema_version SET version = 1, release = 'v1.0.0'")
+	err = old.migrate(t.Context(), old.pool, steps)
+	if err == nil || !strings.Contains(err.Error(), "format 3") {
+		t.Errorf("migrate = %v, want an error of format 3", err)
+	}
+	if err := createVIM(t.Context(), old, "b"); err != nil {
+		t.Errorf("after a migration that failed: %v", err)
+	}
+	if err := old.migrate(t.Context(), old.pool, steps[:2]); err != nil {
+		t.Fatal(err)
+	}
+	if version, err := old.formatVersion(t.Context(), old.pool, 2); err != nil || version != 2 {
+		t.Errorf("format %d, %v, want 2", version, err)
+	}
+}
+
+// serverReadOnly reads from what is never written, as a hot standby is.
+func serverReadOnly(t *testing.T, server *pgtest.Server) {
+	connStr := server.ConnStr("postgres")
+	if err := createVIM(t.Context(), openStore(t, Config{ConnStr: connStr, Schema: "readonly"}), "a"); err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, "postgres", "CREATE ROLE reader SUPERUSER LOGIN; ALTER ROLE reader SET default_transaction_read_only = on")
+	s := openStore(t, Config{ConnStr: strings.Replace(connStr, "user=postgres", "user=reader", 1), Schema: "readonly"})
+	if _, err := s.Get(t.Context(), store.KindVIM, "a"); err != nil {
+		t.Error(err)
+	}
+	wantError(t, createVIM(t.Context(), s, "b"), "read-only transaction", "name the primary server")
+	_, err := s.Acquire(t.Context(), "a", store.Holder())
+	wantError(t, err, "read-only transaction")
+}
+
+// serverAbandoned looks at what stays of contents that are replaced, or whose writer died.
+func serverAbandoned(t *testing.T, server *pgtest.Server) {
+	s := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "abandoned"})
+	put := func(content string) {
+		t.Helper()
+		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func() (n int) {
+		t.Helper()
+		if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	put("a content")
+	digest := store.Digest([]byte("a content"))
+	// Who reads keeps what it reads while it is replaced.
+	long := strings.Repeat("0123456789", 300_000)
+	put(long)
+	r, err := s.OpenBlob(t.Context(), store.Digest([]byte(long)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Exec(t, "postgres", "UPDATE abandoned.contents SET state = 'replaced'")
+	if got, err := readAll(r); err != nil || got != long {
+		t.Errorf("a content that is replaced reads as %d bytes, %v", len(got), err)
+	}
+	// Who dies leaves chunks under no digest.
+	server.Exec(t, "postgres", fmt.Sprintf("INSERT INTO abandoned.contents (digest, state, since, size, chunks) VALUES ('%s', 'writing', clock_timestamp(), 0, 0)", digest))
+	put("another one")
+	if n := count(); n != 4 {
+		t.Errorf("%d generations, want those of two that are replaced, one that is written and one that is read", n)
+	}
+	server.Exec(t, "postgres", "UPDATE abandoned.contents SET since = since - interval '2 days'")
+	put("a third one")
+	if n := count(); n != 2 {
+		t.Errorf("%d generations, want those of two contents", n)
+	}
+	// Deleting is for readers what it is elsewhere: nothing is there any more.
+	put(long)
+	if r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long))); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.DeleteBlob(t.Context(), store.Digest([]byte(long))); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := readAll(r); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("reading a content that was deleted = %v, want ErrNotFound", err)
+	}
+	put(long)
+	server.Exec(t, "postgres", "DELETE FROM abandoned.chunks WHERE n = 1")
+	if _, err := readOne(t, s, long); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("reading a content without its second chunk = %v, want ErrCorrupt", err)
+	}
+	put(long)
+	var replaced int
+	if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents WHERE state = 'replaced'").Scan(&replaced); err != nil || replaced != 1 {
+		t.Errorf("%d generations are replaced, %v, want the damaged one", replaced, err)
+	}
+	if got, err := readOne(t, s, long); err != nil || got != long {
+		t.Errorf("a content that was repaired reads as %d bytes, %v", len(got), err)
+	}
+}
+
+// serverStopped has a process stop inside of a transaction. It holds the lease up for a
+// while, not for ever, and its write is lost.
+func serverStopped(t *testing.T, server *pgtest.Server) {
+	brief := quick()
+	brief.idle = time.Second
+	s, err := open(t.Context(), Config{ConnStr: server.ConnStr("postgres"), Schema: "stopped"}, brief, testContent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	first, err := s.Acquire(t.Context(), "a", "somebody elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Release(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := s.begin(t.Context(), s.pool)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rollback(context.WithoutCancel(t.Context()), tx) })
+	if err := s.checkRights(t.Context(), tx, []store.Fence{first.Fence()}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "INSERT INTO stopped.records (kind, id, owner, revision, data, sealed, created_at, updated_at, write_id) VALUES ('vim', 'lost', '', 1, '', '', 0, 0, gen_random_uuid())"); err != nil {
+		t.Fatal(err)
+	}
+	// The lease is free, but the write is not over.
+	begun := time.Now()
+	second, err := s.Acquire(t.Context(), "a", "another one")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(begun); took < brief.idle/2 {
+		t.Errorf("the lease was acquired after %s, in the middle of a write", took)
+	}
+	if err := tx.Commit(t.Context()); err == nil {
+		t.Error("the stopped process has committed")
+	}
+	if _, err := s.Get(t.Context(), store.KindVIM, "lost"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("Get of the lost write = %v, want ErrNotFound", err)
+	}
+	if err := createVIM(store.Under(t.Context(), first.Fence()), s, "late"); !errors.As(err, new(*vnfm.LeaseLostError)) {
+		t.Errorf("a write of the stopped process = %v, want a LeaseLostError", err)
+	}
+	if err := second.Release(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// serverClock sets the clock of the server back while a lease is held whose holder dies.
+func serverClock(t *testing.T, server *pgtest.Server) {
+	s := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "clock"})
+	held, err := s.Acquire(t.Context(), "a", "somebody elsewhere")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, ok := held.(*lease)
+	if !ok {
+		t.Fatal(held)
+	}
+	l.Stop()
+	server.Exec(t, "postgres", "UPDATE clock.leases SET expires_at = expires_at + interval '1 hour', acquired_at = acquired_at + interval '1 hour'")
+	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(t.Context(), time.Minute), func() error {
+		next, err := s.Acquire(t.Context(), "a", "another one")
+		if errors.As(err, new(*store.HeldError)) {
+			return &vnfm.BusyError{Object: "a"}
+		}
+		if err != nil {
+			return err
+		}
+		return next.Release(t.Context())
+	})
+	if err != nil {
+		t.Errorf("a lease that lives for an hour: %v", err)
+	}
+}
+
+// serverSettings has settings that change how values look in texts.
+func serverSettings(t *testing.T, server *pgtest.Server) {
+	server.Exec(t, "postgres", "CREATE ROLE odd SUPERUSER LOGIN; ALTER ROLE odd SET bytea_output = escape; ALTER ROLE odd SET DateStyle = 'SQL, DMY'; "+
+		"ALTER ROLE odd SET TimeZone = 'Asia/Kathmandu'; ALTER ROLE odd SET default_transaction_isolation = serializable; ALTER ROLE odd SET search_path = ''")
+	s := openStore(t, Config{ConnStr: strings.Replace(server.ConnStr("postgres"), "user=postgres", "user=odd", 1), Schema: "odd"})
+	r := store.Record{Kind: store.KindVIM, ID: "a", Data: []byte{0, 1, 2, 0xff}, Sealed: []byte(`\x00`)}
+	if err := s.Create(t.Context(), &r); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.Get(t.Context(), r.Kind, r.ID)
+	if err != nil || string(got.Data) != string(r.Data) || string(got.Sealed) != string(r.Sealed) || !got.CreatedAt.Equal(r.CreatedAt) || time.Since(got.CreatedAt).Abs() > time.Hour {
+		t.Errorf("Get = %+v, %v, want %+v", got, err, r)
+	}
+	l, err := s.Acquire(t.Context(), "a", store.Holder())
+	if err == nil {
+		err = l.Release(t.Context())
+	}
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// serverSealed keeps contents sealed, as the engine does.
+func serverSealed(t *testing.T, server *pgtest.Server) {
+	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(t.TempDir(), "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inner := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "sealed"})
+	s := seal.NewStore(inner, keys)
+	for _, content := range []string{"", strings.Repeat("a secret of a package ", 200_000)} {
+		digest := store.Digest([]byte(content))
+		for range 2 {
+			if err := s.PutBlob(t.Context(), digest, strings.NewReader(content)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := readOne(t, s, content); err != nil || got != content {
+			t.Errorf("a content of %d bytes reads as %d bytes, %v", len(content), len(got), err)
+		}
+	}
+	var plain int
+	if err := inner.pool.QueryRow(t.Context(), "SELECT count(*) FROM sealed.chunks WHERE position('a secret'::bytea IN data) > 0").Scan(&plain); err != nil || plain != 0 {
+		t.Errorf("%d chunks are plain, %v", plain, err)
+	}
+	large := strings.Repeat("x", testContent)
+	err = s.PutBlob(t.Context(), store.Digest([]byte(large)), strings.NewReader(large))
+	if !errors.As(err, new(*store.TooLargeError)) {
+		t.Errorf("a content that is too large when it is sealed = %v, want a TooLargeError", err)
+	}
+}
+
+// TestTLS connects to a server whose certificate has to be right.
+func TestTLS(t *testing.T) {
+	server := pgtest.Start(t)
+	certificate, key := selfSigned(t, "127.0.0.1")
+	ca := server.Write(t, "server.crt", string(certificate))
+	server.Write(t, "server.key", string(key))
+	server.Exec(t, "postgres", fmt.Sprintf("ALTER SYSTEM SET ssl_cert_file = '%s'", ca))
+	server.Exec(t, "postgres", fmt.Sprintf("ALTER SYSTEM SET ssl_key_file = '%s/server.key'", server.Folder))
+	server.Exec(t, "postgres", "ALTER SYSTEM SET ssl = on")
+	server.Exec(t, "postgres", "SELECT pg_reload_conf()")
+	user := func(parameters string) string {
+		return server.URL(pgtest.Superuser, pgtest.Password, "postgres", parameters)
+	}
+	// The server reads its settings a moment later.
+	trusted := openStore(t, Config{ConnStr: user("sslmode=verify-full&sslrootcert=" + ca), Schema: "tls"})
+	for deadline := time.Now().Add(time.Minute); ; {
+		err := createVIM(t.Context(), trusted, "a")
+		if err == nil {
+			break
+		}
+		if !strings.Contains(err.Error(), "refused TLS") || time.Now().After(deadline) {
+			t.Fatal(err)
+		}
+	}
+	_, err := openStore(t, Config{ConnStr: user("sslmode=verify-full"), Schema: "tls"}).Get(t.Context(), store.KindVIM, "a")
+	wantError(t, err, "certificate", "sslrootcert=")
+	other, _ := selfSigned(t, "localhost")
+	_, err = openStore(t, Config{ConnStr: user("sslmode=verify-full&sslrootcert=" + server.Write(t, "other.pem", string(other))), Schema: "tls"}).Get(t.Context(), store.KindVIM, "a")
+	wantError(t, err, "certificate", "sslrootcert=")
+	if strings.Contains(err.Error(), pgtest.Password) {
+		t.Errorf("error has the password:\n%v", err)
+	}
+}
+
+func readAll(r io.ReadCloser) (string, error) {
+	content, err := io.ReadAll(r)
+	return string(content), errors.Join(err, r.Close())
+}
+
+func readOne(t *testing.T, s store.Store, content string) (string, error) {
+	t.Helper()
+	r, err := s.OpenBlob(t.Context(), store.Digest([]byte(content)))
+	if err != nil {
+		return "", err
+	}
+	return readAll(r)
+}

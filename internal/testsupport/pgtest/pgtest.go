@@ -1,0 +1,234 @@
+// Package pgtest gives tests a PostgreSQL server: that of Debian's package postgresql, with
+// a directory and a port of its own. A test that needs it is skipped where it is not
+// installed, and fails there when LAB_REQUIRE is "all".
+package pgtest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+)
+
+// Superuser and Password are those of the user who may do everything. The password is asked
+// for over TCP alone.
+const (
+	Superuser = "postgres"
+	Password  = "a-Passw0rd/of:the@test"
+)
+
+// startTimeout bounds the start of a server, and is longer than it takes on a busy machine.
+const startTimeout = 2 * time.Minute
+
+// Server is a server that runs until its test ends. It keeps nothing safe: it neither syncs
+// nor checks anything that costs time.
+type Server struct {
+	// Folder holds the socket, Port is that of the socket and of 127.0.0.1.
+	Folder string
+	Port   int
+
+	bin  string
+	user *credential
+	log  *bytes.Buffer
+}
+
+// Start starts a server with settings of postgresql.conf, "name=value".
+func Start(t testing.TB, settings ...string) *Server {
+	t.Helper()
+	labtest.NotShort(t, "PostgreSQL")
+	bin, err := programs()
+	if err != nil {
+		labtest.Missing(t, fmt.Sprintf("PostgreSQL: %v: install the Debian package postgresql", err))
+	}
+	who, err := unprivileged()
+	if err != nil {
+		labtest.Missing(t, fmt.Sprintf("PostgreSQL: %v", err))
+	}
+	// The folders of a test are closed to the user of the server.
+	folder, err := os.MkdirTemp("", "vnf-postgres-") //nolint:usetesting // See above.
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	s := &Server{Folder: folder, bin: bin, user: who, log: &bytes.Buffer{}}
+	s.Write(t, "password", Password)
+	if err := who.own(folder); err != nil {
+		t.Fatal(err)
+	}
+	initdb := s.command("initdb", "--pgdata", s.data(), "--username", Superuser, "--pwfile", filepath.Join(folder, "password"),
+		"--auth-local", "trust", "--auth-host", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync")
+	if out, err := initdb.CombinedOutput(); err != nil {
+		t.Fatalf("initdb: %v\n%s", err, out)
+	}
+	s.serve(t, settings)
+	return s
+}
+
+func (s *Server) data() string { return filepath.Join(s.Folder, "data") }
+
+// Write writes a file that the server can read, before or while it runs, and returns its path.
+func (s *Server) Write(t testing.TB, name, content string) string {
+	t.Helper()
+	path := filepath.Join(s.Folder, name)
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.user.own(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// programs finds the folder of initdb and postgres, which is not in PATH on Debian.
+func programs() (string, error) {
+	if path, err := exec.LookPath("initdb"); err == nil {
+		return filepath.Dir(path), nil
+	}
+	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
+	if err != nil {
+		return "", err
+	}
+	if len(found) == 0 {
+		return "", errors.New("initdb is neither in PATH nor below /usr/lib/postgresql")
+	}
+	// The newest of the same number of digits.
+	return filepath.Dir(slices.Max(found)), nil
+}
+
+func (s *Server) command(program string, args ...string) *exec.Cmd {
+	cmd := exec.Command(filepath.Join(s.bin, program), args...) //nolint:gosec,noctx // A program of the package; who starts it ends it.
+	cmd.Dir = s.Folder
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}
+	cmd.SysProcAttr = s.user.process()
+	return cmd
+}
+
+// serve starts the server on a free port, and stops it when the test ends.
+func (s *Server) serve(t testing.TB, settings []string) {
+	t.Helper()
+	const tries = 5
+	for try := 1; ; try++ {
+		s.Port = freePort(t)
+		stop, err := s.start(t.Context(), settings)
+		if err == nil {
+			t.Cleanup(stop)
+			return
+		}
+		// Somebody else may have taken the port.
+		if try == tries || !strings.Contains(s.log.String(), "Address already in use") {
+			t.Fatalf("PostgreSQL does not start: %v\n%s", err, s.log)
+		}
+	}
+}
+
+func (s *Server) start(ctx context.Context, settings []string) (stop func(), err error) {
+	args := []string{"-D", s.data(), "-k", s.Folder, "-p", strconv.Itoa(s.Port)}
+	for _, setting := range append([]string{
+		"listen_addresses=127.0.0.1", "fsync=off", "full_page_writes=off", "synchronous_commit=off", "autovacuum=off",
+		"shared_buffers=32MB", "wal_level=minimal", "max_wal_senders=0",
+	}, settings...) {
+		args = append(args, "-c", setting)
+	}
+	s.log.Reset()
+	cmd := s.command("postgres", args...)
+	cmd.Stdout, cmd.Stderr = s.log, s.log
+	started, ended := make(chan error, 1), make(chan struct{})
+	go func() {
+		// The server ends with the thread that has started it.
+		keepThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait()
+		}
+		close(ended)
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	stop = func() {
+		// At once; the processes of its connections end with it.
+		_ = cmd.Process.Signal(syscall.SIGQUIT)
+		select {
+		case <-ended:
+		case <-time.After(10 * time.Second):
+			_ = cmd.Process.Kill()
+			<-ended
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	for {
+		conn, err := pgx.Connect(ctx, s.ConnStr("postgres"))
+		if err == nil {
+			return stop, conn.Close(ctx)
+		}
+		select {
+		case <-ended:
+			return nil, err
+		case <-ctx.Done():
+			stop()
+			return nil, err
+		default:
+			_ = poll.Sleep(ctx, 20*time.Millisecond)
+		}
+	}
+}
+
+// freePort returns a port that nothing listens on.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is there or it is not.
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close() //nolint:errcheck // Nothing was sent.
+	address, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("the address of the port is %v", l.Addr())
+	}
+	return address.Port
+}
+
+// ConnStr is the connection of the superuser to a database, through the socket.
+func (s *Server) ConnStr(database string) string {
+	return fmt.Sprintf("host=%s port=%d user=%s dbname=%s sslmode=disable", s.Folder, s.Port, Superuser, database)
+}
+
+// URL is the connection of a user to a database over TCP, with parameters ("sslmode=disable").
+func (s *Server) URL(user, password, database, parameters string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.UserPassword(user, password), Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.Port)),
+		Path: "/" + database, RawQuery: parameters,
+	}
+	return u.String()
+}
+
+// Exec has the superuser run statements in a database.
+func (s *Server) Exec(t testing.TB, database, statements string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), s.ConnStr(database))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.Exec(t.Context(), statements)
+	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
+		t.Fatalf("%s: %v", statements, err)
+	}
+}
