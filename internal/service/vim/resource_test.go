@@ -177,14 +177,15 @@ func TestVIMCredentialsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
-	first, second, end := tokens(t, lab)
 	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
 	for name, way := range map[string]func(tokenFile, exec string) string{
 		"token file": func(tokenFile, _ string) string { return arg("token_file", tokenFile) },
 		"program":    func(_, exec string) string { return exec },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			s := acctest.NewStore(t)
+			first, second, end := tokens(t, lab)
 			exec, tokenFile := login(t, first)
 			config := s.Config(vimConfig("edge", "", endpoint, ca, way(tokenFile, exec)))
 			resource.UnitTest(t, resource.TestCase{
@@ -219,7 +220,6 @@ func TestVIMCredentialsAreReadAgain(t *testing.T) {
 					},
 				},
 			})
-			end = func() {}
 		})
 	}
 }
