@@ -123,15 +123,13 @@ func kubernetesStoreAttribute() schema.SingleNestedAttribute {
 			Optional:            true,
 			MarkdownDescription: attrs.ExecDescription,
 			Attributes: map[string]schema.Attribute{
-				"command": schema.StringAttribute{Required: true, MarkdownDescription: attrs.ExecCommandDescription, Validators: notEmpty()},
+				"command": schema.StringAttribute{Required: true, MarkdownDescription: attrs.ExecCommandDescription},
 				"args":    schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: attrs.ExecArgsDescription},
 				"env": schema.MapAttribute{
 					Optional: true, ElementType: types.StringType, MarkdownDescription: "Environment variables of the program, in addition to those of Terraform.",
 					Validators: []validator.Map{mapvalidator.NoNullValues()},
 				},
-				"api_version": schema.StringAttribute{
-					Required: true, MarkdownDescription: attrs.ExecAPIVersionDescription, Validators: []validator.String{stringvalidator.OneOf(vnfm.ExecAPIVersions()...)},
-				},
+				"api_version": schema.StringAttribute{Required: true, MarkdownDescription: attrs.ExecAPIVersionDescription},
 			},
 		},
 	}
