@@ -1,6 +1,9 @@
 package kube
 
 import (
+	"crypto/tls"
+	"encoding/json"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net/http"
@@ -10,6 +13,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -269,6 +273,50 @@ func TestExecExpires(t *testing.T) {
 		if text, err := os.ReadFile(count + name); err != nil || len(text) != want {
 			t.Errorf("soon %t: the program ran %d times, want %d (%v)", soon, len(text), want, err)
 		}
+	}
+}
+
+// TestExecCertificate logs in with a certificate that a program prints. Another one needs another
+// connection.
+func TestExecCertificate(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var accepted atomic.Pointer[string]
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for _, c := range r.TLS.PeerCertificates {
+			if string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: c.Raw})) == *accepted.Load() {
+				configMap(w)
+				return
+			}
+		}
+		answer(401, "Unauthorized", "Unauthorized")(w)
+	}))
+	server.EnableHTTP2 = true
+	server.TLS = &tls.Config{ClientAuth: tls.RequestClientCert} //nolint:gosec // a test
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	output := filepath.Join(dir, "output")
+	login := func() {
+		certificate, key := newCertificate(t)
+		text, err := json.Marshal(execCredential{Kind: "ExecCredential", APIVersion: execV1, Status: &execStatus{Certificate: certificate, Key: key}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, output, string(text))
+		accepted.Store(&certificate)
+	}
+	login()
+	c := newClient(t, Config{VIM: "edge", Connection: vnfm.KubernetesConnection{
+		Endpoint: server.URL, CACertificate: string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})),
+		Exec: &vnfm.ExecPlugin{Command: "cat", Args: []string{output}, APIVersion: execV1},
+	}})
+	for range 3 {
+		for range 2 {
+			if _, err := c.Get(t.Context(), Ref{Resource: podResource, Namespace: "n", Name: "a"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		login()
 	}
 }
 
