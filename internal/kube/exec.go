@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -128,6 +129,8 @@ func (e *execPlugin) run(ctx context.Context) (*identity, error) {
 	cmd.Env = append(cmd.Env, execInfo+"="+string(asked))
 	err = cmd.Run()
 	switch {
+	case out.full:
+		return nil, errors.New("it prints more than 1 MiB")
 	case errors.Is(err, exec.ErrWaitDelay):
 	case err != nil && limited.Err() != nil && ctx.Err() == nil:
 		return nil, fmt.Errorf("it did not end within %s", execLimit)
@@ -194,12 +197,15 @@ func (e *execPlugin) parse(out []byte) (*identity, error) {
 }
 
 // limitedBuffer is a buffer that refuses to grow beyond maxExecOutput.
-type limitedBuffer struct{ buffer bytes.Buffer }
+type limitedBuffer struct {
+	buffer bytes.Buffer
+	full   bool
+}
 
 // Write implements io.Writer.
 func (b *limitedBuffer) Write(p []byte) (int, error) {
-	if b.buffer.Len()+len(p) > maxExecOutput {
-		return 0, errors.New("it prints more than 1 MiB")
+	if b.full = b.buffer.Len()+len(p) > maxExecOutput; b.full {
+		return 0, io.ErrShortWrite
 	}
 	return b.buffer.Write(p)
 }
