@@ -139,8 +139,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 			got = append(got, p.Attribute)
 		}
 		if diff := cmp.Diff(want, got); diff != "" || strings.Contains(err.Error(), "planted-secret") {
-			t.Errorf("%s
-%v", diff, err)
+			t.Errorf("%s\n%v", diff, err)
 		}
 	}
 	if err := CheckConfig(Config{Connection: vnfm.KubernetesConnection{KubeconfigPath: "/no/such/kubeconfig"}}); err != nil {

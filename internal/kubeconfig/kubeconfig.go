@@ -136,16 +136,16 @@ type namedUser struct {
 }
 
 type user struct {
-	CertificateData string `yaml:"client-certificate-data"`
-	CertificateFile string `yaml:"client-certificate"`
-	KeyData         string `yaml:"client-key-data"`
-	KeyFile         string `yaml:"client-key"`
-	Token           string `yaml:"token"`
-	TokenFile       string `yaml:"tokenFile"`
-	Username        string `yaml:"username"`
-	Password        string `yaml:"password"`
+	CertificateData string    `yaml:"client-certificate-data"`
+	CertificateFile string    `yaml:"client-certificate"`
+	KeyData         string    `yaml:"client-key-data"`
+	KeyFile         string    `yaml:"client-key"`
+	Token           string    `yaml:"token"`
+	TokenFile       string    `yaml:"tokenFile"`
+	Username        string    `yaml:"username"`
+	Password        string    `yaml:"password"`
 	Exec            *execUser `yaml:"exec"`
-	AuthProvider *struct {
+	AuthProvider    *struct {
 		Name string `yaml:"name"`
 	} `yaml:"auth-provider"`
 	Impersonate       string         `yaml:"as"`

@@ -91,9 +91,9 @@ func TestStoreConfiguration(t *testing.T) {
 		"kubeconfig path gone": {kubernetes(object{"kubeconfig_path": "/no/such/kubeconfig"}), []string{"store.kubernetes.kubeconfig_path: The kubeconfig cannot be used: There is no such file: it must be on each machine where Terraform runs."}},
 		"not in a pod":         {kubernetes(object{"in_cluster": true}), []string{"store.kubernetes.in_cluster: There is no service account of a pod: KUBERNETES_SERVICE_HOST and KUBERNETES_SERVICE_PORT are not set"}},
 
-		"PostgreSQL":                   {object{"postgres": object{"conn_str": "postgres://u:" + plantedSecret + "@db"}}, nil},
+		"PostgreSQL":                    {object{"postgres": object{"conn_str": "postgres://u:" + plantedSecret + "@db"}}, nil},
 		"PostgreSQL without an address": {object{"postgres": object{}}, []string{"store.postgres.conn_str: No Connection to PostgreSQL: Set conn_str, for example"}},
-		"PostgreSQL with faults":       {object{"postgres": object{"conn_str": "", "schema_name": strings.Repeat("a", 64)}}, []string{"store.postgres.conn_str: Invalid Attribute Value Length", "store.postgres.schema_name: Invalid Attribute Value Length"}},
+		"PostgreSQL with faults":        {object{"postgres": object{"conn_str": "", "schema_name": strings.Repeat("a", 64)}}, []string{"store.postgres.conn_str: Invalid Attribute Value Length", "store.postgres.schema_name: Invalid Attribute Value Length"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := storeDiagnostics(t, test.store)

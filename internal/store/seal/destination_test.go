@@ -196,15 +196,15 @@ func TestProof(t *testing.T) {
 		sealed []byte
 		proven bool
 	}{
-		"own key":                          {given(id), sealFor(t, given(id), "vim-1", place), true},
-		"second key":                       {given(other, id), sealFor(t, given(id), "vim-1", place), true},
-		"default key":                      {beside(given(id)), sealFor(t, given(id), "vim-1", place), true},
-		"key of the contents":              {given(id), sealFor(t, given(other), "vim-1", place), false},
-		"default key beside a vault":       {vault(beside(given(id))), sealFor(t, given(id), "vim-1", place), false},
-		"given key beside a vault":         {vault(given(id)), sealFor(t, given(id), "vim-1", place), true},
-		"without a destination":            {given(id), mustSeal(t, given(id), "vim-1", nil), false},
-		"with the public key":              {given(id), forged(t, id, versionBound), false},
-		"nothing":                          {given(id), nil, false},
+		"own key":                         {given(id), sealFor(t, given(id), "vim-1", place), true},
+		"second key":                      {given(other, id), sealFor(t, given(id), "vim-1", place), true},
+		"default key":                     {beside(given(id)), sealFor(t, given(id), "vim-1", place), true},
+		"key of the contents":             {given(id), sealFor(t, given(other), "vim-1", place), false},
+		"default key beside a vault":      {vault(beside(given(id))), sealFor(t, given(id), "vim-1", place), false},
+		"given key beside a vault":        {vault(given(id)), sealFor(t, given(id), "vim-1", place), true},
+		"without a destination":           {given(id), mustSeal(t, given(id), "vim-1", nil), false},
+		"with the public key":             {given(id), forged(t, id, versionBound), false},
+		"nothing":                         {given(id), nil, false},
 		"passed off as made with the key": {given(id), forged(t, id, versionProven), true},
 	} {
 		t.Run(name, func(t *testing.T) {
