@@ -137,6 +137,10 @@ func kubernetesStoreAttribute() schema.SingleNestedAttribute {
 	for _, a := range slices.Concat(attrs.KubernetesArguments(), paths) {
 		attributes[a.Name] = schema.StringAttribute{Optional: true, MarkdownDescription: a.Description, Validators: notEmpty()}
 	}
+	attributes["endpoint"] = schema.StringAttribute{
+		Optional: true, Validators: notEmpty(),
+		MarkdownDescription: "URL of the API server, for example `https://10.0.0.10:6443`. It is required unless a kubeconfig contains it or `in_cluster` is `true`.",
+	}
 	for _, s := range switches {
 		attributes[s.Name] = schema.BoolAttribute{Optional: true, MarkdownDescription: s.Description}
 	}
