@@ -28,7 +28,7 @@ const (
 	// Terraform's own backend for it has as well.
 	connStrEnv = "PG_CONN_STR"
 	// defaultSchemaName is the schema of the tables in PostgreSQL.
-	defaultSchemaName = "terraform_provider_vnf"
+	defaultSchemaName = "vnf"
 	// kubernetesStore is where the connection of the Kubernetes store is configured.
 	kubernetesStore = "store.kubernetes"
 )
