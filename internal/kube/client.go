@@ -7,19 +7,27 @@ import (
 	"sync/atomic"
 
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/transport"
+	"k8s.io/client-go/util/connrotation"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // Client talks to one API server over one transport. It is safe for concurrent use.
 type Client struct {
-	vim string
+	vim  string
+	peer Peer
 	// namespace is the default one of the VIM, for its check.
 	namespace string
 	endpoint  *url.URL
 	http      *http.Client
 	config    *rest.Config
-	retry     retryPolicy
+	// source, when set, has the credentials of each request. present are those that new
+	// connections authenticate with, and connections are all that are open.
+	source      identitySource
+	present     atomic.Pointer[identity]
+	connections *connrotation.ConnectionTracker
+	retry       retryPolicy
 	// answered is set once the server has answered anything: from then on an
 	// interruption is taken for a restart and waited out.
 	answered atomic.Bool
@@ -31,25 +39,43 @@ type Client struct {
 // New makes a client without sending a request. Arguments that cannot be used are
 // a *vnfm.InvalidError whose problems name the attribute.
 func New(cfg Config) (*Client, error) {
-	rc, endpoint, err := restConfig(cfg)
+	r, err := resolve(cfg)
 	if err != nil {
 		return nil, err
 	}
-	hc, err := rest.HTTPClientFor(rc)
-	if err != nil {
-		return nil, fmt.Errorf("preparing the connection to VIM %q at %s: %w", cfg.VIM, endpoint, err)
+	c := &Client{
+		vim:         cfg.VIM,
+		peer:        cfg.peer(),
+		namespace:   cfg.Connection.DefaultNamespace,
+		endpoint:    r.server,
+		config:      r.rest,
+		source:      r.source,
+		connections: connrotation.NewConnectionTracker(),
+		retry:       defaultRetry(),
 	}
-	// A copy, because client-go shares its clients. A redirect is not followed:
-	// the transport would send the credentials to wherever it points.
-	own := *hc
-	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Client{
-		vim:       cfg.VIM,
-		namespace: cfg.Connection.DefaultNamespace,
-		endpoint:  endpoint,
-		http:      &own,
-		config:    rc,
-		retry:     defaultRetry(),
+	if c.http, err = c.newHTTP(); err != nil {
+		return nil, fmt.Errorf("preparing the connection to %s at %s: %w", c.peer.Name, r.server, err)
+	}
+	return c, nil
+}
+
+func (c *Client) newHTTP() (*http.Client, error) {
+	cfg, err := c.config.TransportConfig()
+	if err != nil {
+		return nil, err
+	}
+	if c.source != nil {
+		cfg.TLS.GetCertHolder = &transport.GetCertHolder{GetCert: c.presentCertificate}
+		cfg.DialHolder = &transport.DialHolder{Dial: connrotation.NewDialerWithTracker(c.config.Dial, c.connections).DialContext}
+	}
+	rt, err := transport.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &http.Client{
+		Transport: rt,
+		// A redirect is not followed: the transport would send the credentials to wherever it points.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }
 
@@ -57,5 +83,8 @@ func New(cfg Config) (*Client, error) {
 func (c *Client) Endpoint() string { return c.endpoint.String() }
 
 func (c *Client) unreachable(err error) error {
+	if c.vim == "" {
+		return &vnfm.UnreachableError{Peer: c.peer.Name, Err: err}
+	}
 	return &vnfm.UnreachableError{VIM: c.vim, Err: err}
 }

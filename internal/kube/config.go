@@ -1,11 +1,15 @@
 package kube
 
 import (
+	"cmp"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -18,14 +22,30 @@ import (
 
 // Config says how to reach one API server.
 type Config struct {
-	// Connection and Credentials are those of the VIM. Nothing else is read: no
-	// KUBECONFIG, no file in the home directory, no service account of a pod.
+	// Connection and Credentials are those of the VIM. Nothing is read but what they name: no
+	// KUBECONFIG, no file in the home directory, no service account of a pod by itself.
 	Connection  vnfm.KubernetesConnection
 	Credentials vnfm.Credentials
 	// UserAgent is sent with every request, "terraform-provider-vnf/<version>".
 	UserAgent string
 	// VIM is the name of the VIM, for errors.
 	VIM string
+	// Peer is set for what is no VIM.
+	Peer Peer
+	// serviceAccount is the folder of the service account of a pod, where a test has another.
+	serviceAccount string
+}
+
+// Peer says in errors whom a client speaks to, and where that is configured.
+type Peer struct {
+	Name, Settings string
+}
+
+func (c Config) peer() Peer {
+	if c.Peer != (Peer{}) {
+		return c.Peer
+	}
+	return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: "its vnf_vim resource"}
 }
 
 // dialTimeout bounds the wait for an address that swallows packets.
@@ -34,8 +54,10 @@ const dialTimeout = 10 * time.Second
 // access is a Config after a kubeconfig was resolved: one server and exactly one
 // way of authentication.
 type access struct {
-	endpoint      string
-	ca            []byte
+	endpoint string
+	ca       []byte
+	// caFile is set instead of ca for a file that is read again.
+	caFile        string
 	insecure      bool
 	tlsServerName string
 	proxyURL      string
@@ -44,26 +66,39 @@ type access struct {
 	password      string
 	certificate   []byte
 	key           []byte
+	// source, when set, gives the credentials instead of the fields above.
+	source identitySource
+	// incomplete is set when the endpoint is not known for a reason that was said.
+	incomplete bool
 }
 
-// restConfig checks cfg and turns it into the configuration of a transport. It
-// returns a *vnfm.InvalidError that names every wrong argument.
-func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
+// resolved is a Config that was checked.
+type resolved struct {
+	rest   *rest.Config
+	server *url.URL
+	source identitySource
+}
+
+// CheckConfig returns what is wrong with the arguments of a connection, as a
+// *vnfm.InvalidError that names every wrong one. It reads no files.
+func CheckConfig(cfg Config) error {
 	var problems vnfm.Problems
-	a := resolveAccess(cfg, &problems)
+	checkAccess(resolveAccess(cfg, false, &problems), &problems)
+	return problems.Err()
+}
+
+// resolve checks cfg and turns it into the configuration of a transport. It
+// returns a *vnfm.InvalidError that names every wrong argument.
+func resolve(cfg Config) (*resolved, error) {
+	var problems vnfm.Problems
+	a := resolveAccess(cfg, true, &problems)
+	server, proxy := checkAccess(a, &problems)
 	if problems.HasErrors() {
-		return nil, nil, problems.Err()
+		return nil, problems.Err()
 	}
-	server := checkEndpoint(a.endpoint, &problems)
-	checkTLS(a, &problems)
-	proxy := checkProxy(a.proxyURL, &problems)
-	a.token = checkToken(a.token, &problems)
-	if problems.HasErrors() {
-		return nil, nil, problems.Err()
-	}
-	rc := &rest.Config{
+	return &resolved{server: server, source: a.source, rest: &rest.Config{
 		Host:        server.String(),
-		BearerToken: a.token,
+		BearerToken: strings.TrimSpace(a.token),
 		Username:    a.username,
 		Password:    a.password,
 		UserAgent:   cfg.UserAgent,
@@ -75,85 +110,157 @@ func restConfig(cfg Config) (*rest.Config, *url.URL, error) {
 			Insecure:   a.insecure,
 			ServerName: a.tlsServerName,
 			CAData:     a.ca,
+			CAFile:     a.caFile,
 			CertData:   a.certificate,
 			KeyData:    a.key,
 		},
 		DisableCompression: endpoint.IsLoopback(server.Hostname()),
-	}
-	return rc, server, nil
+	}}, nil
 }
 
-// resolveAccess merges the connection over the kubeconfig, if there is one, and
-// refuses anything but one way of authentication.
-func resolveAccess(cfg Config, problems *vnfm.Problems) access {
-	conn, creds := cfg.Connection, cfg.Credentials
-	var ways []string
-	for _, name := range []string{vnfm.CredentialBearerToken, vnfm.CredentialPassword, vnfm.CredentialClientKey, vnfm.CredentialKubeconfig} {
-		if creds[name].Reveal() != "" {
-			ways = append(ways, name)
-		}
+// checkAccess checks what is known of a server and the way to it.
+func checkAccess(a access, problems *vnfm.Problems) (*url.URL, func(*http.Request) (*url.URL, error)) {
+	var server *url.URL
+	if a.endpoint != "" || !a.incomplete {
+		server = checkEndpoint(a.endpoint, problems)
 	}
-	switch {
-	case len(ways) == 0:
-		problems.Invalid(vnfm.CredentialBearerToken, "no credentials are given",
-			"set exactly one of bearer_token, username with password, client_certificate with client_key, or kubeconfig")
-		return access{}
-	case len(ways) > 1:
-		problems.Invalid(ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
-		return access{}
+	checkTLS(a, problems)
+	proxy := checkProxy(a.proxyURL, problems)
+	if _, err := cleanToken(a.token); a.token != "" && err != nil {
+		problems.Invalid(vnfm.CredentialBearerToken, "the bearer token "+err.Error(), "give the token alone, in one line")
 	}
-	var a access
-	if ways[0] == vnfm.CredentialKubeconfig {
-		var err error
-		a, err = parseKubeconfig(creds[vnfm.CredentialKubeconfig].Reveal(), conn.KubeconfigContext)
-		if err != nil {
-			problems.Invalid(vnfm.CredentialKubeconfig, "the kubeconfig cannot be used", err.Error())
-			return access{}
-		}
-	} else if conn.KubeconfigContext != "" {
-		problems.Invalid("kubeconfig_context", "a context is given without a kubeconfig", "give the kubeconfig or remove the context")
+	return server, proxy
+}
+
+// resolveAccess merges the connection over the kubeconfig or the pod, if there is one, and
+// refuses anything but one way of authentication. Files are read only with machine.
+func resolveAccess(cfg Config, machine bool, problems *vnfm.Problems) access {
+	conn := cfg.Connection
+	ways := waysOf(cfg)
+	checkWays(ways, problems)
+	checkPairs(cfg, problems)
+	checkExec(conn.Exec, problems)
+	a := access{incomplete: len(ways) > 1}
+	if len(ways) == 1 {
+		a = authenticate(cfg, ways[0], machine, problems)
 	}
-	checkPairs(conn, ways[0], problems)
 	override(&a.endpoint, conn.Endpoint)
 	override(&a.tlsServerName, conn.TLSServerName)
 	override(&a.proxyURL, conn.ProxyURL)
 	if conn.CACertificate != "" {
-		a.ca, a.insecure = []byte(conn.CACertificate), false
+		a.ca, a.caFile, a.insecure = []byte(conn.CACertificate), "", false
 	}
 	if conn.InsecureSkipTLSVerify {
 		if conn.CACertificate != "" {
 			problems.Invalid("insecure_skip_tls_verify", "a CA certificate is given although nothing is verified", "remove one of ca_certificate and insecure_skip_tls_verify")
 		}
-		a.ca, a.insecure = nil, true
+		a.ca, a.caFile, a.insecure = nil, "", true
 	}
 	if a.insecure && !conn.InsecureSkipTLSVerify {
 		problems.Invalid("insecure_skip_tls_verify", "the kubeconfig leaves the certificate of the API server unverified (insecure-skip-tls-verify)",
 			"give the CA as ca_certificate, or set insecure_skip_tls_verify = true where the network is trusted")
 	}
-	switch ways[0] {
+	return a
+}
+
+// waysOf returns the ways of authentication that are given, by the argument of each.
+func waysOf(cfg Config) []string {
+	var ways []string
+	for _, name := range []string{vnfm.CredentialBearerToken, vnfm.CredentialPassword, vnfm.CredentialClientKey, vnfm.CredentialKubeconfig} {
+		if cfg.Credentials[name].Reveal() != "" {
+			ways = append(ways, name)
+		}
+	}
+	return append(ways, cfg.Connection.UsesMachine()...)
+}
+
+func checkWays(ways []string, problems *vnfm.Problems) {
+	switch {
+	case len(ways) == 0:
+		problems.Invalid(vnfm.CredentialBearerToken, "no credentials are given",
+			"set exactly one of bearer_token, token_file, exec, username with password, client_certificate with client_key, or kubeconfig")
+	case len(ways) > 1:
+		problems.Invalid(ways[1], "several ways of authentication are given: "+strings.Join(ways, ", "), "keep one of them")
+	}
+}
+
+// authenticate returns what a way of authentication brings: the credentials, or where they
+// are read, and perhaps the server.
+func authenticate(cfg Config, way string, machine bool, problems *vnfm.Problems) access {
+	conn, creds := cfg.Connection, cfg.Credentials
+	switch way {
 	case vnfm.CredentialBearerToken:
-		a.token = creds[vnfm.CredentialBearerToken].Reveal()
+		return access{token: creds[way].Reveal()}
 	case vnfm.CredentialPassword:
-		a.username, a.password = conn.Username, creds[vnfm.CredentialPassword].Reveal()
+		return access{username: conn.Username, password: creds[way].Reveal()}
 	case vnfm.CredentialClientKey:
-		a.certificate, a.key = []byte(conn.ClientCertificate), []byte(creds[vnfm.CredentialClientKey].Reveal())
+		return access{certificate: []byte(conn.ClientCertificate), key: []byte(creds[way].Reveal())}
+	case vnfm.CredentialKubeconfig:
+		a, err := parseKubeconfig(creds[way].Reveal(), conn.KubeconfigContext)
+		if err != nil {
+			problems.Invalid(way, "the kubeconfig cannot be used", err.Error())
+			return access{incomplete: true}
+		}
+		return a
+	case vnfm.ArgumentTokenFile:
+		return access{source: &tokenFile{path: expandHome(conn.TokenFile)}}
+	case vnfm.ArgumentExec:
+		return access{source: newExecPlugin(*conn.Exec, nil)}
+	}
+	if !machine {
+		return access{incomplete: true}
+	}
+	var a access
+	var err error
+	if way == vnfm.ArgumentInCluster {
+		a, err = podAccess(cmp.Or(cfg.serviceAccount, serviceAccountFolder))
+	} else {
+		a, err = openKubeconfig(expandHome(conn.KubeconfigPath), conn.KubeconfigContext)
+	}
+	if err != nil {
+		summary := "the kubeconfig cannot be used"
+		if way == vnfm.ArgumentInCluster {
+			summary = "there is no service account of a pod"
+		}
+		problems.Invalid(way, summary, err.Error())
+		return access{incomplete: true}
 	}
 	return a
 }
 
-// checkPairs refuses halves: a user name without password, a certificate without key.
-func checkPairs(conn vnfm.KubernetesConnection, way string, problems *vnfm.Problems) {
-	if way == vnfm.CredentialPassword && conn.Username == "" {
+// checkPairs refuses halves: a user name without password, a certificate without key, a
+// context without kubeconfig.
+func checkPairs(cfg Config, problems *vnfm.Problems) {
+	conn := cfg.Connection
+	has := func(name string) bool { return cfg.Credentials[name].Reveal() != "" }
+	password, key := has(vnfm.CredentialPassword), has(vnfm.CredentialClientKey)
+	if password && conn.Username == "" {
 		problems.Invalid("username", "a password is given without a user name", "set username")
 	}
-	if way != vnfm.CredentialPassword && conn.Username != "" {
+	if !password && conn.Username != "" {
 		problems.Invalid("username", "a user name is given without a password", "set password, or remove username")
 	}
-	if way == vnfm.CredentialClientKey && conn.ClientCertificate == "" {
+	if key && conn.ClientCertificate == "" {
 		problems.Invalid("client_certificate", "a client key is given without its certificate", "set client_certificate")
 	}
-	if way != vnfm.CredentialClientKey && conn.ClientCertificate != "" {
+	if !key && conn.ClientCertificate != "" {
 		problems.Invalid("client_certificate", "a client certificate is given without its key", "set client_key, or remove client_certificate")
+	}
+	if conn.KubeconfigContext != "" && !has(vnfm.CredentialKubeconfig) && conn.KubeconfigPath == "" {
+		problems.Invalid("kubeconfig_context", "a context is given without a kubeconfig", "give the kubeconfig or remove the context")
+	}
+}
+
+// checkExec checks the program that prints the credentials, without looking for it.
+func checkExec(plugin *vnfm.ExecPlugin, problems *vnfm.Problems) {
+	if plugin == nil {
+		return
+	}
+	if plugin.Command == "" {
+		problems.Invalid("exec.command", "no program is given", "give its path, or its name on the PATH")
+	}
+	if versions := vnfm.ExecAPIVersions(); !slices.Contains(versions, plugin.APIVersion) {
+		problems.Invalid("exec.api_version", fmt.Sprintf("the version %q of an ExecCredential is not supported", plugin.APIVersion), "use "+strings.Join(versions, " or "))
 	}
 }
 
@@ -175,7 +282,7 @@ func checkTLS(a access, problems *vnfm.Problems) {
 	if len(a.ca) > 0 && !x509.NewCertPool().AppendCertsFromPEM(a.ca) {
 		problems.Invalid("ca_certificate", "the CA certificate holds no certificate in PEM form", "it begins with -----BEGIN CERTIFICATE-----")
 	}
-	if len(a.certificate) > 0 || len(a.key) > 0 {
+	if len(a.certificate) > 0 && len(a.key) > 0 {
 		if _, err := tls.X509KeyPair(a.certificate, a.key); err != nil {
 			problems.Invalid("client_certificate", "the client certificate and its key cannot be used", err.Error())
 		}
@@ -204,10 +311,16 @@ func checkProxy(text string, problems *vnfm.Problems) func(*http.Request) (*url.
 	return http.ProxyURL(u)
 }
 
-func checkToken(token string, problems *vnfm.Problems) string {
-	token = strings.TrimSpace(token)
-	if strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }) {
-		problems.Invalid(vnfm.CredentialBearerToken, "the bearer token contains white space", "give the token alone, in one line")
+// cleanToken returns a token without the white space around it, or an error for what is not a
+// token alone. The error does not repeat it.
+func cleanToken(text string) (string, error) {
+	token := strings.TrimSpace(text)
+	switch {
+	case token == "":
+		return "", errors.New("is empty")
+	case strings.ContainsFunc(token, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }):
+		return "", errors.New("contains white space")
+	default:
+		return token, nil
 	}
-	return token
 }

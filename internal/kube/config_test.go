@@ -84,6 +84,14 @@ func TestNewRefusals(t *testing.T) {
 		{"kubeconfig without verification", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, "insecure_skip_tls_verify"},
 		{"CA instead", vnfm.KubernetesConnection{CACertificate: certificate}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, ""},
 		{"asked for by name", vnfm.KubernetesConnection{InsecureSkipTLSVerify: true}, vnfm.Credentials{vnfm.CredentialKubeconfig: unverified}, ""},
+		{"token file", vnfm.KubernetesConnection{Endpoint: endpoint, TokenFile: "/run/token"}, nil, ""},
+		{"token and its file", vnfm.KubernetesConnection{Endpoint: endpoint, TokenFile: "/run/token"}, token, "token_file"},
+		{"program", vnfm.KubernetesConnection{Endpoint: endpoint, Exec: &vnfm.ExecPlugin{Command: "aws", APIVersion: execV1}}, nil, ""},
+		{"program without a name", vnfm.KubernetesConnection{Endpoint: endpoint, Exec: &vnfm.ExecPlugin{APIVersion: execV1}}, nil, "exec.command"},
+		{"old program", vnfm.KubernetesConnection{Endpoint: endpoint, Exec: &vnfm.ExecPlugin{Command: "aws", APIVersion: "client.authentication.k8s.io/v1alpha1"}}, nil, "exec.api_version"},
+		{"program without endpoint", vnfm.KubernetesConnection{Exec: &vnfm.ExecPlugin{Command: "aws", APIVersion: execV1}}, nil, "endpoint"},
+		{"no such kubeconfig", vnfm.KubernetesConnection{KubeconfigPath: "/no/such/kubeconfig", KubeconfigContext: "c"}, nil, "kubeconfig_path"},
+		{"kubeconfig with a program", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfigOf("", "exec: {command: aws, apiVersion: "+execV1+"}"))}, "kubeconfig"},
 		{"bad kubeconfig", vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: "{planted-secret"}, "kubeconfig"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -106,6 +114,36 @@ func TestNewRefusals(t *testing.T) {
 				t.Errorf("the error tells a secret: %v", err)
 			}
 		})
+	}
+}
+
+// TestAllFaultsAtOnce: one error names everything that is wrong, also without a look at files.
+func TestAllFaultsAtOnce(t *testing.T) {
+	t.Parallel()
+	cfg := Config{VIM: "edge", Connection: vnfm.KubernetesConnection{
+		Endpoint: "10.0.0.10:6443", CACertificate: "planted-secret", InsecureSkipTLSVerify: true, ProxyURL: "ftp://proxy", Username: "u",
+		ClientCertificate: "planted-secret", KubeconfigContext: "c", TokenFile: "/run/token", Exec: &vnfm.ExecPlugin{APIVersion: "v1"},
+	}, Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret x"}}
+	want := []string{
+		"token_file", "username", "client_certificate", "kubeconfig_context", "exec.command", "exec.api_version",
+		"insecure_skip_tls_verify", "endpoint", "proxy_url",
+	}
+	_, err := New(cfg)
+	for _, err := range []error{err, CheckConfig(cfg)} {
+		var invalid *vnfm.InvalidError
+		if !errors.As(err, &invalid) {
+			t.Fatalf("got %v", err)
+		}
+		var got []string
+		for _, p := range invalid.Problems {
+			got = append(got, p.Attribute)
+		}
+		if diff := cmp.Diff(want, got); diff != "" || strings.Contains(err.Error(), "planted-secret") {
+			t.Errorf("%s\n%v", diff, err)
+		}
+	}
+	if err := CheckConfig(Config{Connection: vnfm.KubernetesConnection{KubeconfigPath: "/no/such/kubeconfig"}}); err != nil {
+		t.Errorf("a file was read: %v", err)
 	}
 }
 

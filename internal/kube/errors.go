@@ -21,13 +21,21 @@ import (
 
 // CredentialsError says that the API server does not accept the credentials (401).
 type CredentialsError struct {
-	VIM      string
+	Peer     Peer
 	Endpoint string
-	Err      error
+	// Source names where the credentials are read from, again when they are refused; empty for
+	// those that were given as they are.
+	Source string
+	Err    error
 }
 
 func (e *CredentialsError) Error() string {
-	return fmt.Sprintf("VIM %q at %s refused the credentials: %v; they are wrong or have expired: rotate them in its vnf_vim resource and apply again", e.VIM, e.Endpoint, e.Err)
+	if e.Source != "" {
+		return fmt.Sprintf("%s at %s refused the credentials of %s: %v; they were read again, and there are no others that it accepts: "+
+			"make sure that %s has valid credentials for this server, or correct %s, and apply again", e.Peer.Name, e.Endpoint, e.Source, e.Err, e.Source, e.Peer.Settings)
+	}
+	return fmt.Sprintf("%s at %s refused the credentials: %v; they are wrong or have expired: rotate them in %s and apply again; "+
+		"credentials that expire during a run belong in token_file or exec, which are read again", e.Peer.Name, e.Endpoint, e.Err, e.Peer.Settings)
 }
 
 func (e *CredentialsError) Unwrap() error { return e.Err }
@@ -155,7 +163,11 @@ func (c *Client) failure(r request, err error) error {
 	case errors.As(err, &transport):
 		return fmt.Errorf("%s %s: %w", r.doing, r.object, c.unreachable(fmt.Errorf("%s: %w", c.endpoint, err)))
 	case errors.As(err, &server) && server.code == http.StatusUnauthorized:
-		return fmt.Errorf("%s %s: %w", r.doing, r.object, &CredentialsError{VIM: c.vim, Endpoint: c.endpoint.String(), Err: err})
+		refused := &CredentialsError{Peer: c.peer, Endpoint: c.endpoint.String(), Err: err}
+		if c.source != nil {
+			refused.Source = c.source.String()
+		}
+		return fmt.Errorf("%s %s: %w", r.doing, r.object, refused)
 	default:
 		return fmt.Errorf("%s %s: %w", r.doing, r.object, err)
 	}

@@ -172,7 +172,7 @@ func TestCredentialsRefusedLater(t *testing.T) {
 	if !errors.As(err, &refused) || !apierrors.IsUnauthorized(err) || n.Load() != 2 {
 		t.Fatalf("got %v after %d requests", err, n.Load())
 	}
-	mustSay(t, err, "reading Pod n/a", `VIM "edge"`, "rotate", "vnf_vim")
+	mustSay(t, err, "reading Pod n/a", `VIM "edge"`, "rotate them in its vnf_vim resource and apply again; credentials that expire during a run belong in token_file or exec")
 }
 
 func TestTail(t *testing.T) {

@@ -92,9 +92,14 @@ func interrupted(r request, ctxErr, last error) error {
 
 // once sends a request and reads the whole answer.
 func (c *Client) once(ctx context.Context, r request, timeout time.Duration) (*response, error) {
+	// A program that prints the credentials may take longer than the server.
+	who, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	res, err := c.send(ctx, r)
+	res, err := c.sendOrRenew(ctx, r, who)
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +116,37 @@ func (c *Client) once(ctx context.Context, r request, timeout time.Duration) (*r
 
 // send opens a request; the caller closes the body. Anything but success is an error.
 func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
+	who, err := c.identity(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.sendOrRenew(ctx, r, who)
+}
+
+// sendOrRenew is sendAs, again with other credentials when these are refused and others can be
+// read.
+func (c *Client) sendOrRenew(ctx context.Context, r request, who *identity) (*http.Response, error) {
+	res, err := c.sendAs(ctx, r, who)
+	if who == nil || !isUnauthorized(err) {
+		return res, err
+	}
+	other, renewing := c.renewedIdentity(ctx, who)
+	if renewing != nil {
+		return nil, renewing
+	}
+	if other == nil {
+		return nil, err
+	}
+	return c.sendAs(ctx, r, other)
+}
+
+func isUnauthorized(err error) bool {
+	var server *serverError
+	return errors.As(err, &server) && server.code == http.StatusUnauthorized
+}
+
+// sendAs opens a request with an identity, nil for that of the transport.
+func (c *Client) sendAs(ctx context.Context, r request, who *identity) (*http.Response, error) {
 	u := *c.endpoint
 	u.RawPath = ""
 	u.Path = ""
@@ -129,6 +165,9 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	}
 	accept := cmp.Or(r.accept, jsonType)
 	req.Header.Set("Accept", accept)
+	if who != nil {
+		who.authorize(req)
+	}
 	sent := time.Now()
 	res, err := c.http.Do(req)
 	if err != nil {

@@ -50,6 +50,8 @@ func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered 
 	delay := p.backoff(tries)
 	var server *serverError
 	switch {
+	case errors.As(err, new(*SourceError)):
+		return 0, false
 	case errors.As(err, &server):
 		switch persistence(server) {
 		case passing:

@@ -42,10 +42,26 @@ type Config struct {
 	// and PluginName its program or name; empty for none.
 	Plugin     string
 	PluginName string
+	// Files are what the text names instead of containing it, and Exec is the program of the
+	// plugin "exec": both for ReadFile alone.
+	Files Files
+	Exec  *Exec
 	// Impersonate tells that the user acts as another one.
 	Impersonate bool
 	// Repeated says which of "clusters", "users" and "contexts" have one name several times; empty for none.
 	Repeated string
+}
+
+// Files are paths of files in a kubeconfig, as they are written there; empty for none.
+type Files struct {
+	ClusterCACertificate, ClientCertificate, ClientKey, Token string
+}
+
+// Exec is a program that prints credentials.
+type Exec struct {
+	vnfm.ExecPlugin
+	// ProvideClusterInfo says that the program is told about the cluster.
+	ProvideClusterInfo bool
 }
 
 // CheckLogin returns an error when the provider cannot log in with the context: it runs no programs, impersonates
@@ -53,9 +69,9 @@ type Config struct {
 func (c *Config) CheckLogin() error {
 	const instead = "give the token of a service account as bearer_token instead"
 	switch {
-	case c.Plugin == "exec":
+	case c.Plugin == "exec" && c.Exec == nil:
 		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, but the provider runs no other program; %s", c.Context, c.PluginName, instead)
-	case c.Plugin != "":
+	case c.Plugin != "" && c.Exec == nil:
 		return fmt.Errorf("context %q logs in with the plugin %q (%s), and the provider runs none; %s", c.Context, c.PluginName, c.Plugin, instead)
 	case c.Impersonate:
 		return fmt.Errorf("context %q impersonates another user, which is not supported; give the credentials of that user", c.Context)
@@ -74,17 +90,20 @@ func (c *Config) CheckLogin() error {
 	return nil
 }
 
-// ways returns the ways of authentication that the text itself holds.
+// ways returns the ways of authentication that the kubeconfig has.
 func (c *Config) ways() []string {
 	var ways []string
-	if c.Token != "" {
+	if c.Token != "" || c.Files.Token != "" {
 		ways = append(ways, "token")
 	}
 	if c.Username != "" || c.Password != "" {
 		ways = append(ways, "username and password")
 	}
-	if c.ClientCertificate != "" {
+	if c.ClientCertificate != "" || c.Files.ClientCertificate != "" {
 		ways = append(ways, "client certificate")
+	}
+	if c.Exec != nil {
+		ways = append(ways, "exec")
 	}
 	return ways
 }
@@ -117,24 +136,44 @@ type namedUser struct {
 }
 
 type user struct {
-	CertificateData string `yaml:"client-certificate-data"`
-	CertificateFile string `yaml:"client-certificate"`
-	KeyData         string `yaml:"client-key-data"`
-	KeyFile         string `yaml:"client-key"`
-	Token           string `yaml:"token"`
-	TokenFile       string `yaml:"tokenFile"`
-	Username        string `yaml:"username"`
-	Password        string `yaml:"password"`
-	Exec            *struct {
-		Command string `yaml:"command"`
-	} `yaml:"exec"`
-	AuthProvider *struct {
+	CertificateData string    `yaml:"client-certificate-data"`
+	CertificateFile string    `yaml:"client-certificate"`
+	KeyData         string    `yaml:"client-key-data"`
+	KeyFile         string    `yaml:"client-key"`
+	Token           string    `yaml:"token"`
+	TokenFile       string    `yaml:"tokenFile"`
+	Username        string    `yaml:"username"`
+	Password        string    `yaml:"password"`
+	Exec            *execUser `yaml:"exec"`
+	AuthProvider    *struct {
 		Name string `yaml:"name"`
 	} `yaml:"auth-provider"`
 	Impersonate       string         `yaml:"as"`
 	ImpersonateUID    string         `yaml:"as-uid"`
 	ImpersonateGroups []string       `yaml:"as-groups"`
 	ImpersonateExtra  map[string]any `yaml:"as-user-extra"`
+}
+
+type execUser struct {
+	APIVersion string   `yaml:"apiVersion"`
+	Command    string   `yaml:"command"`
+	Args       []string `yaml:"args"`
+	Env        []struct {
+		Name  string `yaml:"name"`
+		Value string `yaml:"value"`
+	} `yaml:"env"`
+	ProvideClusterInfo bool `yaml:"provideClusterInfo"`
+}
+
+func (e *execUser) plugin() *Exec {
+	out := &Exec{ExecPlugin: vnfm.ExecPlugin{Command: e.Command, Args: e.Args, APIVersion: e.APIVersion}, ProvideClusterInfo: e.ProvideClusterInfo}
+	for _, v := range e.Env {
+		if out.Env == nil {
+			out.Env = map[string]string{}
+		}
+		out.Env[v.Name] = v.Value
+	}
+	return out
 }
 
 func (u *user) impersonates() bool {
@@ -205,7 +244,12 @@ func Parse(text, context string) (*Config, error) {
 
 // Read reads one context of a kubeconfig: the named one, or the current one when
 // context is empty. Everything must be in the text itself.
-func Read(text, context string) (*Config, error) {
+func Read(text, context string) (*Config, error) { return read(text, context, false) }
+
+// ReadFile is Read of a kubeconfig that is a file of the user, and may name others and a program.
+func ReadFile(text, context string) (*Config, error) { return read(text, context, true) }
+
+func read(text, context string, local bool) (*Config, error) {
 	var f file
 	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
 		return nil, syntaxError(err)
@@ -232,7 +276,7 @@ func Read(text, context string) (*Config, error) {
 		return nil, fmt.Errorf("context %q: %w", name, err)
 	}
 	c := &Config{Context: name, Namespace: ctx.Context.Namespace, Cluster: cl.Name, User: ctx.Context.User, Repeated: f.repeated()}
-	if err := c.setCluster(cl); err != nil {
+	if err := c.setCluster(cl, local); err != nil {
 		return nil, fmt.Errorf("cluster %q: %w", cl.Name, err)
 	}
 	if ctx.Context.User == "" {
@@ -242,7 +286,7 @@ func Read(text, context string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("context %q: %w", name, err)
 	}
-	if err := c.setUser(u.User); err != nil {
+	if err := c.setUser(u.User, local); err != nil {
 		return nil, fmt.Errorf("user %q: %w", u.Name, err)
 	}
 	return c, nil
@@ -305,9 +349,9 @@ func find[T any](all []T, kind, name string, nameOf func(T) string) (*T, error) 
 	return nil, fmt.Errorf("%s %q is not in the kubeconfig; it has %s", kind, name, strings.Join(names, ", "))
 }
 
-func (c *Config) setCluster(n *namedCluster) error {
+func (c *Config) setCluster(n *namedCluster, local bool) error {
 	cl := n.Cluster
-	if cl.CAFile != "" {
+	if cl.CAFile != "" && !local {
 		return errors.New("certificate-authority names a file, which is not read: " + flattenHint)
 	}
 	ca, err := decode("certificate-authority-data", cl.CAData)
@@ -315,17 +359,22 @@ func (c *Config) setCluster(n *namedCluster) error {
 		return err
 	}
 	c.Host, c.ClusterCACertificate, c.Insecure = cl.Server, ca, cl.Insecure
+	if ca == "" {
+		c.Files.ClusterCACertificate = cl.CAFile
+	}
 	c.TLSServerName, c.ProxyURL = cl.TLSServerName, cl.ProxyURL
 	return nil
 }
 
-func (c *Config) setUser(u user) error {
+// setUser takes over a user. What the text contains wins over files, as it does for kubectl; the
+// file of a token wins over a token.
+func (c *Config) setUser(u user, local bool) error {
 	for _, ref := range []struct{ key, path string }{
 		{"client-certificate", u.CertificateFile},
 		{"client-key", u.KeyFile},
 		{"tokenFile", u.TokenFile},
 	} {
-		if ref.path != "" {
+		if ref.path != "" && !local {
 			return fmt.Errorf("%s names a file, which is not read: %s", ref.key, flattenHint)
 		}
 	}
@@ -336,14 +385,26 @@ func (c *Config) setUser(u user) error {
 	if c.ClientKey, err = decode("client-key-data", u.KeyData); err != nil {
 		return err
 	}
-	if (c.ClientCertificate == "") != (c.ClientKey == "") {
+	if c.ClientCertificate == "" {
+		c.Files.ClientCertificate = u.CertificateFile
+	}
+	if c.ClientKey == "" {
+		c.Files.ClientKey = u.KeyFile
+	}
+	if (c.ClientCertificate+c.Files.ClientCertificate == "") != (c.ClientKey+c.Files.ClientKey == "") {
 		return errors.New("a client certificate needs its key: client-certificate-data and client-key-data belong together")
 	}
 	c.Token, c.Username, c.Password = u.Token, u.Username, u.Password
+	if c.Files.Token = u.TokenFile; u.TokenFile != "" {
+		c.Token = ""
+	}
 	c.Impersonate = u.impersonates()
 	switch {
 	case u.Exec != nil:
 		c.Plugin, c.PluginName = "exec", u.Exec.Command
+		if local {
+			c.Exec = u.Exec.plugin()
+		}
 	case u.AuthProvider != nil:
 		c.Plugin, c.PluginName = "auth-provider", u.AuthProvider.Name
 	}

@@ -86,6 +86,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 			"kubernetes.endpoint": "https://evil.example", "kubernetes.ca_certificate": "PEM", "kubernetes.insecure_skip_tls_verify": true,
 			"kubernetes.tls_server_name": "evil.example", "kubernetes.proxy_url": "http://evil.example", "kubernetes.kubeconfig_context": "evil",
 			"kubernetes.username": "evil", "kubernetes.kubeconfig_ref.name": "evil", "type": "openstack",
+			"kubernetes.token_file": "/etc/evil", "kubernetes.exec": map[string]any{"command": "evil"}, "kubernetes.kubeconfig_path": "/etc/evil", "kubernetes.in_cluster": true,
 		},
 		vnfm.VIMTypeOpenStack: {
 			"openstack.auth_url": "https://evil.example", "openstack.ca_certificate": "", "openstack.insecure_skip_tls_verify": true,
@@ -105,6 +106,55 @@ func TestVIMRecordIsEdited(t *testing.T) {
 			if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 				t.Fatalf("registering it again: %v", err)
 			}
+		}
+	}
+}
+
+// TestProgramInRecordIsEdited changes the program that logs in to a VIM, as a whole or in part.
+func TestProgramInRecordIsEdited(t *testing.T) {
+	w := &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
+	spec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{
+		Endpoint: "https://192.0.2.1:6443",
+		Exec:     &vnfm.ExecPlugin{Command: "aws", Args: []string{"eks", "get-token"}, Env: map[string]string{"AWS_PROFILE": "edge"}, APIVersion: "client.authentication.k8s.io/v1"},
+	}}
+	v, _, err := w.open(t).RegisterVIM(t.Context(), "", spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var plain []byte
+	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { plain = r.Data })
+	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, test := range map[string]struct {
+		change func(*store.Record)
+		field  string
+	}{
+		"command":        {setField(t, "kubernetes.exec.command", "/tmp/evil"), "kubernetes.exec.command"},
+		"arguments":      {setField(t, "kubernetes.exec.args", []string{"eks", "get-token", ""}), "kubernetes.exec"},
+		"variable":       {setField(t, "kubernetes.exec.env.LD_PRELOAD", "/tmp/evil.so"), "kubernetes.exec.env.LD_PRELOAD"},
+		"empty variable": {setField(t, "kubernetes.exec.env.PATH", ""), "kubernetes.exec"},
+		// An earlier release has sealed without a destination: that may be put back.
+		"sealed part of an earlier release": {func(r *store.Record) {
+			if r.Sealed, err = keys.Seal(t.Context(), v.ID, nil, nil); err != nil {
+				t.Error(err)
+			}
+			setField(t, "kubernetes.exec.command", "/tmp/evil")(r)
+		}, "kubernetes.exec"},
+	} {
+		rewrite(t, w.dir, store.KindVIM, v.ID, test.change)
+		_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
+		refused(t, err, `VIM "edge"`, test.field)
+		if err == nil || !strings.Contains(err.Error(), "nothing on this machine was read or run") {
+			t.Errorf("%s: %v", name, err)
+		}
+		rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Data = plain })
+		if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
+			t.Fatalf("registering it again: %v", err)
+		}
+		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
+			t.Fatalf("after %s: %v", name, err)
 		}
 	}
 }

@@ -28,14 +28,6 @@ type model struct {
 	OnFailure   types.String `tfsdk:"on_failure"`
 }
 
-type storeModel struct {
-	Local types.Object `tfsdk:"local"`
-}
-
-type localStoreModel struct {
-	Path types.String `tfsdk:"path"`
-}
-
 type encryptionModel struct {
 	KeyFile  types.String `tfsdk:"key_file"`
 	Key      types.String `tfsdk:"key"`
@@ -48,30 +40,12 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 		MarkdownDescription: "A VNF manager (ETSI NFV VNFM) inside Terraform: it registers VIMs, onboards VNF packages (CSAR, SOL004) and runs the life cycle of VNF instances. " +
 			"No server has to be installed, and no argument has to be set.",
 		Attributes: map[string]schema.Attribute{
-			"store": schema.SingleNestedAttribute{
-				Optional: true,
-				MarkdownDescription: "Store for the records of the VNF manager: VIMs with their sealed credentials, package contents, instances and operations. " +
-					"Set exactly one store type. Defaults to the local store at its default path.",
-				Attributes: map[string]schema.Attribute{
-					"local": schema.SingleNestedAttribute{
-						Optional:            true,
-						MarkdownDescription: "SQLite database on the local disk, with package contents beside it.",
-						Attributes: map[string]schema.Attribute{
-							"path": schema.StringAttribute{
-								Optional: true,
-								MarkdownDescription: "Path of the database file. Defaults to `terraform-provider-vnf/store.db` under `$XDG_STATE_HOME`, which defaults to `~/.local/state`. " +
-									"Changing this moves nothing: the next apply recreates the missing records at the new path.",
-								Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
-							},
-						},
-					},
-				},
-			},
+			"store": storeAttribute(),
 			"encryption": schema.SingleNestedAttribute{
 				Optional: true,
 				MarkdownDescription: "Key that encrypts credentials and package contents in the store: one or more age identities (`AGE-SECRET-KEY-1...`, one per line; the first one encrypts, all of them decrypt), or keys in Barbican. " +
 					"Credentials sealed with an older key are re-encrypted when next read. " +
-					"Set at least one argument. Defaults to the environment variable `VNF_ENCRYPTION_KEY`, else to a key file created beside the store.",
+					"Set at least one argument. Defaults to the environment variable `VNF_ENCRYPTION_KEY`, else to a key that is created with the store: a file beside a local one, a record of another one, which then opens for everybody who can read it.",
 				Attributes: map[string]schema.Attribute{
 					"key_file": schema.StringAttribute{
 						Optional:            true,
@@ -105,7 +79,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 	}
 }
 
-// ValidateConfig implements provider.ProviderWithValidateConfig.
+// ValidateConfig implements provider.ProviderWithValidateConfig. It reads no files.
 func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
@@ -117,8 +91,5 @@ func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConf
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if s.Local.IsNull() {
-		resp.Diagnostics.AddAttributeError(path.Root("store"), "No Store Type",
-			"Set exactly one store type inside \"store\", for example store = { local = {} }. Leave \"store\" out to use the local store at its default path.")
-	}
+	s.validate(ctx, &resp.Diagnostics)
 }

@@ -132,6 +132,8 @@ func TestBadConfiguration(t *testing.T) {
 	for name, tt := range map[string]struct{ config, want string }{
 		"empty store":                  {`store = {}`, `(?s)No Store Type.*Set exactly one store type`},
 		"unknown store":                {`store = { remote = {} }`, `No Store Type`},
+		"two stores":                   {`store = { local = {}, kubernetes = { namespace = "vnf", endpoint = "https://192.0.2.1:6443", bearer_token = "hunter2" } }`, `(?s)Several Store Types.*These are set: kubernetes, local\.`},
+		"Kubernetes without namespace": {`store = { kubernetes = { in_cluster = true } }`, `attribute "namespace" is required`},
 		"empty path":                   {`store = { local = { path = "" } }`, `string length must be at least 1`},
 		"empty encryption":             {`encryption = {}`, `Invalid Attribute Combination`},
 		"two keys":                     {fmt.Sprintf("encryption = { key = %q, key_file = \"/dev/null/key\" }", someKey), `Invalid Attribute Combination`},

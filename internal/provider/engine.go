@@ -2,9 +2,11 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -27,7 +30,7 @@ const keyFileName = "key.txt"
 
 // settings are what a fully known configuration says.
 type settings struct {
-	storePath   string
+	store       storeSettings
 	key         seal.Source
 	concurrency int
 }
@@ -37,15 +40,11 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 	if !m.Concurrency.IsNull() {
 		s.concurrency = int(m.Concurrency.ValueInt64())
 	}
+	var st storeModel
 	if !m.Store.IsNull() {
-		var st storeModel
 		diags.Append(m.Store.As(ctx, &st, asOptions)...)
-		if !st.Local.IsNull() {
-			var local localStoreModel
-			diags.Append(st.Local.As(ctx, &local, asOptions)...)
-			s.storePath = local.Path.ValueString()
-		}
 	}
+	s.store = st.read(ctx, userAgent, diags)
 	if !m.Encryption.IsNull() {
 		var e encryptionModel
 		diags.Append(m.Encryption.As(ctx, &e, asOptions)...)
@@ -55,6 +54,64 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 	return s
 }
 
+// storeOpener opens a store.
+type storeOpener = func(ctx context.Context) (store.Store, error)
+
+// openStore returns what opens the store, and says where its key is when none is configured.
+func (s *settings) openStore(version string, diags *diag.Diagnostics) storeOpener {
+	switch {
+	case s.store.local != nil:
+		return s.openLocal(version, diags)
+	case s.store.postgres != nil:
+		p := s.store.postgres
+		return s.openRemote(func(ctx context.Context) (store.Store, error) {
+			return postgres.Open(ctx, postgres.Config{ConnStr: p.connStr, Schema: p.schema, Release: version})
+		})
+	default:
+		return s.openRemote(func(context.Context) (store.Store, error) {
+			return nil, errors.New("this release of the provider has no store of that type")
+		})
+	}
+}
+
+// openLocal is openStore of a file, which has the key beside it.
+func (s *settings) openLocal(version string, diags *diag.Diagnostics) storeOpener {
+	at := s.store.local.path
+	var err error
+	if at == "" {
+		at, err = sqlite.DefaultPath()
+	}
+	database := ""
+	if err == nil {
+		database, err = sqlite.RealPath(at)
+	}
+	if err != nil {
+		diags.AddAttributeError(path.Root("store"), "No Usable Store Path", tfutil.ErrorDetail(err))
+		return nil
+	}
+	s.key.DefaultKeyFile = filepath.Join(filepath.Dir(database), keyFileName)
+	return func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, at, version) }
+}
+
+// openRemote is openStore of a store that keeps its key itself. The key is read from the store
+// that the manager has opened.
+func (s *settings) openRemote(open storeOpener) storeOpener {
+	var mu sync.Mutex
+	var opened store.Store
+	once := func(ctx context.Context) (store.Store, error) {
+		mu.Lock()
+		defer mu.Unlock()
+		if opened != nil {
+			return opened, nil
+		}
+		var err error
+		opened, err = open(ctx)
+		return opened, err
+	}
+	s.key.DefaultPlace = seal.KeyIn(once)
+	return once
+}
+
 // newManager builds the embedded VNF manager. It opens nothing.
 func newManager(ctx context.Context, version string, m *model, diags *diag.Diagnostics) vnfm.Manager {
 	userAgent := "terraform-provider-vnf/" + version
@@ -62,28 +119,17 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	if diags.HasError() {
 		return nil
 	}
-	if s.storePath == "" {
-		defaultPath, err := sqlite.DefaultPath()
-		if err != nil {
-			diags.AddAttributeError(path.Root("store"), "No Usable Store Path",
-				tfutil.ErrorDetail(err))
-			return nil
-		}
-		s.storePath = defaultPath
-	}
-	database, err := sqlite.RealPath(s.storePath)
-	if err != nil {
-		diags.AddAttributeError(path.Root("store"), "No Usable Store Path", tfutil.ErrorDetail(err))
+	open := s.openStore(version, diags)
+	if diags.HasError() {
 		return nil
 	}
-	s.key.DefaultKeyFile = filepath.Join(filepath.Dir(database), keyFileName)
 	keyring, err := seal.New(s.key)
 	if err != nil {
 		diags.AddAttributeError(path.Root("encryption"), "Unusable Encryption Key", tfutil.ErrorDetail(err))
 		return nil
 	}
 	cfg := lcm.Config{
-		OpenStore:   func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, s.storePath, version) },
+		OpenStore:   open,
 		Keyring:     keyring,
 		Management:  management(),
 		Concurrency: s.concurrency,

@@ -3,6 +3,7 @@ package vnfm
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -59,10 +60,21 @@ func (e *EditedError) Error() string {
 	}
 	text := fmt.Sprintf("%s: the record was edited in the store: %s %s not what the secrets were sealed for; the secrets were not sent",
 		e.Doing, strings.Join(e.Fields, ", "), are)
-	if e.Record == EditedHostKeys {
+	switch {
+	case e.Record == EditedHostKeys:
 		text += "; the pinned host keys were dropped"
+	case e.Record == EditedVIM && slices.ContainsFunc(e.Fields, usesMachine):
+		text += ", and nothing on this machine was read or run"
 	}
 	return text
+}
+
+// usesMachine reports whether a field of the record of a VIM is about files or programs of this
+// machine.
+func usesMachine(field string) bool {
+	rest, ok := strings.CutPrefix(field, string(VIMTypeKubernetes)+".")
+	name, _, _ := strings.Cut(rest, ".")
+	return ok && slices.Contains([]string{ArgumentTokenFile, ArgumentExec, ArgumentKubeconfigPath, ArgumentInCluster}, name)
 }
 
 // InUseError says that an object cannot be removed because others need it.

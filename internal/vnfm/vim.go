@@ -100,12 +100,66 @@ type KubernetesConnection struct {
 	Username string `json:"username,omitempty"`
 	// ClientCertificate is PEM and goes with the credential "client_key".
 	ClientCertificate string `json:"client_certificate,omitempty"`
-	// KubeconfigContext chooses a context of the credential "kubeconfig".
+	// KubeconfigContext chooses a context of the credential "kubeconfig", or of KubeconfigPath.
 	KubeconfigContext string `json:"kubeconfig_context,omitempty"`
+	// TokenFile is the path of a file with a bearer token, which is read at each request.
+	TokenFile string `json:"token_file,omitempty"`
+	// Exec is a program that prints the credentials, whenever they have expired.
+	Exec *ExecPlugin `json:"exec,omitempty"`
+	// KubeconfigPath is the path of a kubeconfig, which may name files and a program. It and
+	// InCluster, the service account of the pod of this process, are in no record.
+	KubeconfigPath string `json:"kubeconfig_path,omitempty"`
+	InCluster      bool   `json:"in_cluster,omitempty"`
 	// KubeconfigRef names the workload cluster that the VIM is. Its credentials are read
 	// from its management cluster at each use, and none are kept.
 	KubeconfigRef *ClusterRef `json:"kubeconfig_ref,omitempty"`
 }
+
+// ExecPlugin is a program that prints an ExecCredential, as those that kubeconfigs name do.
+type ExecPlugin struct {
+	// Command is the path of the program, or its name on the PATH.
+	Command string   `json:"command"`
+	Args    []string `json:"args,omitempty"`
+	// Env is added to the environment of this process.
+	Env map[string]string `json:"env,omitempty"`
+	// APIVersion is that of the ExecCredential, one of ExecAPIVersions.
+	APIVersion string `json:"api_version"`
+}
+
+// ExecAPIVersions returns the versions of an ExecCredential, the newest first.
+func ExecAPIVersions() []string {
+	return []string{"client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1"}
+}
+
+// UsesMachine returns the arguments that have the provider read files, or run a program, of
+// the machine that it runs on: from a record these are taken only if a holder of the key wrote
+// them.
+func (c *KubernetesConnection) UsesMachine() []string {
+	if c == nil {
+		return nil
+	}
+	var names []string
+	for _, a := range []struct {
+		name string
+		set  bool
+	}{
+		{ArgumentTokenFile, c.TokenFile != ""}, {ArgumentExec, c.Exec != nil},
+		{ArgumentKubeconfigPath, c.KubeconfigPath != ""}, {ArgumentInCluster, c.InCluster},
+	} {
+		if a.set {
+			names = append(names, a.name)
+		}
+	}
+	return names
+}
+
+// Names of the arguments of a connection that say where credentials are read from.
+const (
+	ArgumentTokenFile      = "token_file"
+	ArgumentExec           = "exec"
+	ArgumentKubeconfigPath = "kubeconfig_path"
+	ArgumentInCluster      = "in_cluster"
+)
 
 // Names of the credentials of a Kubernetes VIM.
 const (

@@ -20,11 +20,7 @@ func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record]
 			plain[name] = secret.Reveal()
 		}
 	}
-	data, err := json.Marshal(en.Value)
-	if err != nil {
-		return err
-	}
-	to, err := destination(data)
+	to, err := destination(&en.Value.VIM)
 	if err != nil {
 		return err
 	}
@@ -56,7 +52,9 @@ func (m *Manager) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Crede
 	if err != nil {
 		return nil, nil, err
 	}
-	plain, err := s.OpenRecord(ctx, &en.Rec, id, destination)
+	plain, err := s.OpenRecord(ctx, &en.Rec, id, func(rec *store.Record) (seal.Destination, error) {
+		return recordDestination(ctx, s, rec)
+	})
 	if err != nil {
 		return nil, nil, records.EditedError(err, vnfm.EditedVIM, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name))
 	}
@@ -90,14 +88,41 @@ func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnect
 	return live, nil
 }
 
-// destination is where the credentials of a VIM go: everything that its record says of
-// the connection.
-func destination(data []byte) (seal.Destination, error) {
+// recordDestination is the destination in a record of a VIM. A record that has the provider read
+// files or run a program of this machine is refused unless a holder of the key has sealed it:
+// who can only write the store must not do that.
+func recordDestination(ctx context.Context, s *seal.Store, rec *store.Record) (seal.Destination, error) {
 	var v vnfm.VIM
-	if err := json.Unmarshal(data, &v); err != nil {
+	if err := json.Unmarshal(rec.Data, &v); err != nil {
 		return nil, fmt.Errorf("reading where the credentials of the VIM go: %w", err)
 	}
-	return seal.DestinationOf(map[string]any{"type": v.Type, "kubernetes": v.Kubernetes, "openstack": v.OpenStack})
+	// A record without a sealed part is one whose registration was interrupted. It does not open.
+	if names := v.Kubernetes.UsesMachine(); len(names) > 0 && len(rec.Sealed) > 0 {
+		proven, err := s.IsProven(ctx, rec.Sealed)
+		if err != nil {
+			return nil, err
+		}
+		if !proven {
+			for i, name := range names {
+				names[i] = "kubernetes." + name
+			}
+			return nil, &seal.EditedError{Fields: names}
+		}
+	}
+	return destination(&v)
+}
+
+// destination is where the credentials of a VIM go: everything that its record says of
+// the connection. The program that prints them is in it as a whole too: an empty argument or
+// variable makes a difference there.
+func destination(v *vnfm.VIM) (seal.Destination, error) {
+	to, err := seal.DestinationOf(map[string]any{"type": v.Type, "kubernetes": v.Kubernetes, "openstack": v.OpenStack})
+	if err != nil || v.Kubernetes == nil || v.Kubernetes.Exec == nil {
+		return to, err
+	}
+	exec, err := json.Marshal(v.Kubernetes.Exec)
+	to["kubernetes.exec"] = string(exec)
+	return to, err
 }
 
 // concealCredentials makes credentials known.

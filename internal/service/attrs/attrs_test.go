@@ -49,3 +49,37 @@ func TestOpenStackArguments(t *testing.T) {
 		return out
 	})
 }
+
+// TestKubernetesArguments: each field of a connection is one argument or switch.
+func TestKubernetesArguments(t *testing.T) {
+	t.Parallel()
+	// These belong to VIMs alone.
+	own := []string{"DefaultNamespace", "KubeconfigRef", "InsecureSkipTLSVerify"}
+	modeltest.EachField(t, own, func(c vnfm.KubernetesConnection) any {
+		out := []any{attrs.ExecValue(c.Exec, types.ObjectNull(nil))}
+		paths, switches := attrs.MachineArguments()
+		for _, a := range append(attrs.KubernetesArguments(), paths...) {
+			out = append(out, *a.Field(&c))
+		}
+		for _, s := range switches {
+			out = append(out, *s.Field(&c))
+		}
+		return out
+	})
+}
+
+// TestExec: a program that went into a value comes out of it, and empty collections stay what
+// they were.
+func TestExec(t *testing.T) {
+	t.Parallel()
+	none := types.ObjectNull(nil)
+	want := modeltest.Filled[vnfm.ExecPlugin]()
+	assert.Equal(t, &want, attrs.Exec(attrs.ExecValue(&want, none)))
+	assert.Nil(t, attrs.Exec(attrs.ExecValue(nil, none)))
+	bare := &vnfm.ExecPlugin{Command: "aws", APIVersion: "v1"}
+	assert.Equal(t, bare, attrs.Exec(attrs.ExecValue(bare, none)))
+	assert.True(t, attrs.ExecValue(bare, none).Attributes()["args"].IsNull())
+	empty := attrs.ExecValue(&vnfm.ExecPlugin{Args: []string{"x"}, Env: map[string]string{"A": "b"}}, none)
+	assert.Equal(t, "[]", attrs.ExecValue(bare, empty).Attributes()["args"].String())
+	assert.Equal(t, "{}", attrs.ExecValue(bare, empty).Attributes()["env"].String())
+}

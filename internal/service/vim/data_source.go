@@ -58,7 +58,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // secretNames are the attributes of a connection that a data source does not have.
 func secretNames() []string {
 	var names []string
-	for _, s := range slices.Concat(kubernetesSecrets, attrs.OpenStackSecrets()) {
+	for _, s := range slices.Concat(attrs.KubernetesSecrets(), attrs.OpenStackSecrets()) {
 		names = append(names, s.Name, s.Name+tfutil.WriteOnlySuffix, s.Name+tfutil.WriteOnlyVersionSuffix)
 	}
 	return names
@@ -126,6 +126,6 @@ func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnost
 		return nil
 	}
 	var diags diag.Diagnostics
-	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes))
+	m.Kubernetes, diags = types.ObjectValueFrom(ctx, connectionTypes, connectionOf(v.Kubernetes, types.ObjectNull(nil)))
 	return diags
 }

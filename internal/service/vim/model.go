@@ -47,6 +47,8 @@ type connectionModel struct {
 	ClientCertificate     types.String `tfsdk:"client_certificate"`
 	KubeconfigContext     types.String `tfsdk:"kubeconfig_context"`
 	KubeconfigRef         types.Object `tfsdk:"kubeconfig_ref"`
+	TokenFile             types.String `tfsdk:"token_file"`
+	Exec                  types.Object `tfsdk:"exec"`
 }
 
 type kubernetesModel struct {
@@ -100,6 +102,8 @@ func (k *kubernetesModel) fill(spec *vnfm.VIMSpec) {
 		ClientCertificate:     k.ClientCertificate.ValueString(),
 		KubeconfigContext:     k.KubeconfigContext.ValueString(),
 		KubeconfigRef:         attrs.ClusterRef(k.KubeconfigRef),
+		TokenFile:             k.TokenFile.ValueString(),
+		Exec:                  attrs.Exec(k.Exec),
 	}
 }
 
@@ -157,13 +161,14 @@ func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnosti
 			return diags
 		}
 	}
-	k.connectionModel = connectionOf(v.Kubernetes)
+	k.connectionModel = connectionOf(v.Kubernetes, k.Exec)
 	var diags diag.Diagnostics
 	m.Kubernetes, diags = types.ObjectValueFrom(ctx, kubernetesTypes(), k)
 	return diags
 }
 
-func connectionOf(c *vnfm.KubernetesConnection) connectionModel {
+// connectionOf is the connection in a record; exec is the argument of that name before.
+func connectionOf(c *vnfm.KubernetesConnection, exec types.Object) connectionModel {
 	return connectionModel{
 		Endpoint:              tfutil.OptionalString(c.Endpoint),
 		CACertificate:         tfutil.OptionalString(c.CACertificate),
@@ -175,5 +180,7 @@ func connectionOf(c *vnfm.KubernetesConnection) connectionModel {
 		ClientCertificate:     tfutil.OptionalString(c.ClientCertificate),
 		KubeconfigContext:     tfutil.OptionalString(c.KubeconfigContext),
 		KubeconfigRef:         attrs.ClusterRefValue(c.KubeconfigRef),
+		TokenFile:             tfutil.OptionalString(c.TokenFile),
+		Exec:                  attrs.ExecValue(c.Exec, exec),
 	}
 }

@@ -17,7 +17,7 @@ import (
 // TestEveryArgumentIsRead: each argument reaches the specification of the VIM.
 func TestEveryArgumentIsRead(t *testing.T) {
 	t.Parallel()
-	for kind, secrets := range map[string][]tfutil.Secret{"kubernetes": kubernetesSecrets, "openstack": attrs.OpenStackSecrets()} {
+	for kind, secrets := range map[string][]tfutil.Secret{"kubernetes": attrs.KubernetesSecrets(), "openstack": attrs.OpenStackSecrets()} {
 		for _, writeOnly := range []bool{false, true} {
 			set := map[string]any{"kubernetes": nil, "openstack": nil, "created_at": "2026-01-02T03:04:05Z"}
 			delete(set, kind)
@@ -47,6 +47,8 @@ func TestEveryArgumentIsRead(t *testing.T) {
 func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	kubernetes, cloud := modeltest.Filled[vnfm.KubernetesConnection](), modeltest.Filled[vnfm.OpenStackConnection]()
+	// These are in no record.
+	kubernetes.KubeconfigPath, kubernetes.InCluster = "", false
 	for name, v := range map[string]vnfm.VIM{"kubernetes": {Kubernetes: &kubernetes}, "openstack": {OpenStack: &cloud}} {
 		v.Name, v.Description = "edge", "at the edge"
 		m := resourceModel{commonModel: commonModel{Kubernetes: types.ObjectNull(kubernetesTypes()), OpenStack: types.ObjectNull(openstackTypes())}}
@@ -64,7 +66,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // TestEveryFieldIsShown: each field of a record reaches resource and data source.
 func TestEveryFieldIsShown(t *testing.T) {
 	t.Parallel()
-	hidden := []string{"ClusterUID", "UpdatedAt", "Cloud.UserName"}
+	hidden := []string{"ClusterUID", "UpdatedAt", "Cloud.UserName", "Kubernetes.KubeconfigPath", "Kubernetes.InCluster"}
 	modeltest.EachField(t, hidden, func(v vnfm.VIM) any {
 		m := resourceModel{commonModel: commonModel{Kubernetes: types.ObjectNull(kubernetesTypes()), OpenStack: types.ObjectNull(openstackTypes())}}
 		require.Empty(t, m.fromVIM(t.Context(), &v))

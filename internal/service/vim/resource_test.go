@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"sync/atomic"
@@ -131,6 +132,132 @@ func TestVIMAuthentication(t *testing.T) {
 	})
 	if tunnels.Load() == 0 {
 		t.Error("nothing went through the proxy")
+	}
+}
+
+// login writes a program that prints a token, which is in a file beside it, and returns the
+// argument exec that names it, and the file. Each run adds a line to the file "runs" there.
+func login(t *testing.T, token string) (exec, tokenFile string) {
+	t.Helper()
+	dir := t.TempDir()
+	tokenFile = filepath.Join(dir, "token")
+	if err := os.WriteFile(tokenFile, []byte(token), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	script := fmt.Sprintf(`echo >> %[1]s/runs
+echo noise >&2
+printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%%s"}}' "$(cat %[2]s)"
+`, dir, tokenFile)
+	if err := os.WriteFile(filepath.Join(dir, "login"), []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("exec = { command = \"sh\", args = [%q], env = { COLOUR = \"blue\" }, api_version = \"client.authentication.k8s.io/v1\" }", filepath.Join(dir, "login")), tokenFile
+}
+
+// tokens makes two tokens of a service account with all rights, and what ends the first.
+func tokens(t *testing.T, lab labtest.Env) (first, second string, end func()) {
+	t.Helper()
+	namespace := lab.Namespace(t)
+	lab.Kubectl(t, "-n", namespace, "create", "serviceaccount", "runner")
+	lab.Kubectl(t, "create", "clusterrolebinding", namespace, "--clusterrole=cluster-admin", "--serviceaccount="+namespace+":runner")
+	t.Cleanup(func() {
+		_, _ = lab.TryKubectl(context.WithoutCancel(t.Context()), "delete", "clusterrolebinding", namespace)
+	})
+	lab.Kubectl(t, "-n", namespace, "create", "secret", "generic", "first")
+	bound := []string{"--bound-object-kind=Secret", "--bound-object-name=first"}
+	first = strings.TrimSpace(lab.Kubectl(t, append([]string{"-n", namespace, "create", "token", "runner"}, bound...)...))
+	second = strings.TrimSpace(lab.Kubectl(t, "-n", namespace, "create", "token", "runner"))
+	return first, second, func() { lab.Kubectl(t, "-n", namespace, "delete", "secret", "first") }
+}
+
+// TestVIMCredentialsAreReadAgain: a VIM whose credentials are in a file, or come from a program,
+// goes on when these are replaced, in processes that begin later as well. Neither plan nor state
+// has them.
+func TestVIMCredentialsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
+	for name, way := range map[string]func(tokenFile, exec string) string{
+		"token file": func(tokenFile, _ string) string { return arg("token_file", tokenFile) },
+		"program":    func(_, exec string) string { return exec },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := acctest.NewStore(t)
+			first, second, end := tokens(t, lab)
+			exec, tokenFile := login(t, first)
+			config := s.Config(vimConfig("edge", "", endpoint, ca, way(tokenFile, exec)))
+			resource.UnitTest(t, resource.TestCase{
+				ProtoV6ProviderFactories: acctest.Factories(),
+				CheckDestroy:             gone(t, s),
+				Steps: []resource.TestStep{
+					{
+						Config:            config,
+						ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+						ConfigStateChecks: []statecheck.StateCheck{noSecret{[]string{first}}, expect("status", knownvalue.StringExact("REACHABLE"))},
+					},
+					{
+						PreConfig: func() {
+							if err := os.WriteFile(tokenFile, []byte(second+"\n"), 0o600); err != nil {
+								t.Fatal(err)
+							}
+							end()
+						},
+						Config:            config + "data \"vnf_vim\" \"test\" { id = vnf_vim.test.id }\n",
+						ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+						ConfigStateChecks: []statecheck.StateCheck{noSecret{[]string{second}}, expect("status", knownvalue.StringExact("REACHABLE"))},
+					},
+					{
+						// Without them the plan goes on, as with a VIM that does not answer.
+						PreConfig: func() {
+							if err := os.Remove(tokenFile); err != nil {
+								t.Fatal(err)
+							}
+						},
+						Config:            config,
+						ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE"))},
+					},
+				},
+			})
+		})
+	}
+}
+
+// TestVIMProgramIsEdited changes the command in the record of a VIM: it is not run, and the VIM
+// is registered again as configured.
+func TestVIMProgramIsEdited(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	exec, tokenFile := login(t, lab.AdminToken)
+	planted := filepath.Join(t.TempDir(), "planted")
+	config := s.Config(vimConfig("edge", "", arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile), exec))
+	program := filepath.Join(filepath.Dir(tokenFile), "login")
+	script, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	evil := filepath.Join(t.TempDir(), "login")
+	if err := os.WriteFile(evil, append([]byte("touch "+planted+"\n"), script...), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: config},
+			{
+				PreConfig:         func() { edited(t, s, program, evil) },
+				Config:            config,
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
+			},
+		},
+	})
+	if _, err := os.Stat(planted); err == nil {
+		t.Error("the command of the edited record was run")
 	}
 }
 
@@ -492,6 +619,10 @@ func TestVIMRefused(t *testing.T) {
 		"dead port":   {arg("endpoint", "https://127.0.0.1:1") + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "edge".*connection refused`},
 		"wrong name":  {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("tls_server_name", "example.org"), `(?s)Unable to Register VIM "edge".*example.org`},
 		"proxy":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("proxy_url", "http://127.0.0.1:1"), `(?s)Unable to Register VIM "edge".*proxy`},
+		"no token":    {arg("endpoint", lab.Endpoint) + "\n" + arg("token_file", "/no/such/token"), `(?s)Unable to Register VIM "edge".*from the token file "/no/such/token": there is no such file`},
+		"no program":  {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "no-such-program", api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "no-such-program": there is no such program: install it`},
+		"failing":     {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "sh", args = ["-c", "echo ${join("-", ["geheimes", "token", "4711"])}; exit 3"], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "sh": it ended with exit code 3; its output is not shown`},
+		"rubbish":     {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "echo", args = [join("-", ["geheimes", "token", "4711"])], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "echo": it does not print an ExecCredential`},
 		"white space": {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", "two words "+secret), `bearer token contains white space`},
 	} {
 		t.Run(name, func(t *testing.T) {

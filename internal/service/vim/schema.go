@@ -6,6 +6,7 @@ import (
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
+	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/objectvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -16,7 +17,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -71,7 +74,7 @@ func attributes() map[string]schema.Attribute {
 			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
 				path.MatchRoot(string(vnfm.VIMTypeKubernetes)), path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
 			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set exactly one of `kubernetes` and `openstack`; changing from one to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
-				"a username with its password, a client certificate with its key, a kubeconfig, whose values the other arguments override, or a workload cluster of Cluster API. `~/.kube/config` is never read. " +
+				"a token file, a program that prints credentials, a username with its password, a client certificate with its key, a kubeconfig, whose values the other arguments override, or a workload cluster of Cluster API. `~/.kube/config` is never read. " +
 				"Changing anything here checks the connection and updates it in place.",
 			Attributes: kubernetesAttributes(),
 		},
@@ -81,29 +84,23 @@ func attributes() map[string]schema.Attribute {
 	return all
 }
 
+const changesInPlace = " Changing this updates the VIM in place."
+
 func kubernetesAttributes() map[string]schema.Attribute {
 	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
 	optional := func(description string) schema.StringAttribute {
 		return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: notEmpty}
 	}
 	attributes := map[string]schema.Attribute{
-		"endpoint": optional("URL of the API server, for example `https://10.0.0.10:6443`. Required unless a kubeconfig contains it or `kubeconfig_ref` is set. Changing this checks the new server and updates the VIM in place."),
-		"ca_certificate": optional("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system. " +
-			"Changing this updates the VIM in place."),
 		"insecure_skip_tls_verify": schema.BoolAttribute{
-			Optional: true,
-			Computed: true,
-			Default:  booldefault.StaticBool(false),
-			MarkdownDescription: "Whether to skip verification of the server's certificate. Defaults to `false`, also where a kubeconfig has `insecure-skip-tls-verify`. It cannot be `true` together with `ca_certificate`. " +
-				"Changing this updates the VIM in place.",
+			Optional: true, Computed: true, Default: booldefault.StaticBool(false), MarkdownDescription: attrs.KubernetesInsecure + changesInPlace,
 		},
-		"tls_server_name": optional("Expected name in the server's certificate. Defaults to the host of the endpoint. Changing this updates the VIM in place."),
-		"proxy_url":       optional("URL of an HTTP, HTTPS or SOCKS5 proxy to the API server, without credentials. Defaults to the environment variables `HTTPS_PROXY` and `NO_PROXY`. Changing this updates the VIM in place."),
-		"username":        optional("Name for basic authentication, together with `password`. Kubernetes itself has not accepted it since 1.19; proxies in front of it do. Changing this updates the VIM in place."),
-		"client_certificate": optional("Client certificate as PEM, together with `client_key`. " +
-			"Changing this updates the VIM in place."),
-		"kubeconfig_context": optional("Context of the kubeconfig. Defaults to the `current-context`, else to the only context. Changing this updates the VIM in place."),
+		vnfm.ArgumentExec: execAttribute(),
 	}
+	for _, a := range attrs.KubernetesArguments() {
+		attributes[a.Name] = optional(a.Description + changesInPlace)
+	}
+	attributes["endpoint"] = optional("URL of the API server, for example `https://10.0.0.10:6443`. Required unless a kubeconfig contains it or `kubeconfig_ref` is set. Changing this checks the new server and updates the VIM in place.")
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
 	namespace.Computed, namespace.Default = true, stringdefault.StaticString(vnfm.DefaultNamespace)
 	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
@@ -118,16 +115,28 @@ func kubernetesAttributes() map[string]schema.Attribute {
 			"name":              schema.StringAttribute{Required: true, MarkdownDescription: "Name of the cluster.", Validators: notEmpty},
 		},
 	}
-	for _, s := range kubernetesSecrets {
+	for _, s := range attrs.KubernetesSecrets() {
 		s.AddTo(attributes)
 	}
 	return attributes
 }
 
-// kubernetesSecrets are the secret arguments of a Kubernetes VIM.
-var kubernetesSecrets = []tfutil.Secret{
-	{Name: vnfm.CredentialBearerToken, Description: "Bearer token, for example of a service account."},
-	{Name: vnfm.CredentialPassword, Description: "Password for basic authentication, together with `username`."},
-	{Name: vnfm.CredentialClientKey, Description: "Private key of the client certificate, as PEM."},
-	{Name: vnfm.CredentialKubeconfig, Description: "Content of a self-contained kubeconfig (`kubectl config view --raw --flatten`)."},
+// execAttribute is a program that prints the credentials.
+func execAttribute() schema.SingleNestedAttribute {
+	notEmpty := []validator.String{stringvalidator.LengthAtLeast(1)}
+	return schema.SingleNestedAttribute{
+		Optional:            true,
+		MarkdownDescription: attrs.ExecDescription + changesInPlace,
+		Attributes: map[string]schema.Attribute{
+			"command": schema.StringAttribute{Required: true, MarkdownDescription: attrs.ExecCommandDescription, Validators: notEmpty},
+			"args":    schema.ListAttribute{Optional: true, ElementType: types.StringType, MarkdownDescription: attrs.ExecArgsDescription},
+			"env": schema.MapAttribute{
+				Optional: true, ElementType: types.StringType, MarkdownDescription: attrs.ExecEnvDescription,
+				Validators: []validator.Map{mapvalidator.NoNullValues(), tfutil.ShownSecrets{Instead: "Set them in the environment of Terraform, which the program gets as well."}},
+			},
+			"api_version": schema.StringAttribute{
+				Required: true, MarkdownDescription: attrs.ExecAPIVersionDescription, Validators: []validator.String{stringvalidator.OneOf(vnfm.ExecAPIVersions()...)},
+			},
+		},
+	}
 }

@@ -53,10 +53,12 @@ func (k *kubernetesModel) ways() []wayOfAuthentication {
 		{"client_certificate and client_key", []string{"client_certificate", "client_key"}, []attr.Value{k.ClientCertificate, secret[vnfm.CredentialClientKey]}},
 		{"kubeconfig", []string{"kubeconfig"}, []attr.Value{secret[vnfm.CredentialKubeconfig]}},
 		{"kubeconfig_ref", []string{"kubeconfig_ref"}, []attr.Value{k.KubeconfigRef}},
+		{"token_file", []string{"token_file"}, []attr.Value{k.TokenFile}},
+		{"exec", []string{"exec"}, []attr.Value{k.Exec}},
 	}
 }
 
-const oneWay = "Exactly one way of authentication is set: bearer_token, username and password, client_certificate and client_key, kubeconfig, or kubeconfig_ref. Each secret has a write-only form with the suffix _wo."
+const oneWay = "Exactly one way of authentication is set: bearer_token, token_file, exec, username and password, client_certificate and client_key, kubeconfig, or kubeconfig_ref. Each secret has a write-only form with the suffix _wo."
 
 func (k *kubernetesModel) validateAuthentication(diags *diag.Diagnostics) {
 	var chosen []string

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -92,6 +93,7 @@ func TestValidate(t *testing.T) {
 		return k
 	}
 	same := func(*kubernetesModel) {}
+	program := attrs.ExecValue(&vnfm.ExecPlugin{Command: "aws", APIVersion: "client.authentication.k8s.io/v1"}, types.ObjectNull(nil))
 	for name, tt := range map[string]struct {
 		k *kubernetesModel
 		// want are the beginnings of the diagnostics.
@@ -104,6 +106,10 @@ func TestValidate(t *testing.T) {
 		"kubeconfig":             {config(kubeconfigText("{token: "+geheim+"}"), same), nil},
 		"kubeconfig, overridden": {config(kubeconfigText("{token: "+geheim+"}"), func(k *kubernetesModel) { k.Endpoint = text("https://127.0.0.1:1") }), nil},
 		"http on this machine":   {token(func(k *kubernetesModel) { k.Endpoint = text("http://127.0.0.1:8001") }), nil},
+		"token file":             {base(func(k *kubernetesModel) { k.TokenFile = text("/run/token") }), nil},
+		"exec":                   {base(func(k *kubernetesModel) { k.Exec = program }), nil},
+		"unknown exec":           {base(func(k *kubernetesModel) { k.Exec = types.ObjectUnknown(nil) }), nil},
+		"unknown token file":     {base(func(k *kubernetesModel) { k.TokenFile = unknown }), nil},
 		"unknown token":          {base(func(k *kubernetesModel) { k.BearerToken = unknown }), nil},
 		"unknown write-only":     {base(func(k *kubernetesModel) { k.KubeconfigWO = unknown }), nil},
 		"unknown password":       {base(func(k *kubernetesModel) { k.Username, k.Password = text("u"), unknown }), nil},
@@ -113,6 +119,8 @@ func TestValidate(t *testing.T) {
 
 		"nothing":              {base(same), []string{": No Authentication: kubernetes: Exactly one way"}},
 		"two ways":             {token(func(k *kubernetesModel) { k.KubeconfigWO = text(kubeconfigText("{token: x}")) }), []string{": Several Ways of Authentication: kubernetes: These are set: bearer_token; kubeconfig."}},
+		"three ways":           {token(func(k *kubernetesModel) { k.TokenFile, k.Exec = text("/run/token"), program }), []string{": Several Ways of Authentication: kubernetes: These are set: bearer_token; token_file; exec."}},
+		"exec, no endpoint":    {base(func(k *kubernetesModel) { k.Endpoint, k.Exec = types.StringNull(), program }), []string{"kubernetes.endpoint: Missing Endpoint"}},
 		"username alone":       {base(func(k *kubernetesModel) { k.Username = text("u") }), []string{": Incomplete Authentication: kubernetes: password is missing"}},
 		"password alone":       {base(func(k *kubernetesModel) { k.PasswordWO = text(geheim) }), []string{": Incomplete Authentication: kubernetes: username is missing"}},
 		"certificate alone":    {base(func(k *kubernetesModel) { k.ClientCertificate = text(certificate) }), []string{": Incomplete Authentication: kubernetes: client_key is missing"}},

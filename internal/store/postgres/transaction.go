@@ -145,7 +145,7 @@ func (s *pgStore) checkRights(ctx context.Context, tx pgx.Tx, fences []store.Fen
 				return err
 			}
 			if token != f.Token {
-				return &vnfm.LeaseLostError{Object: f.Lease, Holder: holder}
+				return &vnfm.LeaseLostError{Object: f.Lease, Holder: store.DescribeHolder(holder)}
 			}
 			return nil
 		})

@@ -118,7 +118,7 @@ func (s *Store) openContents(ctx context.Context, rec *store.Record, owner strin
 	if _, lost := errors.AsType[*LostKeyError](err); !lost {
 		return plain, err
 	}
-	if v, _ := parseValue(rec.Sealed); s.keys.vaultSeals && v != nil && !s.keys.present(v) {
+	if v, _ := parseValue(rec.Sealed); s.keys.vaultSeals && v != nil && !s.keys.present(ctx, v) {
 		return s.fillContents(ctx, rec, owner)
 	}
 	return nil, fmt.Errorf("%w, or, when it is lost, change encryption.barbican.rotation_trigger: packages are then stored again from their sources", err)
@@ -131,8 +131,8 @@ func (s *Store) fillContents(ctx context.Context, rec *store.Record, owner strin
 	if err != nil {
 		return nil, err
 	}
-	local, err := s.keys.local.load(false)
-	if err != nil && !errors.Is(err, errNoKeyFile) {
+	local, err := s.keys.local.load(ctx, false)
+	if err != nil && !errors.Is(err, errNoKey) {
 		return nil, err
 	}
 	all := append([]*age.X25519Identity{fresh}, local...)

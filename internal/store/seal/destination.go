@@ -17,7 +17,9 @@ import (
 // A record that OpenRecord opens is then sealed with its destination at once, any other at
 // its next write. Who has kept such a value can put it back, with another destination,
 // as long as its key opens. So does a record that is put back as a whole: it leads to where
-// its secrets went when it was sealed.
+// its secrets went when it was sealed. Earlier releases also sealed with the public key alone,
+// with which anybody who writes the store can seal secrets of their own, for a destination of
+// their own. Where more than secrets depends on a destination, Store.IsProven is asked first.
 //
 // A field that is empty is one that is not there, so that a release with further fields
 // opens what one without them has sealed.

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -70,9 +71,11 @@ func TestDestinationIsSealed(t *testing.T) {
 		})
 	}
 	t.Run("passed off as that of an earlier release", func(t *testing.T) {
-		old := bytes.Replace(bound, []byte(`"v":2`), []byte(`"v":1`), 1)
-		_, err := k.OpenFor(t.Context(), "vim-1", Destination{}, old)
-		wantError(t, err, "changed since it was sealed")
+		for _, version := range []string{`"v":1`, `"v":2`} {
+			old := bytes.Replace(bound, []byte(`"v":3`), []byte(version), 1)
+			_, err := k.OpenFor(t.Context(), "vim-1", Destination{}, old)
+			wantError(t, err, "changed since it was sealed")
+		}
 	})
 	t.Run("of another owner", func(t *testing.T) {
 		_, err := k.OpenFor(t.Context(), "vim-2", place, bound)
@@ -89,9 +92,9 @@ func TestRecordGetsItsDestination(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer inner.Close() //nolint:errcheck // a test
-	destination := func(data []byte) (Destination, error) {
+	destination := func(rec *store.Record) (Destination, error) {
 		var d Destination
-		err := json.Unmarshal(data, &d)
+		err := json.Unmarshal(rec.Data, &d)
 		return d, err
 	}
 	data, err := json.Marshal(place)
@@ -123,5 +126,100 @@ func TestRecordGetsItsDestination(t *testing.T) {
 	_, err = NewStore(inner, ring(t, after)).OpenRecord(t.Context(), rec, "vim-1", destination)
 	if _, ok := errors.AsType[*EditedError](err); !ok {
 		t.Errorf("edited: %v", err)
+	}
+}
+
+// forged is what who has the public key alone can seal: with an identity of their own where the
+// form needs one, for the recipient whose public key the store has.
+func forged(t *testing.T, id *age.X25519Identity, version int) []byte {
+	t.Helper()
+	own := newIdentity(t)
+	sealed, err := seal("vim-1", key{identity: own}, map[string]string{"token": planted}, place)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := parseValue(sealed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dataKey, err := unwrap(v.Key, own)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.Version, v.Recipient = version, id.Recipient().String()
+	var wrapped bytes.Buffer
+	w, err := age.Encrypt(&wrapped, id.Recipient())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Write(dataKey); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	v.Key = wrapped.Bytes()
+	if version < versionProven {
+		aead, err := newAEAD(dataKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(boundText{Values: map[string]string{"token": planted}, For: place})
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.Data = aead.Seal(nil, nil, text, associatedData(version, "vim-1"))
+	}
+	sealed, err = json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed
+}
+
+// Only who has a key of the configuration can make a value that is proven.
+func TestProof(t *testing.T) {
+	id, other := newIdentity(t), newIdentity(t)
+	given := func(ids ...*age.X25519Identity) *Keyring { return ring(t, ids...) }
+	beside := func(k *Keyring) *Keyring {
+		k.local.given = false
+		return k
+	}
+	// The key of another place is in the record of the contents, which anybody can make.
+	contents := &contentKeys{identities: []*age.X25519Identity{other}}
+	vault := func(k *Keyring) *Keyring {
+		k.vaultSeals = true
+		return k
+	}
+	for name, test := range map[string]struct {
+		keys   *Keyring
+		sealed []byte
+		proven bool
+	}{
+		"own key":                         {given(id), sealFor(t, given(id), "vim-1", place), true},
+		"second key":                      {given(other, id), sealFor(t, given(id), "vim-1", place), true},
+		"default key":                     {beside(given(id)), sealFor(t, given(id), "vim-1", place), true},
+		"key of the contents":             {given(id), sealFor(t, given(other), "vim-1", place), false},
+		"default key beside a vault":      {vault(beside(given(id))), sealFor(t, given(id), "vim-1", place), false},
+		"given key beside a vault":        {vault(given(id)), sealFor(t, given(id), "vim-1", place), true},
+		"without a destination":           {given(id), mustSeal(t, given(id), "vim-1", nil), false},
+		"with the public key":             {given(id), forged(t, id, versionBound), false},
+		"nothing":                         {given(id), nil, false},
+		"passed off as made with the key": {given(id), forged(t, id, versionProven), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewStore(noRecords{}, test.keys)
+			s.contents = contents
+			proven, err := s.IsProven(t.Context(), test.sealed)
+			if err != nil || proven != test.proven {
+				t.Errorf("proven %t, %v", proven, err)
+			}
+		})
+	}
+	// What says that it is proven and is not does not open.
+	_, err := given(id).OpenFor(t.Context(), "vim-1", place, forged(t, id, versionProven))
+	wantError(t, err, "changed since it was sealed")
+	if plain, err := given(id).OpenFor(t.Context(), "vim-1", place, forged(t, id, versionBound)); err != nil || plain["token"] != planted {
+		t.Errorf("the forgery of this test is none: %v", err)
 	}
 }

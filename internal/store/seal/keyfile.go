@@ -20,8 +20,8 @@ import (
 // read into memory.
 const maxKeyFile = 1 << 20
 
-// errNoKeyFile says that there is no key file and that none was to be made.
-var errNoKeyFile = errors.New("no key file")
+// errNoKey says that there is no key file, or no key in the store, and that none was to be made.
+var errNoKey = errors.New("no key")
 
 func readKeyFile(path string, create bool) ([]*age.X25519Identity, error) {
 	// To open a pipe waits for whoever writes into it.
@@ -36,7 +36,7 @@ func readKeyFile(path string, create bool) ([]*age.X25519Identity, error) {
 		f, err = os.Open(path)
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, errNoKeyFile
+		return nil, errNoKey
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the key file %s: %w", path, err)
@@ -80,7 +80,7 @@ func createKeyFile(path string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.Remove(f.Name())) }()
-	_, err = fmt.Fprintf(f, "# created: %s\n# public key: %s\n%s\n", time.Now().UTC().Format(time.RFC3339), id.Recipient(), id)
+	_, err = io.WriteString(f, keyText(id))
 	if err == nil {
 		err = f.Sync()
 	}
@@ -92,4 +92,9 @@ func createKeyFile(path string) (err error) {
 	}
 	// Also that of another process: what is sealed with the key must not outlive it.
 	return durable.SyncDir(dir)
+}
+
+// keyText is a key file with one identity, as age-keygen writes it.
+func keyText(id *age.X25519Identity) string {
+	return fmt.Sprintf("# created: %s\n# public key: %s\n%s\n", time.Now().UTC().Format(time.RFC3339), id.Recipient(), id)
 }

@@ -1,7 +1,7 @@
 // Package seal keeps secrets unreadable in the store: it encrypts small values and
 // whole contents with data keys of their own, which age identities wrap. The
-// identities are in a key file or, one for each VIM, in a vault. Who reads the store
-// without them learns owners and sizes, nothing else.
+// identities are in a key file, in the store itself or, one for each VIM, in a vault. Who
+// reads the store without them learns owners and sizes, nothing else.
 package seal
 
 import (
@@ -19,7 +19,7 @@ import (
 const EnvKey = "VNF_ENCRYPTION_KEY"
 
 // Source says where the keys are. KeyFile and Key exclude each other; without both it
-// is the environment variable EnvKey, and without that DefaultKeyFile.
+// is the environment variable EnvKey, and without that DefaultKeyFile or DefaultPlace.
 type Source struct {
 	// KeyFile is a file in the format of age-keygen, readable by its owner only.
 	KeyFile string
@@ -27,6 +27,8 @@ type Source struct {
 	Key string
 	// DefaultKeyFile is the file that is used when nothing else is said.
 	DefaultKeyFile string
+	// DefaultPlace is the same for a store that keeps its key itself.
+	DefaultPlace KeyPlace
 	// Vault, when set, seals instead of the keys above, which then only open
 	// what they sealed before. No key file is made.
 	Vault Vault
@@ -62,6 +64,25 @@ func New(src Source) (*Keyring, error) {
 }
 
 func localSource(src Source) (*localKeys, error) {
+	given, err := givenSource(src)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case given != nil:
+		given.given = true
+		return given, nil
+	case src.DefaultKeyFile != "":
+		return keysFromFile(src.DefaultKeyFile), nil
+	case src.DefaultPlace != nil:
+		return keysFromPlace(src.DefaultPlace), nil
+	default:
+		return nil, fmt.Errorf("no encryption key: set the provider argument encryption.key_file or encryption.key, or the environment variable %s", EnvKey)
+	}
+}
+
+// givenSource are the keys that a user has given, nil for none.
+func givenSource(src Source) (*localKeys, error) {
 	switch {
 	case src.KeyFile != "" && src.Key != "":
 		return nil, errors.New("the encryption key is given twice: set either the provider argument encryption.key_file or encryption.key")
@@ -73,10 +94,7 @@ func localSource(src Source) (*localKeys, error) {
 	if text := os.Getenv(EnvKey); text != "" {
 		return keysFromText("the environment variable "+EnvKey, text)
 	}
-	if src.DefaultKeyFile == "" {
-		return nil, fmt.Errorf("no encryption key: set the provider argument encryption.key_file or encryption.key, or the environment variable %s", EnvKey)
-	}
-	return keysFromFile(src.DefaultKeyFile), nil
+	return nil, nil
 }
 
 // key is what seals: an identity and, when it is in a vault, where.
@@ -98,7 +116,7 @@ func (k key) recipient() string { return k.identity.Recipient().String() }
 
 // Seal encrypts the values for their owner: the id of the object that they belong
 // to, without which they cannot be opened. In a vault each owner has a key of its own;
-// a key that is missing there, or a missing key file, is made. The value before, nil
+// a key that is missing there, or a missing key file or key of the store, is made. The value before, nil
 // for none, names the key that the owner has.
 func (k *Keyring) Seal(ctx context.Context, owner string, before []byte, plain map[string]string) ([]byte, error) {
 	return k.SealFor(ctx, owner, nil, before, plain)
@@ -141,7 +159,7 @@ func (k *Keyring) open(ctx context.Context, owner string, to Destination, sealed
 	var id *age.X25519Identity
 	switch {
 	case v.Scheme == schemeAge:
-		id, err = k.local.opening(v.Recipient)
+		id, err = k.local.opening(ctx, v.Recipient)
 	case k.vault == nil:
 		err = v.inVault()
 	default:
@@ -175,7 +193,7 @@ func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key
 	if k.vaultSeals {
 		return k.vault.sealing(ctx, owner, prior)
 	}
-	id, err := k.local.sealing()
+	id, err := k.local.sealing(ctx)
 	if err != nil {
 		return key{}, err
 	}
@@ -188,25 +206,44 @@ func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key
 
 // isCurrent reports whether a value is sealed with the key that seals at present, and no
 // other is left of its owner. A value that cannot be read is left as it is.
-func (k *Keyring) isCurrent(sealed []byte) bool {
+func (k *Keyring) isCurrent(ctx context.Context, sealed []byte) bool {
 	v, err := parseValue(sealed)
 	if err != nil || len(v.Former) > 0 {
 		return err != nil || k.vault == nil
 	}
-	return k.present(v)
+	return k.present(ctx, v)
 }
 
 // present reports whether a value is sealed with the key that seals at present.
-func (k *Keyring) present(v *sealedValue) bool {
+func (k *Keyring) present(ctx context.Context, v *sealedValue) bool {
 	if k.vaultSeals {
 		return v.Scheme == schemeBarbican && k.vault.fits(v.Rotation)
 	}
-	all, err := k.local.load(false)
+	all, err := k.local.load(ctx, false)
 	if err != nil {
-		// A key file that is not there yet has sealed nothing.
-		return !errors.Is(err, errNoKeyFile)
+		// A key that is not there yet has sealed nothing.
+		return !errors.Is(err, errNoKey)
 	}
 	return v.Scheme == schemeAge && v.Recipient == all[0].Recipient().String()
+}
+
+// proves reports whether a value says that only who has a key of the configuration can have made
+// it: opening it proves that. The keys in the record of the contents prove nothing, for the
+// public key suffices to make that record; nor does a default key beside the vault that seals.
+func (k *Keyring) proves(ctx context.Context, sealed []byte) (bool, error) {
+	v, err := parseValue(sealed)
+	switch {
+	case err != nil:
+		return false, nil //nolint:nilerr // what cannot be read proves nothing
+	case v.Version < versionProven:
+		return false, nil
+	case v.Scheme == schemeBarbican:
+		return true, nil
+	case k.vaultSeals && !k.local.given:
+		return false, nil
+	default:
+		return k.local.has(ctx, v.Recipient)
+	}
 }
 
 // digestKey derives 32 bytes for keyed digests of secrets from an identity. They are the

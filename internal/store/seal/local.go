@@ -1,29 +1,37 @@
 package seal
 
 import (
+	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
 	"filippo.io/age"
 )
 
-// localKeys are the identities (AGE-SECRET-KEY-1..., one per line) of a key file or a
-// text. The first seals, all of them open: a new key is put before the old ones.
+// localKeys are the identities (AGE-SECRET-KEY-1..., one per line) of a key file, a text or
+// the store itself. The first seals, all of them open: a new key is put before the old ones.
 type localKeys struct {
 	// origin says where the identities come from, for errors.
 	origin string
-	// file is empty when the identities came as text.
-	file string
+	// inStore is set for those that the store itself keeps: nobody edits them there.
+	inStore bool
+	// read reads them, and makes one when there is none and create is set; without that, none
+	// is errNoKey. It is nil when the identities came as text.
+	read func(ctx context.Context, create bool) ([]*age.X25519Identity, error)
+	// given is set for those that the user has given. The others are where who can write the
+	// store can often write as well.
+	given bool
 
 	mu         sync.Mutex
 	identities []*age.X25519Identity
 }
 
 func keysFromFile(path string) *localKeys {
-	return &localKeys{origin: "the key file " + path, file: path}
+	return &localKeys{origin: "the key file " + path, read: func(_ context.Context, create bool) ([]*age.X25519Identity, error) {
+		return readKeyFile(path, create)
+	}}
 }
 
 func keysFromText(origin, text string) (*localKeys, error) {
@@ -58,9 +66,9 @@ func parseIdentities(text string) ([]*age.X25519Identity, error) {
 	return identities, nil
 }
 
-// sealing returns the identity that seals; a missing key file is made.
-func (l *localKeys) sealing() (*age.X25519Identity, error) {
-	all, err := l.load(true)
+// sealing returns the identity that seals; a missing key file, or key of the store, is made.
+func (l *localKeys) sealing(ctx context.Context) (*age.X25519Identity, error) {
+	all, err := l.load(ctx, true)
 	if err != nil {
 		return nil, err
 	}
@@ -68,30 +76,35 @@ func (l *localKeys) sealing() (*age.X25519Identity, error) {
 }
 
 // opening returns the identity of a recipient, or a *WrongKeyError.
-func (l *localKeys) opening(recipient string) (*age.X25519Identity, error) {
-	all, err := l.load(false)
-	if errors.Is(err, errNoKeyFile) {
-		return nil, &WrongKeyError{Sealed: recipient, Origin: l.origin}
-	}
-	if err != nil {
+func (l *localKeys) opening(ctx context.Context, recipient string) (*age.X25519Identity, error) {
+	all, err := l.load(ctx, false)
+	if err != nil && !errors.Is(err, errNoKey) {
 		return nil, fmt.Errorf("sealed for the recipient %s: %w", recipient, err)
 	}
-	i := slices.IndexFunc(all, func(id *age.X25519Identity) bool { return id.Recipient().String() == recipient })
-	if i < 0 {
-		wrong := &WrongKeyError{Sealed: recipient, Origin: l.origin}
-		for _, id := range all {
-			wrong.AtHand = append(wrong.AtHand, id.Recipient().String())
+	wrong := &WrongKeyError{Sealed: recipient, Origin: l.origin, InStore: l.inStore}
+	for _, id := range all {
+		if id.Recipient().String() == recipient {
+			return id, nil
 		}
-		return nil, wrong
+		wrong.AtHand = append(wrong.AtHand, id.Recipient().String())
 	}
-	return all[i], nil
+	return nil, wrong
 }
 
-func (l *localKeys) load(create bool) ([]*age.X25519Identity, error) {
+// has reports whether an identity of that recipient is among them.
+func (l *localKeys) has(ctx context.Context, recipient string) (bool, error) {
+	_, err := l.opening(ctx, recipient)
+	if _, wrong := errors.AsType[*WrongKeyError](err); wrong {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+func (l *localKeys) load(ctx context.Context, create bool) ([]*age.X25519Identity, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.identities == nil {
-		identities, err := readKeyFile(l.file, create)
+		identities, err := l.read(ctx, create)
 		if err != nil {
 			return nil, err
 		}
@@ -108,13 +121,23 @@ type WrongKeyError struct {
 	AtHand []string
 	// Origin says where the keys at hand come from.
 	Origin string
+	// InStore is set when that is the store itself.
+	InStore bool
 }
 
 func (e *WrongKeyError) Error() string {
 	const lost = "or, when it is lost, give the secrets again by raising their *_wo_version"
-	if len(e.AtHand) == 0 {
+	atHand := strings.Join(e.AtHand, " and ")
+	switch {
+	case e.InStore && len(e.AtHand) == 0:
+		return fmt.Sprintf("sealed for the recipient %s, but no key is configured, and %s does not exist: give the identity of %s (AGE-SECRET-KEY-1...) with encryption.key_file, encryption.key or %s, %s",
+			e.Sealed, e.Origin, e.Sealed, EnvKey, lost)
+	case e.InStore:
+		return fmt.Sprintf("sealed for the recipient %s, but no key is configured, and %s is that of %s: give the identity of %s (AGE-SECRET-KEY-1...) with encryption.key_file, encryption.key or %s, %s",
+			e.Sealed, e.Origin, atHand, e.Sealed, EnvKey, lost)
+	case len(e.AtHand) == 0:
 		return fmt.Sprintf("sealed for the recipient %s, but %s does not exist: restore it, or name the file that has the key with encryption.key_file, %s", e.Sealed, e.Origin, lost)
 	}
 	return fmt.Sprintf("sealed for the recipient %s, but %s has the key of %s: put the identity of %s (AGE-SECRET-KEY-1...) on a line after the first one there, %s",
-		e.Sealed, e.Origin, strings.Join(e.AtHand, " and "), e.Sealed, lost)
+		e.Sealed, e.Origin, atHand, e.Sealed, lost)
 }

@@ -46,7 +46,7 @@ func (s *Store) DigestKey(ctx context.Context) ([]byte, error) {
 	if contents != nil {
 		return contents.digestKey, nil
 	}
-	id, err := s.keys.local.sealing()
+	id, err := s.keys.local.sealing(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, seale
 }
 
 // OpenRecord decrypts the sealed values of a record, which a Keyring has sealed for their
-// owner, and for the destination that its data has now. Those that are not sealed with the
-// key that seals at present, or without a destination, are sealed with both again, and the
-// keys that they had in a vault are removed: that is how keys are rotated and moved.
-// Whatever interrupts it, the record names a key that is there, and the next one who opens
-// it goes on.
-func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string, destination func(data []byte) (Destination, error)) (map[string]string, error) {
+// owner, and for the destination that it has now. An error of destination is returned as it
+// is, before anything is opened. Those that are not sealed with the key that seals at
+// present, or without a destination, are sealed with both again, and the keys that they had in
+// a vault are removed: that is how keys are rotated and moved. Whatever interrupts it, the
+// record names a key that is there, and the next one who opens it goes on.
+func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string, destination func(rec *store.Record) (Destination, error)) (map[string]string, error) {
 	plain, err := s.openRecord(ctx, rec, sealedFor{owner: owner, destination: destination}, s.OpenFor)
 	if _, lost := errors.AsType[*LostKeyError](err); lost {
 		return nil, fmt.Errorf("%w, or, when it is lost, give the secrets again by raising their *_wo_version", err)
@@ -112,18 +112,25 @@ func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string,
 	return plain, err
 }
 
+// IsProven reports whether sealed values open with their destination alone, and can have been
+// made only by who has a key of the configuration, once they open. The error is that of
+// reading the keys.
+func (s *Store) IsProven(ctx context.Context, sealed []byte) (bool, error) {
+	return s.keys.proves(ctx, sealed)
+}
+
 // sealedFor is what the values of a record are sealed for.
 type sealedFor struct {
 	owner string
-	// destination reads it from the data of the record; nil when it has none.
-	destination func(data []byte) (Destination, error)
+	// destination reads it from the record, which it may refuse; nil when it has none.
+	destination func(rec *store.Record) (Destination, error)
 }
 
 func (f sealedFor) to(rec *store.Record) (Destination, error) {
 	if f.destination == nil {
 		return nil, nil
 	}
-	return f.destination(rec.Data)
+	return f.destination(rec)
 }
 
 type openFunc func(ctx context.Context, owner string, to Destination, sealed []byte) (map[string]string, error)
@@ -166,11 +173,11 @@ func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plai
 	if err != nil {
 		return err
 	}
-	unbound := to != nil && v.Version != versionBound
-	if !unbound && s.keys.isCurrent(rec.Sealed) {
+	unbound := to != nil && v.Version < versionBound
+	if !unbound && s.keys.isCurrent(ctx, rec.Sealed) {
 		return nil
 	}
-	if unbound || !s.keys.present(v) {
+	if unbound || !s.keys.present(ctx, v) {
 		sealed, err := s.keys.SealFor(ctx, of.owner, to, rec.Sealed, plain)
 		if err != nil {
 			return err
@@ -221,13 +228,13 @@ func (s *Store) sealing(ctx context.Context) (*age.X25519Identity, error) {
 	if contents != nil {
 		return contents.identities[0], nil
 	}
-	return s.keys.local.sealing()
+	return s.keys.local.sealing(ctx)
 }
 
 // opening returns the identity of a recipient, or a *WrongKeyError. A vault is asked for
 // nothing that a key at hand opens.
 func (s *Store) opening(ctx context.Context, recipient string) (*age.X25519Identity, error) {
-	id, wrong := s.keys.local.opening(recipient)
+	id, wrong := s.keys.local.opening(ctx, recipient)
 	if wrong == nil {
 		return id, nil
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/aes"
 	"crypto/cipher"
+	"crypto/hkdf"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,8 +27,12 @@ const (
 // it is the version of, so that none can be passed off as another.
 const (
 	version = 1
-	// versionBound is that of a value that holds where its secrets go.
+	// versionBound is that of a value that holds where its secrets go. Who has the public key,
+	// which the store has, can make one: earlier releases sealed so.
 	versionBound = 2
+	// versionProven is that of a value that holds the same, and that only a holder of the
+	// identity can make: the key of its data depends on it.
+	versionProven = 3
 	// dataKeySize makes it AES-256-GCM.
 	dataKeySize = 32
 )
@@ -51,7 +57,7 @@ type sealedValue struct {
 	Data []byte `json:"data"`
 }
 
-// boundText is what a value of versionBound encrypts.
+// boundText is what a value of versionBound or versionProven encrypts.
 type boundText struct {
 	Values map[string]string `json:"values"`
 	For    Destination       `json:"for"`
@@ -64,7 +70,7 @@ func seal(owner string, with key, plain map[string]string, to Destination) ([]by
 	var content any = plain
 	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
 	if to != nil {
-		v.Version, content = versionBound, boundText{Values: plain, For: to}
+		v.Version, content = versionProven, boundText{Values: plain, For: to}
 	}
 	text, err := json.Marshal(content)
 	if err != nil {
@@ -75,7 +81,7 @@ func seal(owner string, with key, plain map[string]string, to Destination) ([]by
 	if v.Key, err = wrap(dataKey, with.identity); err != nil {
 		return nil, err
 	}
-	aead, err := newAEAD(dataKey)
+	aead, err := v.aead(dataKey, with.identity)
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +97,7 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 		return nil, err
 	}
 	// The errors of json are left out: they can quote the secret.
-	if v.Version == versionBound {
+	if v.Version >= versionBound {
 		var bound boundText
 		if err := json.Unmarshal(text, &bound); err != nil {
 			return nil, errors.New("the decrypted value has no destination")
@@ -114,7 +120,7 @@ func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	aead, err := newAEAD(dataKey)
+	aead, err := v.aead(dataKey, id)
 	if err != nil {
 		return nil, err
 	}
@@ -134,10 +140,23 @@ func parseValue(sealed []byte) (*sealedValue, error) {
 	if err := json.Unmarshal(sealed, &v); err != nil {
 		return nil, fmt.Errorf("not a sealed value: %w", err)
 	}
-	if err := checkForm(v.Version, versionBound, v.Scheme, schemeAge, schemeBarbican); err != nil {
+	if err := checkForm(v.Version, versionProven, v.Scheme, schemeAge, schemeBarbican); err != nil {
 		return nil, err
 	}
 	return &v, nil
+}
+
+// aead is the cipher of the data of a value, given the data key and the identity for which that
+// is wrapped.
+func (v *sealedValue) aead(dataKey []byte, id *age.X25519Identity) (cipher.AEAD, error) {
+	if v.Version < versionProven {
+		return newAEAD(dataKey)
+	}
+	key, err := hkdf.Key(sha256.New, dataKey, []byte(id.String()), "terraform-provider-vnf/v3 key of a sealed value", dataKeySize)
+	if err != nil {
+		return nil, fmt.Errorf("deriving the key of a sealed value: %w", err)
+	}
+	return newAEAD(key)
 }
 
 // wrap encrypts a data key for an identity.
@@ -190,8 +209,7 @@ func newAEAD(dataKey []byte) (cipher.AEAD, error) {
 }
 
 // associatedData binds a value to its owner and its form, so that it opens in no
-// other record, and in no other version. It says nothing of scheme and recipient: a data
-// key can be wrapped again.
+// other record, and in no other version. It says nothing of scheme and recipient.
 func associatedData(v int, owner string) []byte {
 	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", v, owner)
 }
