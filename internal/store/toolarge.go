@@ -1,0 +1,22 @@
+package store
+
+import "fmt"
+
+// TooLargeError says that a content or a record is larger than a store keeps. Contents
+// beyond the bound stay at their source: a record names their digest and where they come
+// from, and they are fetched again when they are needed. Nothing was stored.
+type TooLargeError struct {
+	// What names it: "content sha256:…", `instance "…"`.
+	What string
+	// Size is in bytes; 0 when nobody read to the end.
+	Size int64
+	// Limit is the largest size that the store keeps, in bytes.
+	Limit int64
+}
+
+func (e *TooLargeError) Error() string {
+	if e.Size == 0 {
+		return fmt.Sprintf("%s is larger than the %d bytes that the store keeps", e.What, e.Limit)
+	}
+	return fmt.Sprintf("%s has %d bytes, the store keeps at most %d", e.What, e.Size, e.Limit)
+}
