@@ -111,9 +111,13 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 	var seen *sighting
 	for {
 		asked := time.Now()
-		current, err := s.readLease(ctx, l.name)
-		if err != nil {
-			return false, err
+		// One that this handle gave back last is taken without a look: the server refuses
+		// that when somebody has had it since.
+		current := s.takeGiven(l.name)
+		if current == nil {
+			if current, err = s.readLease(ctx, l.name); err != nil {
+				return false, err
+			}
 		}
 		orphaned = false
 		if current != nil {
@@ -154,6 +158,15 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 			return false, err
 		}
 	}
+}
+
+// takeGiven returns a lease as this handle gave it back, the first time it is asked for, or nil.
+func (s *kubeStore) takeGiven(name string) *coordinationv1.Lease {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	given := s.given[name]
+	delete(s.given, name)
+	return given
 }
 
 // watch notes how a lease of somebody else is seen, and returns since when it is as it is, and
@@ -360,8 +373,11 @@ func (l *lease) Release(ctx context.Context) error {
 		if unclean {
 			next.Annotations[annotationUnclean] = "true"
 		}
-		_, err := l.s.writeLease(ctx, next)
+		written, err := l.s.writeLease(ctx, next)
 		if err == nil {
+			l.s.mu.Lock()
+			l.s.given[l.name] = written
+			l.s.mu.Unlock()
 			return nil
 		}
 		doing := fmt.Sprintf("releasing the lease %q", l.name)

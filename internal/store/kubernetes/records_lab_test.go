@@ -267,9 +267,20 @@ func TestRequests(t *testing.T) {
 		{"release", func() error { return l.Release(ctx) }, "PUT leases"},
 		{"acquire", func() (err error) {
 			l, err = s.Acquire(ctx, "a", "x")
+			return err
+		}, "PUT leases"},
+		{"release for the second time", func() error { return l.Release(t.Context()) }, "PUT leases"},
+		{"acquire what another handle had", func() (err error) {
+			if l, err = fresh.Acquire(t.Context(), "a", "x"); err != nil {
+				return err
+			}
+			return l.Release(t.Context())
+		}, "GET leases, PUT leases, PUT leases"},
+		{"acquire what another handle had last", func() (err error) {
+			l, err = s.Acquire(t.Context(), "a", "x")
 			ctx = store.Under(t.Context(), l.Fence())
 			return err
-		}, "GET leases, PUT leases"},
+		}, "PUT leases, GET leases, PUT leases"},
 		{"the first update under a lease", func() error { return s.Update(ctx, &r) }, "PATCH secrets, PUT secrets"},
 		{"update under a lease", func() error { return s.Update(ctx, &r) }, "PUT secrets"},
 		{"create under a lease", func() error { return s.Create(ctx, &store.Record{Kind: store.KindOperation, ID: "a"}) }, "POST secrets, PUT secrets"},

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -58,6 +59,8 @@ type kubeStore struct {
 	leases  map[*lease]struct{}
 	// sightings are the leases of others as they were seen last, by name.
 	sightings map[string]sighting
+	// given are the leases that this handle has given back, as it wrote them, by name.
+	given map[string]*coordinationv1.Lease
 	// known are the records as this handle has read or written them last, by the name of
 	// the object. They are never trusted: what is written for an outdated one is refused.
 	known map[string]*meta
@@ -105,6 +108,7 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 		checking:  make(chan struct{}, 1),
 		leases:    map[*lease]struct{}{},
 		sightings: map[string]sighting{},
+		given:     map[string]*coordinationv1.Lease{},
 		known:     map[string]*meta{},
 		doubtful:  map[string]string{},
 	}, nil
