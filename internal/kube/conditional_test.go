@@ -18,7 +18,7 @@ func TestUndecided(t *testing.T) {
 	cancel()
 	for _, tc := range []struct {
 		name    string
-		ctx     context.Context //nolint:containedctx // A table.
+		ctx     context.Context
 		answers []func(http.ResponseWriter)
 		tries   int64
 		fails   bool

@@ -25,14 +25,14 @@ func TestExplain(t *testing.T) {
 	stop := errors.New("the user has stopped it")
 	cancel(stop)
 	for name, test := range map[string]struct {
-		ctx  context.Context //nolint:containedctx // A table.
+		ctx  context.Context
 		err  error
 		says []string
 		not  string
 	}{
 		"credentials": {err: &kube.CredentialsError{VIM: "store", Endpoint: "e", Err: answer(401, metav1.StatusReasonUnauthorized, "Unauthorized", nil)}, says: []string{"Unauthorized", "have expired"}, not: "vnf_vim"},
 		"right": {
-			err: answer(403, metav1.StatusReasonForbidden, `secrets is forbidden: User "system:serviceaccount:a:b" cannot list resource "secrets" in API group "" in the namespace "ns"`, nil),
+			err:  answer(403, metav1.StatusReasonForbidden, `secrets is forbidden: User "system:serviceaccount:a:b" cannot list resource "secrets" in API group "" in the namespace "ns"`, nil),
 			says: []string{`system:serviceaccount:a:b needs the verb list on secrets in the namespace "ns"`, "role.yaml"},
 		},
 		"quota":  {err: answer(403, metav1.StatusReasonForbidden, `secrets "a" is forbidden: exceeded quota: few, requested: count/secrets=1`, nil), says: []string{"exceeded quota", "raise the ResourceQuota"}},

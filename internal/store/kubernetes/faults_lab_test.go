@@ -62,7 +62,8 @@ func faultCases() map[string]faultCase {
 			return errors.Join(do(store.Under(ctx, l.Fence()), s, id), l.Release(ctx))
 		}
 	}
-	content := func(id string) string { return strings.Repeat("content of "+id, 100_000) }
+	// Two chunks.
+	content := func(id string) string { return strings.Repeat(id, 5*chunkSize/4/len(id)) }
 	put := func(ctx context.Context, s *kubeStore, id string) error {
 		return s.PutBlob(ctx, store.Digest([]byte(content(id))), strings.NewReader(content(id)))
 	}

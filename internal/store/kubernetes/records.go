@@ -140,7 +140,7 @@ func (s *kubeStore) create(ctx context.Context, p *passage, r *store.Record, m *
 	for again := false; ; again = true {
 		if !placed {
 			m.pending, m.resourceVersion, m.reservation = staged, "", ""
-			existing, err := s.place(ctx, p, r, m)
+			existing, err := s.post(ctx, p, r, m)
 			switch {
 			case err != nil:
 				return nil, err
@@ -194,10 +194,10 @@ func (s *kubeStore) create(ctx context.Context, p *passage, r *store.Record, m *
 	}
 }
 
-// place makes the object of a record. When another one was in its place that is no record, m
+// post makes the object of a record. When another one was in its place that is no record, m
 // has no resource version afterwards. A record that an earlier call of this handle has made,
 // without learning that, is returned, and r takes over its times.
-func (s *kubeStore) place(ctx context.Context, p *passage, r *store.Record, m *meta) (made *meta, err error) {
+func (s *kubeStore) post(ctx context.Context, p *passage, r *store.Record, m *meta) (made *meta, err error) {
 	secret, err := s.encode(r, m)
 	if err != nil {
 		return nil, err

@@ -135,7 +135,7 @@ func TestPendingOfOthers(t *testing.T) {
 		r := sample(id)
 		r.Key, r.Revision, r.CreatedAt, r.UpdatedAt = "k", 1, time.Now(), time.Now()
 		m := &meta{name: recordName(r.Kind, id), kind: r.Kind, id: id, key: "k", revision: 1, created: r.CreatedAt, pending: true, mark: random(), maker: "pid=1 host=elsewhere"}
-		_, err := s.place(t.Context(), p, &r, m)
+		_, err := s.post(t.Context(), p, &r, m)
 		must(t, err)
 		return &r, m
 	}
@@ -238,7 +238,9 @@ func TestRequests(t *testing.T) {
 	var l store.Lease
 	ctx := t.Context()
 	small, big := strings.Repeat("x", 1000), strings.Repeat("x", 2*chunkSize)
-	put := func(content string) error { return s.PutBlob(ctx, store.Digest([]byte(content)), strings.NewReader(content)) }
+	put := func(content string) error {
+		return s.PutBlob(ctx, store.Digest([]byte(content)), strings.NewReader(content))
+	}
 	open := func(content string) error {
 		r, err := s.OpenBlob(ctx, store.Digest([]byte(content)))
 		if err == nil {

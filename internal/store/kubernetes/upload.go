@@ -21,7 +21,7 @@ const orphanAge = 24 * time.Hour
 // manifest.
 type upload struct {
 	s          *kubeStore
-	ctx        context.Context //nolint:containedctx // io.Writer has none.
+	ctx        context.Context
 	digest     string
 	generation string
 	limit      int64
