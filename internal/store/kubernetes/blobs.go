@@ -21,8 +21,8 @@ const (
 	// MaxContent is the size in bytes of the largest content that the store keeps. etcd,
 	// which holds everything that is in the cluster, is bounded to a few GiB.
 	MaxContent = 32 << 20
-	// maxEncoded leaves room for what sealing adds to a content of MaxContent.
-	maxEncoded = MaxContent + MaxContent/1000
+	// sealing is room for what sealing adds to a content of MaxContent.
+	sealing = MaxContent / 1000
 	// chunkSize is the size in bytes of the parts of a content: a Secret has at most twice as
 	// much, and a request that is sent again is not dear.
 	chunkSize = 512 << 10
@@ -51,7 +51,7 @@ func (s *kubeStore) PutBlob(ctx context.Context, digest string, r io.Reader) err
 	if intact {
 		return store.CheckUpload(ctx, r, digest)
 	}
-	return s.putContent(ctx, digest, MaxContent, func(w io.Writer) error { return store.CopyBlob(ctx, w, r, digest) })
+	return s.putContent(ctx, digest, s.maxContent, func(w io.Writer) error { return store.CopyBlob(ctx, w, r, digest) })
 }
 
 // OpenBlob reads a content and checks its digest at the end.
@@ -67,7 +67,7 @@ func (s *kubeStore) OpenBlob(ctx context.Context, digest string) (io.ReadCloser,
 // them, and those of what was there before are removed afterwards: a killed process leaves the
 // old content or none, and chunks that a later one removes.
 func (s *kubeStore) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
-	return s.putContent(ctx, digest, maxEncoded, encode)
+	return s.putContent(ctx, digest, s.maxContent+sealing, encode)
 }
 
 func (s *kubeStore) putContent(ctx context.Context, digest string, limit int64, encode func(w io.Writer) error) error {

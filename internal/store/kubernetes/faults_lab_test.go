@@ -129,7 +129,7 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			place := adminSite(t, env)
 			times := quick()
-			times.settle, times.release, times.patience = 50*time.Millisecond, 50*time.Millisecond, 100*time.Millisecond
+			times.settle, times.patience = 50*time.Millisecond, 100*time.Millisecond
 			healthy := place.handle(t, times)
 			must(t, test.prepare(t.Context(), healthy, "before"))
 			old := stateOf(t, test, healthy, "before")
@@ -173,6 +173,9 @@ func TestFaults(t *testing.T) {
 func runWithFault(t *testing.T, place site, times timing, test faultCase, id string, n int64, dies, after bool) bool {
 	t.Helper()
 	g := newGateway(t, place)
+	if dies {
+		times.release = times.settle
+	}
 	s, err := g.open(t.Context(), times)
 	must(t, err)
 	defer kill(s)

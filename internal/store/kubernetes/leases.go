@@ -315,6 +315,11 @@ func (l *lease) renewedAt() time.Time {
 // that nobody has seen it unchanged for its whole duration. Both clocks say so: the one that
 // only counts on stands still while the machine sleeps, and the other one can be set.
 func (l *lease) isFresh() bool {
+	select {
+	case <-l.lost:
+		return false
+	default:
+	}
 	l.mu.Lock()
 	renewed, released := l.renewed, l.released
 	l.mu.Unlock()

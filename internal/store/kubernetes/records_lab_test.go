@@ -310,16 +310,18 @@ func TestContentBounds(t *testing.T) {
 	env := labtest.Kubernetes(t)
 	place := adminSite(t, env)
 	s := place.handle(t, quick())
-	whole := make([]byte, MaxContent+1)
+	const bound = 3*chunkSize + chunkSize/2
+	s.maxContent = bound
+	whole := make([]byte, bound+1)
 	_, err := rand.NewChaCha8([32]byte{1}).Read(whole)
 	must(t, err)
-	for _, size := range []int{0, 1, chunkSize, chunkSize + 1, 2 * chunkSize, MaxContent, MaxContent + 1} {
+	for _, size := range []int{0, 1, chunkSize, chunkSize + 1, 2 * chunkSize, bound, bound + 1} {
 		content := string(whole[:size])
 		digest := store.Digest(whole[:size])
 		err := s.PutBlob(t.Context(), digest, strings.NewReader(content))
-		if size > MaxContent {
+		if size > bound {
 			var large *store.TooLargeError
-			if !errors.As(err, &large) || large.Limit != MaxContent {
+			if !errors.As(err, &large) || large.Limit != bound {
 				t.Errorf("a content of %d bytes = %v, want a TooLargeError", size, err)
 			}
 			continue

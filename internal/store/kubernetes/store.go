@@ -44,8 +44,9 @@ type kubeStore struct {
 	timing    timing
 	// release is the release of the provider that works on the store.
 	release string
-	// clock is that of the machine; tests have others.
-	clock func() time.Time
+	// clock is that of the machine, maxContent is MaxContent; tests have others.
+	clock      func() time.Time
+	maxContent int64
 
 	// checking is a semaphore rather than a mutex, so that waiting for it ends with the
 	// context.
@@ -103,7 +104,7 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 			"set the provider argument store = { kubernetes = { namespace = \"...\" } }", namespace, problems[0])
 	}
 	return &kubeStore{
-		client: client, namespace: namespace, release: release, timing: t, clock: time.Now,
+		client: client, namespace: namespace, release: release, timing: t, clock: time.Now, maxContent: MaxContent,
 
 		checking:  make(chan struct{}, 1),
 		leases:    map[*lease]struct{}{},

@@ -17,6 +17,9 @@ import (
 // any more.
 const orphanAge = 24 * time.Hour
 
+// discardTimeout bounds the removal of what nobody sees.
+const discardTimeout = 30 * time.Second
+
 // upload writes a content in chunks as it comes. A content that fits into one is kept in its
 // manifest.
 type upload struct {
@@ -47,7 +50,7 @@ func (s *kubeStore) newUpload(ctx context.Context, digest string, limit int64) *
 // Write sends what makes a chunk full, once more follows.
 func (u *upload) Write(p []byte) (n int, err error) {
 	if u.size+int64(len(p)) > u.limit {
-		return 0, &store.TooLargeError{What: "content " + u.digest, Limit: MaxContent}
+		return 0, &store.TooLargeError{What: "content " + u.digest, Limit: u.s.maxContent}
 	}
 	for len(p) > 0 {
 		if len(u.buffer) == chunkSize {
@@ -118,8 +121,10 @@ func (u *upload) discard() {
 	if u.chunks == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), u.s.timing.settle)
+	removing, cancel := u.s.settling(u.ctx)
 	defer cancel()
+	ctx, stop := context.WithTimeout(removing, discardTimeout)
+	defer stop()
 	_ = u.s.removeChunks(ctx, u.digest, u.generation, u.chunks)
 }
 
