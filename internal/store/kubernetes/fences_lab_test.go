@@ -159,4 +159,22 @@ func TestReleaseDuringWrite(t *testing.T) {
 	}
 	same(t, "record", get(t, other, r.Kind, "a"), &r)
 	must(t, third.Release(t.Context()))
+
+	// One that has begun and looks at the record only after somebody else has the lease.
+	last, err := holder.Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	ctx = store.Under(t.Context(), last.Fence())
+	holder.forget(recordName(r.Kind, "a"))
+	stopped, goOn = g.stopAt("GET", recordName(r.Kind, "a"))
+	go func() { late <- holder.Delete(ctx, r.Kind, "a") }()
+	<-stopped
+	must(t, last.Release(t.Context()))
+	next, err := other.Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	goOn()
+	if err := <-late; !errors.As(err, new(*vnfm.LeaseLostError)) {
+		t.Errorf("the deletion that began before the release = %v, want a LeaseLostError", err)
+	}
+	same(t, "record", get(t, other, r.Kind, "a"), &r)
+	must(t, next.Release(t.Context()))
 }

@@ -167,6 +167,36 @@ func TestPendingOfOthers(t *testing.T) {
 	same(t, "record", get(t, s, again.Kind, again.ID), &again)
 }
 
+// TestKeyTakenDuringUpdate stops an update that gives a record another natural key after it has
+// reserved that: whoever takes it meanwhile has it alone.
+func TestKeyTakenDuringUpdate(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	place := adminSite(t, env)
+	g := newGateway(t, place)
+	slow, other := g.handle(t, quick()), place.handle(t, quick())
+	r := sample("slow")
+	must(t, slow.Create(t.Context(), &r))
+	stopped, goOn := g.stopAt("PUT", recordName(r.Kind, r.ID))
+	updated := make(chan error, 1)
+	go func() {
+		next := r
+		next.Key = "k"
+		updated <- slow.Update(t.Context(), &next)
+	}()
+	<-stopped
+	mine := sample("mine")
+	mine.Key = "k"
+	must(t, other.Create(t.Context(), &mine))
+	goOn()
+	if err := <-updated; !errors.Is(err, store.ErrExists) {
+		t.Errorf("the update = %v, want ErrExists", err)
+	}
+	list, err := other.List(t.Context(), store.Query{Kind: r.Kind})
+	must(t, err)
+	same(t, "records", list, []store.Record{r, mine})
+}
+
 // TestForeignObjects shares the namespace with others.
 func TestForeignObjects(t *testing.T) {
 	t.Parallel()
