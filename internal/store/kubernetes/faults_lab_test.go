@@ -44,6 +44,11 @@ func faultCases() map[string]faultCase {
 			return nil
 		}
 	}
+	createPlain := func(ctx context.Context, s *kubeStore, id string) error {
+		r := sample(id)
+		r.Key = ""
+		return s.Create(ctx, &r)
+	}
 	rename := func(ctx context.Context, s *kubeStore, id string) error {
 		r, err := s.Get(ctx, store.KindInstance, id)
 		if err != nil {
@@ -79,9 +84,10 @@ func faultCases() map[string]faultCase {
 		return fmt.Sprint(string(text) == content(id)), err
 	}
 	return map[string]faultCase{
-		"create":             {none, create, recordState, unlessExists(create)},
-		"create under lease": {none, underLease(create), recordState, unlessExists(underLease(create))},
-		"update the key":     {create, rename, recordState, rename},
+		"create":               {none, create, recordState, unlessExists(create)},
+		"create without a key": {none, createPlain, recordState, unlessExists(createPlain)},
+		"create under lease":   {none, underLease(create), recordState, unlessExists(underLease(create))},
+		"update the key":       {create, rename, recordState, rename},
 		"delete": {create, remove, recordState, func(ctx context.Context, s *kubeStore, id string) error {
 			if err := remove(ctx, s, id); !errors.Is(err, store.ErrNotFound) {
 				return err

@@ -61,7 +61,11 @@ func TestLateWrites(t *testing.T) {
 			stopped, goOn := g.stopAt(test.method, test.name)
 			late := make(chan error, 1)
 			go func() { late <- test.write(ctx, holder) }()
-			<-stopped
+			select {
+			case <-stopped:
+			case err := <-late:
+				t.Fatalf("the request was never sent: %v", err)
+			}
 			// It renews no more, as a process that is stopped.
 			for l := range holder.leases {
 				l.stop()

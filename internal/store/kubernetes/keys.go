@@ -75,13 +75,14 @@ func (s *kubeStore) clear(ctx context.Context, m *meta) error {
 // and whether it named no record or another one before. A key that another record has is
 // store.ErrExists.
 func (s *kubeStore) reserve(ctx context.Context, kind store.Kind, key, id string) (version string, fresh bool, err error) {
-	ref, mark := s.secret(keyName(kind, key)), random()
+	ref := s.secret(keyName(kind, key))
 	labels := map[string]string{labelObject: objectKey, labelKind: kindName(kind)}
 	annotations := map[string]string{
 		annotationFormat: strconv.Itoa(format), annotationRelease: s.release,
-		annotationKind: string(kind), annotationKey: key, annotationID: id, annotationMark: mark,
+		annotationKind: string(kind), annotationKey: key, annotationID: id,
+		// A write that changes nothing would leave the resource version as it is.
+		annotationMark: random(),
 	}
-	fresh = true
 	for {
 		o, err := s.client.Create(ctx, ref, s.newSecret(ref.Name, "", labels, annotations, nil))
 		if err == nil {
@@ -98,8 +99,6 @@ func (s *kubeStore) reserve(ctx context.Context, kind store.Kind, key, id string
 			return "", false, err
 		case there.Labels[labelObject] != objectKey:
 			return "", false, s.foreign(ref.Name)
-		case there.Annotations[annotationMark] == mark:
-			return there.ResourceVersion, fresh, nil
 		}
 		if err := s.checkFormat(&there.ObjectMeta); err != nil {
 			return "", false, err

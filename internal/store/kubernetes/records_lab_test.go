@@ -220,6 +220,11 @@ func TestForeignObjects(t *testing.T) {
 	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "taken"}); err == nil || !strings.Contains(err.Error(), "not an object of the store") {
 		t.Errorf("creating a record in the place of a Secret of others = %v", err)
 	}
+	twice := sample("b")
+	twice.Key = r.Key
+	if err := s.Create(t.Context(), &twice); !errors.Is(err, store.ErrExists) {
+		t.Errorf("creating a record with the natural key of another one = %v, want ErrExists", err)
+	}
 	must(t, s.Delete(t.Context(), r.Kind, r.ID))
 	left := env.Kubectl(t, "-n", place.Namespace, "get", "secrets", "-o", "name")
 	for _, name := range []string{"theirs", "vnf-store", recordName(store.KindVIM, "taken")} {
