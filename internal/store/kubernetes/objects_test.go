@@ -82,6 +82,10 @@ func TestEncodeRecord(t *testing.T) {
 		}
 		got, meta, err := s.decode(secret)
 		must(t, err)
+		if !bytes.Equal(got.Data, r.Data) || !bytes.Equal(got.Sealed, r.Sealed) {
+			t.Errorf("%s: other contents", name)
+		}
+		got.Data, got.Sealed, r.Data, r.Sealed = nil, nil, nil, nil
 		same(t, name, got, &r)
 		if !meta.pending || meta.mark != "m" || meta.leases[leaseLabel("l")] == "" {
 			t.Errorf("%s: %+v", name, meta)
