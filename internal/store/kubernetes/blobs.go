@@ -81,11 +81,11 @@ func (s *kubeStore) putContent(ctx context.Context, digest string, limit int64, 
 	u := s.newUpload(ctx, digest, limit)
 	err := encode(u)
 	if err == nil {
-		err = u.finish()
+		err = u.finish(ctx)
 	}
 	if err != nil {
 		if !u.committing || !isUndecided(err) {
-			u.discard()
+			u.discard(ctx)
 		}
 		return s.explain(ctx, doing, err)
 	}
@@ -220,7 +220,7 @@ func chunksOf(o *metav1.ObjectMeta) (generation string, n int) {
 }
 
 // commit writes the manifest of an upload, over what is there, and removes the chunks of that.
-func (u *upload) commit() error {
+func (u *upload) commit(ctx context.Context) error {
 	s, ref := u.s, u.s.contentRef(u.digest)
 	data := map[string][]byte{}
 	if u.chunks == 0 {
@@ -231,7 +231,7 @@ func (u *upload) commit() error {
 		annotationGeneration: u.generation, annotationChunks: strconv.Itoa(u.chunks),
 	}
 	labels := map[string]string{labelObject: objectContent}
-	sending, cancel := s.settling(u.ctx)
+	sending, cancel := s.settling(ctx)
 	defer cancel()
 	var old *metav1.PartialObjectMetadata
 	for {

@@ -27,10 +27,10 @@ func TestLateWrites(t *testing.T) {
 		marked bool
 		write  func(ctx context.Context, s *kubeStore) error
 	}{
-		"update": {"PUT", record, true, func(ctx context.Context, s *kubeStore) error { return updateSample(ctx, s) }},
+		"update": {"PUT", record, true, updateSample},
 		// The lease is not on the record yet: the write that puts it there may be late.
-		"first update":         {"PUT", record, false, func(ctx context.Context, s *kubeStore) error { return updateSample(ctx, s) }},
-		"mark of first update": {"PATCH", record, false, func(ctx context.Context, s *kubeStore) error { return updateSample(ctx, s) }},
+		"first update":         {"PUT", record, false, updateSample},
+		"mark of first update": {"PATCH", record, false, updateSample},
 		"delete":               {"DELETE", record, true, func(ctx context.Context, s *kubeStore) error { return s.Delete(ctx, store.KindInstance, "a") }},
 		"first delete":         {"DELETE", record, false, func(ctx context.Context, s *kubeStore) error { return s.Delete(ctx, store.KindInstance, "a") }},
 		"create": {"PUT", recordName(store.KindOperation, "new"), false, func(ctx context.Context, s *kubeStore) error {

@@ -35,7 +35,10 @@ func quick() timing {
 
 // site is a place for a store, valid in other processes too.
 type site struct {
-	Endpoint, CA, Token, Namespace string
+	Endpoint  string `json:"endpoint"`
+	CA        string `json:"ca"`
+	Token     string `json:"token"`
+	Namespace string `json:"namespace"`
 }
 
 func (l site) address(t *testing.T) string {

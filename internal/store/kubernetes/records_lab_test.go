@@ -314,7 +314,7 @@ func TestRequests(t *testing.T) {
 			return l.Release(t.Context())
 		}, "GET leases, PUT leases, PUT leases"},
 		{"acquire what another handle had last", func() (err error) {
-			l, err = s.Acquire(t.Context(), "a", "x")
+			l, err = s.Acquire(ctx, "a", "x")
 			ctx = store.Under(t.Context(), l.Fence())
 			return err
 		}, "PUT leases, GET leases, PUT leases"},
@@ -335,6 +335,46 @@ func TestRequests(t *testing.T) {
 		if got := strings.Join(g.take(), ", "); got != step.want {
 			t.Errorf("%s costs %s, want %s", step.what, got, step.want)
 		}
+	}
+}
+
+// TestOrphans finds what killed processes left the day before, and nothing else, at the next
+// content that is stored.
+func TestOrphans(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	place := adminSite(t, env)
+	s := place.handle(t, quick())
+	whole := strings.Repeat("whole ", chunkSize/4)
+	must(t, s.PutBlob(t.Context(), store.Digest([]byte(whole)), strings.NewReader(whole)))
+	u := s.newUpload(t.Context(), store.Digest([]byte("x")), MaxContent)
+	_, err := u.Write(make([]byte, 3*chunkSize))
+	must(t, err)
+	u.wg.Wait()
+	r := sample("pending")
+	_, err = s.post(t.Context(), s.enter(t.Context()), &r, &meta{name: recordName(r.Kind, r.ID), kind: r.Kind, id: r.ID, revision: 1, pending: true, mark: random()})
+	must(t, err)
+	count := func() int {
+		return strings.Count(env.Kubectl(t, "-n", place.Namespace, "get", "secrets", "-o", "name"), "\n")
+	}
+	// The format, the content of three objects, two chunks and the pending record.
+	same(t, "Secrets", count(), 7)
+	for _, step := range []struct {
+		age  time.Duration
+		left int
+	}{{time.Hour, 8}, {25 * time.Hour, 6}} {
+		later := place.handle(t, quick())
+		later.clock = func() time.Time { return time.Now().Add(step.age) }
+		content := step.age.String()
+		must(t, later.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
+		same(t, "Secrets after "+content, count(), step.left)
+	}
+	got, err := s.OpenBlob(t.Context(), store.Digest([]byte(whole)))
+	must(t, err)
+	text, err := io.ReadAll(got)
+	must(t, err)
+	if string(text) != whole {
+		t.Error("the content is another one")
 	}
 }
 

@@ -101,7 +101,7 @@ func (u *upload) failure() error {
 }
 
 // finish makes the content one that is there.
-func (u *upload) finish() error {
+func (u *upload) finish(ctx context.Context) error {
 	if u.chunks > 0 && len(u.buffer) > 0 {
 		if err := u.send(); err != nil {
 			return err
@@ -112,20 +112,20 @@ func (u *upload) finish() error {
 		return err
 	}
 	u.committing = true
-	return u.commit()
+	return u.commit(ctx)
 }
 
 // discard removes the chunks of an upload that failed, which nobody sees.
-func (u *upload) discard() {
+func (u *upload) discard(ctx context.Context) {
 	u.wg.Wait()
 	if u.chunks == 0 {
 		return
 	}
-	removing, cancel := u.s.settling(u.ctx)
+	ctx, cancel := u.s.settling(ctx)
 	defer cancel()
-	ctx, stop := context.WithTimeout(removing, discardTimeout)
+	removing, stop := context.WithTimeout(ctx, discardTimeout)
 	defer stop()
-	_ = u.s.removeChunks(ctx, u.digest, u.generation, u.chunks)
+	_ = u.s.removeChunks(removing, u.digest, u.generation, u.chunks)
 }
 
 // tidy removes what killed processes left: chunks that no manifest names, and pending records.
