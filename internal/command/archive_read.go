@@ -32,7 +32,7 @@ func openArchive(ctx context.Context, path string) (*archive, error) {
 		return nil, usagef("%s is not a backup of a store, or it was cut off: name a file that store backup has written to its end", path)
 	}
 	if err != nil {
-		return nil, usagef("opening the backup: %w", err)
+		return nil, usagef("opening the backup %s: %w", path, err)
 	}
 	a := &archive{path: path, file: z, entries: map[string]*zip.File{}}
 	for _, f := range z.File {

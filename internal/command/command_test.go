@@ -313,7 +313,7 @@ func (s small) PutEncoded(ctx context.Context, digest string, encode func(w io.W
 		return err
 	}
 	if content.Len() > 100_000 {
-		return &store.TooLargeError{Digest: digest, Limit: 100_000}
+		return &store.TooLargeError{What: "content " + digest, Limit: 100_000}
 	}
 	return s.Portable.PutEncoded(ctx, digest, func(w io.Writer) error {
 		_, err := content.WriteTo(w)

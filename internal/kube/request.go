@@ -41,6 +41,9 @@ type request struct {
 	policy *retryPolicy
 	// writes is set when a conflict or a missing endpoint may pass by itself.
 	writes bool
+	// undecided, when set, is set to true by a try after which nobody knows whether the
+	// server has done what was asked.
+	undecided *bool
 }
 
 type response struct {
@@ -64,6 +67,9 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 		res, err := c.once(ctx, r, policy.attemptTimeout)
 		if err == nil {
 			return res, nil
+		}
+		if r.undecided != nil && isUndecided(err) {
+			*r.undecided = true
 		}
 		if ctx.Err() != nil {
 			return nil, interrupted(r, ctx.Err(), last)

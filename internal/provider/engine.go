@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
@@ -68,8 +68,9 @@ func (s *settings) openStore(version string, diags *diag.Diagnostics) storeOpene
 			return postgres.Open(ctx, postgres.Config{ConnStr: p.connStr, Schema: p.schema, Release: version})
 		})
 	default:
-		return s.openRemote(func(context.Context) (store.Store, error) {
-			return nil, errors.New("this release of the provider has no store of that type")
+		k := s.store.kubernetes
+		return s.openRemote(func(ctx context.Context) (store.Store, error) {
+			return kubernetes.Open(ctx, k.client, k.namespace, version)
 		})
 	}
 }

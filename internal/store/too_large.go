@@ -2,14 +2,20 @@ package store
 
 import "fmt"
 
-// TooLargeError says that a content is larger than a store keeps. Such a content stays at
-// its source, and is read there by its digest when it is needed.
+// TooLargeError says that a content or a record is larger than a store keeps. Nothing was stored. A content
+// beyond the bound stays at its source, and is read there by its digest when it is needed.
 type TooLargeError struct {
-	Digest string
-	// Limit is the size of the largest content that the store keeps, in bytes.
+	// What names it: "content sha256:…", `instance "…"`.
+	What string
+	// Size is in bytes; 0 when nobody read to the end.
+	Size int64
+	// Limit is the largest size that the store keeps, in bytes.
 	Limit int64
 }
 
 func (e *TooLargeError) Error() string {
-	return fmt.Sprintf("content %s is larger than the %d bytes that the store keeps: it stays at its source", e.Digest, e.Limit)
+	if e.Size == 0 {
+		return fmt.Sprintf("%s is larger than the %d bytes that the store keeps", e.What, e.Limit)
+	}
+	return fmt.Sprintf("%s has %d bytes, the store keeps at most %d", e.What, e.Size, e.Limit)
 }

@@ -133,7 +133,7 @@ func (w *writer) Write(p []byte) (int, error) {
 		return 0, w.failed
 	}
 	if w.size+int64(len(w.buffer))+int64(len(p)) > w.s.maxContent {
-		w.failed = &store.TooLargeError{Digest: w.digest, Limit: w.s.maxContent}
+		w.failed = &store.TooLargeError{What: "content " + w.digest, Limit: w.s.maxContent}
 		return 0, w.failed
 	}
 	written := len(p)

@@ -1,0 +1,112 @@
+package kubernetes
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestClocksApart has the clock of a holder an hour away from that of another machine.
+func TestClocksApart(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	for name, test := range map[string]struct {
+		ahead time.Duration
+		// stops says that the holder dies.
+		stops bool
+	}{
+		"ahead, and the holder lives":  {time.Hour, false},
+		"ahead, and the holder dies":   {time.Hour, true},
+		"behind, and the holder lives": {-time.Hour, false},
+		"behind, and the holder dies":  {-time.Hour, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			place := adminSite(t, env)
+			holder, other := place.handle(t, quick()), place.handle(t, quick())
+			holder.clock = func() time.Time { return time.Now().Add(test.ahead) }
+			held, err := holder.Acquire(t.Context(), "a", "somebody elsewhere")
+			must(t, err)
+			if test.stops {
+				for l := range holder.leases {
+					l.stop()
+				}
+			}
+			begun := time.Now()
+			taken, err := other.Acquire(t.Context(), "a", "another one")
+			took := time.Since(begun)
+			if !test.stops {
+				if !errors.As(err, new(*store.HeldError)) {
+					t.Fatalf("Acquire = %v after %s, want a HeldError", err, took)
+				}
+				return
+			}
+			must(t, err)
+			if took < quick().lease {
+				t.Errorf("the lease was taken after %s, it lives for %s", took, quick().lease)
+			}
+			if taken.Fence().Token <= held.Fence().Token {
+				t.Errorf("tokens %d and then %d", held.Fence().Token, taken.Fence().Token)
+			}
+			err = holder.Create(store.Under(t.Context(), held.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"})
+			if !errors.As(err, new(*vnfm.LeaseLostError)) {
+				t.Errorf("a write of the first holder = %v, want a LeaseLostError", err)
+			}
+		})
+	}
+}
+
+// TestLeaseDeleted deletes the Lease of a holder, as somebody may who clears a namespace up:
+// the holder learns of it, and the next token is a greater one.
+func TestLeaseDeleted(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	place := adminSite(t, env)
+	s := place.handle(t, quick())
+	first, err := s.Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	env.Kubectl(t, "-n", place.Namespace, "delete", "lease", s.leaseRef("a").Name)
+	<-first.Lost()
+	second, err := s.Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	if second.Fence().Token <= first.Fence().Token {
+		t.Errorf("tokens %d and then %d", first.Fence().Token, second.Fence().Token)
+	}
+	if err := s.Create(store.Under(t.Context(), first.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"}); !errors.As(err, new(*vnfm.LeaseLostError)) {
+		t.Errorf("a write of the first holder = %v, want a LeaseLostError", err)
+	}
+	must(t, first.Release(t.Context()))
+	must(t, second.Release(t.Context()))
+}
+
+// TestServerAway has the API server away for longer than a lease lives: it is lost in time, and
+// free again when the process has given it up although nobody could be told.
+func TestServerAway(t *testing.T) {
+	t.Parallel()
+	env := labtest.Kubernetes(t)
+	place := adminSite(t, env)
+	g := newGateway(t, place)
+	times := quick()
+	times.release = 100 * time.Millisecond
+	holder := g.handle(t, times)
+	l, err := holder.Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	begun := time.Now()
+	g.on(func(*http.Request) bool { return false }, nil)
+	<-l.Lost()
+	if took := time.Since(begun); took > 2*quick().lease {
+		t.Errorf("the loss was noticed after %s, the lease lives for %s", took, quick().lease)
+	}
+	if err := l.Release(t.Context()); err == nil {
+		t.Error("the lease was given back to a server that is away")
+	}
+	g.on(nil, nil)
+	next, err := place.handle(t, quick()).Acquire(t.Context(), "a", store.Holder())
+	must(t, err)
+	must(t, next.Release(t.Context()))
+}
