@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // envConnStr is the environment variable with the connection string, which may hold a
@@ -24,6 +27,9 @@ const storeNames = `STORE is one of
                       when no STORE is named: the provider's default local store
   postgres            the schema "vnf" of the database that PG_CONN_STR names
   postgres:SCHEMA     another schema of it
+  kubernetes:NAMESPACE
+                      a namespace of the cluster that KUBECONFIG names: one file, whose
+                      current context is used
 
 PG_CONN_STR is a URL (postgres://user@host:5432/database) or pairs (host=... dbname=...). A
 password comes from it, from PGPASSWORD or from a password file, never from an argument.`
@@ -50,6 +56,7 @@ type kind struct {
 func kinds() []kind {
 	return []kind{
 		{rest: inPostgres, open: openPostgres},
+		{rest: inKubernetes, open: openKubernetes},
 		{rest: onDisk, open: openLocal},
 	}
 }
@@ -67,7 +74,7 @@ func openPlace(ctx context.Context, argument, release string, mustExist bool) (*
 		}
 		return p, nil
 	}
-	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres or postgres:SCHEMA", scheme(argument))
+	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
 }
 
 // scheme is what an argument begins with. The rest is not repeated: it may hold a password.
@@ -100,6 +107,33 @@ func openPostgres(ctx context.Context, schema, release string, _ bool) (*place, 
 		schema = postgres.DefaultSchema
 	}
 	return portable(s, "PostgreSQL store, schema "+schema, "")
+}
+
+// envKubeconfig is the environment variable with the path of a kubeconfig.
+const envKubeconfig = "KUBECONFIG"
+
+func inKubernetes(argument string) (string, bool) {
+	namespace, ok := strings.CutPrefix(argument, "kubernetes:")
+	return namespace, ok && !strings.HasPrefix(namespace, "//")
+}
+
+func openKubernetes(ctx context.Context, namespace, release string, _ bool) (*place, error) {
+	path := os.Getenv(envKubeconfig)
+	if path == "" || namespace == "" {
+		return nil, fmt.Errorf("a store of Kubernetes needs a namespace and a kubeconfig: name it kubernetes:NAMESPACE, and set %s to the path of one file", envKubeconfig)
+	}
+	client, err := kube.New(kube.Config{
+		Connection: vnfm.KubernetesConnection{KubeconfigPath: path}, Credentials: vnfm.Credentials{}, UserAgent: "terraform-provider-vnf/" + release,
+		Peer: kube.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
+	})
+	if err != nil {
+		return nil, err
+	}
+	s, err := kubernetes.Open(ctx, client, namespace, release)
+	if err != nil {
+		return nil, err
+	}
+	return portable(s, "Kubernetes store, namespace "+namespace, "")
 }
 
 func onDisk(argument string) (string, bool) { return argument, !strings.Contains(argument, "://") }

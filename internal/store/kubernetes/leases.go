@@ -408,7 +408,7 @@ func holderGone(identity string) bool {
 	return store.HolderDead(process)
 }
 
-func heldError(name string, l *coordinationv1.Lease) error {
+func heldError(name string, l *coordinationv1.Lease) *store.HeldError {
 	holder, _, _ := strings.Cut(identityOf(l), leaseMark)
 	held := &store.HeldError{Name: name, Holder: holder, Since: l.CreationTimestamp.Time}
 	if l.Spec.AcquireTime != nil {

@@ -82,9 +82,10 @@ func testManyRecords(t *testing.T, b Backend) {
 	begun := time.Now()
 	records := make([]store.Record, count)
 	for i := range records {
+		created := begun.UTC().Round(0).Add(time.Duration(i))
 		records[i] = store.Record{
 			Kind: store.KindOperation, ID: fmt.Sprint(i), Key: fmt.Sprint("key ", i), Owner: fmt.Sprint("owner ", i%owners),
-			Revision: 1, Data: bytes.Repeat([]byte("data"), 50), CreatedAt: begun.UTC().Round(0), UpdatedAt: begun.UTC().Round(0),
+			Revision: 1, Data: bytes.Repeat([]byte("data"), 50), CreatedAt: created, UpdatedAt: created,
 		}
 	}
 	if portable, ok := s.(store.Portable); ok {
