@@ -54,7 +54,7 @@ func (a answer) want(t *testing.T, code int, parts ...string) {
 // without takes the variables away that this machine may have.
 func without(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{envConnStr, "PGHOST", "PGSERVICE", "PGPASSWORD", seal.EnvKey} {
+	for _, name := range []string{envConnStr, envKubeconfig, "PGHOST", "PGSERVICE", "PGPASSWORD", seal.EnvKey} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

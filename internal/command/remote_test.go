@@ -1,0 +1,71 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
+)
+
+// TestRemoteStores moves a store to PostgreSQL and to Kubernetes, and back, by migration and by backup.
+func TestRemoteStores(t *testing.T) {
+	for name, prepare := range map[string]func(t *testing.T) (one, other, says string){
+		"postgres": func(t *testing.T) (one, other, says string) {
+			t.Helper()
+			t.Setenv(envConnStr, pgtest.Start(t).ConnStr("postgres"))
+			return "postgres", "postgres:other", "schema vnf"
+		},
+		"kubernetes": func(t *testing.T) (one, other, says string) {
+			t.Helper()
+			lab := labtest.Kubernetes(t)
+			t.Setenv(envKubeconfig, lab.Kubeconfig)
+			namespace := lab.Namespace(t)
+			return "kubernetes:" + namespace, "kubernetes:" + lab.Namespace(t), "namespace " + namespace
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			without(t)
+			remote, other, says := prepare(t)
+			from, dir := newStore(t), t.TempDir()
+			key := filepath.Join(filepath.Dir(from), "key.txt")
+			back, again, file := filepath.Join(dir, "store.db"), filepath.Join(dir, "again", "store.db"), filepath.Join(dir, "backup.zip")
+			for i, step := range []struct {
+				args []string
+				code int
+				want []string
+			}{
+				{[]string{"check", remote}, 0, []string{"0 records, 0 contents, 0 damaged"}},
+				{[]string{"migrate", "--from", remote, "--to", back}, ExitUsage, []string{"no records"}},
+				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"5 records and 3 contents", says}},
+				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"were there already"}},
+				{[]string{"check", remote, "--key-file", key}, 0, []string{"5 records, 3 contents, 0 damaged"}},
+				{[]string{"check", remote}, 0, []string{"there is no key"}},
+				{[]string{"migrate", "--from", remote, "--to", back}, 0, []string{"5 records and 3 contents"}},
+				{[]string{"backup", remote, "--file", file}, 0, []string{"5 records and 3 contents"}},
+				{[]string{"restore", other, "--file", file}, 0, []string{"5 records and 3 contents"}},
+				{[]string{"restore", other, "--file", file}, 0, []string{"were there already"}},
+				{[]string{"migrate", "--from", other, "--to", again}, 0, []string{"5 records and 3 contents"}},
+			} {
+				t.Run(fmt.Sprint(i, " ", step.args[0]), func(t *testing.T) {
+					run(t, append([]string{"store"}, step.args...)...).want(t, step.code, step.want...)
+				})
+			}
+			source := openLocalStore(t, from)
+			wantAlike(t, source, openLocalStore(t, back))
+			wantAlike(t, source, openLocalStore(t, again))
+		})
+	}
+}
+
+// TestCheckOfPostgres finds damage that somebody has done in the database.
+func TestCheckOfPostgres(t *testing.T) {
+	server := pgtest.Start(t)
+	without(t)
+	t.Setenv(envConnStr, server.ConnStr("postgres"))
+	from := newStore(t)
+	run(t, "store", "migrate", "--from", from, "--to", "postgres").want(t, 0)
+	server.Exec(t, "postgres", "UPDATE vnf.chunks SET data = set_byte(data, 500, get_byte(data, 500) # 1) WHERE length(data) > 1000; DELETE FROM vnf.chunks WHERE length(data) < 1000")
+	run(t, "store", "check", "postgres", "--key-file", filepath.Join(filepath.Dir(from), "key.txt")).want(t, ExitFailure, "5 records, 3 contents, 3 damaged")
+}
