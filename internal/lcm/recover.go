@@ -29,7 +29,12 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
 	}
-	en, err := e.recover(ctx, s, id, spec, r)
+	key := e.keyOnVIM
+	if spec.Known.Ending {
+		// Nothing is compared any more.
+		key = e.recoverKey
+	}
+	en, err := e.recover(ctx, s, id, spec, r, key)
 	if errors.Is(err, store.ErrExists) {
 		// Another process has recovered it meanwhile.
 		en, err = records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
@@ -51,9 +56,9 @@ func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spe
 }
 
 // recover writes the record of an instance that the user knows and the store has lost. Its objects are found on the VIM, which has the
-// key of the digests as well. What Terraform's state says was complete is complete; anything else is resumed by the update that
+// key of the digests as well, which key finds. What Terraform's state says was complete is complete; anything else is resumed by the update that
 // follows.
-func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution) (*records.Entry[vnfm.Instance], error) {
+func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution, key keyFinder) (*records.Entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
 	i := &en.Value
 	describe(i, spec, r)
@@ -69,7 +74,7 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 		i.HealTrigger = spec.Heal.Trigger
 	}
 	var err error
-	if i.DigestKey, err = e.recoverKey(ctx, id, spec, r); err != nil {
+	if i.DigestKey, err = key(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
 	t, d, err := e.bind(ctx, i, r, spec)
@@ -87,6 +92,10 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	}
 	return en, e.confirmReferences(ctx, s, referencesOf(&spec))
 }
+
+// keyFinder finds the key of the digests of an instance without a record. A refresh must not make another one, with which all digests
+// differ: without the key it recovers nothing, and the next apply does.
+type keyFinder = func(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error)
 
 // inventoryRecorder keeps the inventory of an instance that has no operation.
 type inventoryRecorder struct{ instance *vnfm.Instance }

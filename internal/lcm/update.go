@@ -37,7 +37,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		return nil, err
 	}
 	if lost {
-		if en, err = e.recover(ctx, s, id, spec, r); err != nil {
+		if en, err = e.recover(ctx, s, id, spec, r, e.recoverKey); err != nil {
 			return nil, err
 		}
 	}

@@ -67,7 +67,7 @@ func TestAccInstance_readiness(t *testing.T) {
 	definition, objects := env.cells()
 	dir := hello(t, with(definition+"---\n"+objects))
 	config := func(rules, timeouts string) string {
-		return env.configFor(dir, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
+		return env.configFor(dir, resume, `readiness = [`+rules+`]`, `timeouts = `+timeouts)
 	}
 	cell := `{ kind = "` + env.group() + `/Cell", `
 	running := cell + `jsonpath = "{.status.phase}", value = "Running" }`
