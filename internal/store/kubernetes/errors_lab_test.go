@@ -83,7 +83,7 @@ func TestRightsMissing(t *testing.T) {
 	says(t, err, place, "cannot create", "needs the verb create on leases", "role.yaml")
 	place.Token = "none"
 	_, err = place.handle(t, quick()).Get(t.Context(), r.Kind, r.ID)
-	says(t, err, place, "Unauthorized", "wrong or have expired")
+	says(t, err, place, "the cluster of the store", "Unauthorized", "wrong or have expired", "store.kubernetes")
 	if strings.Contains(err.Error(), "vnf_vim") {
 		t.Errorf("%v speaks of a VIM", err)
 	}
