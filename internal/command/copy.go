@@ -272,7 +272,7 @@ func verify(ctx context.Context, from source, to *place, sums map[string]string)
 		}
 	}
 	if len(wrong) > 0 {
-		return fmt.Errorf("%s and %s are not alike after the copy: %s: somebody has written meanwhile; run the same command again when nobody does", from.Name(), to.name, list(wrong))
+		return fmt.Errorf("%s and %s are not alike after the copy: %s: the source or the target was written meanwhile; run the same command again when no run uses them", from.Name(), to.name, list(wrong))
 	}
 	return nil
 }

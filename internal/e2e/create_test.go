@@ -104,8 +104,13 @@ func TestAccCreate_fail(t *testing.T) {
 	if diff := cmp.Diff([]string{"delete", "create"}, env.actions()[address]); diff != "" {
 		t.Errorf("plan of the tainted instance, expected (-) and planned (+):\n%s", diff)
 	}
+	// Created before it is destroyed, it meets its own name: the plan warns, the apply is rejected, and nothing is lost.
+	good := acctest.ExamplePackage(t, "hello")
+	env.write(env.store.Provider(), env.vims(), pkg(good), strings.Replace(env.instance("test"), "lifecycle {", "lifecycle {\n    create_before_destroy = true", 1))
+	env.expectOutput(env.expectExit(0, "plan"), `VNF Instance "test" Exists and Is Incomplete`, "With create_before_destroy its creation is rejected")
+	env.expectOutput(env.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+failed.text("id"))
 	env.expectExit(0, "untaint", address)
-	configure(acctest.ExamplePackage(t, "hello"))
+	configure(good)
 	env.apply()
 	env.expectEmptyPlan()
 	env.expectConsistent()

@@ -26,8 +26,8 @@ func stacks(t *testing.T) int {
 	return n
 }
 
-// TestAccStacks applies several root modules on one store and one package at once, and destroys them at once: each in one pass,
-// whoever comes first.
+// TestAccStacks applies several root modules on one store and one package at once, and destroys them at once: each in one pass, in
+// any order.
 func TestAccStacks(t *testing.T) {
 	t.Parallel()
 	all := make([]*testEnv, stacks(t))

@@ -61,6 +61,21 @@ func TestAccLostStore(t *testing.T) {
 	env.destroyed()
 }
 
+// TestAccLostStore_packageGone destroys an instance whose record and package are lost, and whose package has no source any more.
+func TestAccLostStore_packageGone(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	dir := acctest.CopyPackage(t, "hello")
+	env.configure(dir)
+	env.apply()
+	env.loseStore()
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	env.destroy()
+	env.destroyed()
+}
+
 // loseStore removes everything but the key.
 func (env *testEnv) loseStore() {
 	env.Helper()

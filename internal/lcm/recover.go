@@ -55,9 +55,8 @@ func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spe
 	return i, en.Create(ctx, s)
 }
 
-// recover writes the record of an instance that the user knows and the store has lost. Its objects are found on the VIM, which has the
-// key of the digests as well, which key finds. What Terraform's state says was complete is complete; anything else is resumed by the update that
-// follows.
+// recover writes the record of an instance that the user knows and the store has lost. Its objects are found on the VIM, and the key
+// of its digests by key. What Terraform's state says was complete is complete; anything else is resumed by the update that follows.
 func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution, key keyFinder) (*records.Entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
 	i := &en.Value

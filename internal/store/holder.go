@@ -3,6 +3,7 @@ package store
 import (
 	"cmp"
 	"fmt"
+	neturl "net/url"
 	"os"
 	"os/user"
 	"strconv"
@@ -55,11 +56,13 @@ func runURL(getenv func(string) string) string {
 	default:
 		url = getenv("BUILD_URL")
 	}
-	// A lease must not send its readers to what is not an address.
-	if !strings.HasPrefix(url, "https://") && !strings.HasPrefix(url, "http://") || strings.ContainsFunc(url, unicode.IsSpace) {
+	// A lease must not send its readers to what is not an address, and can be read by others than may log in to it.
+	u, err := neturl.Parse(url)
+	if err != nil || (u.Scheme != "https" && u.Scheme != "http") || u.Host == "" || strings.ContainsFunc(url, unicode.IsSpace) {
 		return ""
 	}
-	return url
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }
 
 // DescribeHolder says in words which process Holder has named: "alice on host build-7 (process 4711, run https://…)". Another text is

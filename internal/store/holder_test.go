@@ -77,6 +77,7 @@ func TestRunURL(t *testing.T) {
 		"https://gitlab.example.com/a/b/-/jobs/7":                      {"CI_JOB_URL": "https://gitlab.example.com/a/b/-/jobs/7"},
 		"https://github.com/acme/edge/actions/runs/9":                  {"GITHUB_RUN_ID": "9", "GITHUB_REPOSITORY": "acme/edge"},
 		"https://ci.example.com/job/1":                                 {"BUILD_URL": "https://ci.example.com/job/1"},
+		"https://ci.example.com/job/2":                                 {"BUILD_URL": "https://user:planted@ci.example.com/job/2?token=planted#planted"},
 		"":                                                             {"CI_JOB_URL": "not an address", "TFC_RUN_ID": "run-1"},
 	} {
 		if got := runURL(func(name string) string { return env[name] }); got != want {

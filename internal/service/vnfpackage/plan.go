@@ -47,8 +47,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	p, problems, err := r.Data.Manager.ReadPackage(ctx, spec)
 	switch {
 	case err != nil && !creating && keeps(&plan, &state, err):
-		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable",
-			tfutil.ErrorDetail(err)+"\n\nThe onboarded content stays; changes of the source cannot be detected.")
+		left := "The onboarded content stays; changes of the source cannot be detected."
+		if state.Status.ValueString() != statusOnboarded {
+			left = "The store does not have the content either. Restore the source before an instance of the package is changed; a destroy does not need it."
+		}
+		resp.Diagnostics.AddAttributeWarning(path.Root("source"), "Source of the Package Not Readable", tfutil.ErrorDetail(err)+"\n\n"+left)
 		plan.described, plan.Status = state.described, state.Status
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(plan.Name.ValueString()), err, path.Root("source"))
@@ -63,13 +66,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// keeps reports whether the plan goes on with the onboarded content although the
+// keeps reports whether the plan keeps the package as it is although the
 // source cannot be read: nothing was asked to change, and what failed is reaching
-// the source, not its content.
+// the source, not its content. That holds for a package that the store has lost as well: Terraform plans
+// like this before a destroy, which needs no source.
 func keeps(plan, state *resourceModel, err error) bool {
 	var invalid *vnfm.InvalidError
 	return plan.Name.Equal(state.Name) && plan.readsAs(state.inputs) &&
-		state.Status.ValueString() == statusOnboarded &&
 		(errors.Is(err, fs.ErrNotExist) || endpoint.IsHTTP(plan.Source.ValueString())) &&
 		!errors.As(err, &invalid) && !errors.Is(err, context.Canceled)
 }
