@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -166,7 +167,7 @@ func (s *pgStore) retry(ctx context.Context, doing string, f func() error) error
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: %s: %w", s.name(), doing, context.Cause(ctx))
 		}
-		if s.isClosed() {
+		if s.leases.Closed() {
 			return s.errClosed()
 		}
 		patience := s.timing.patience
@@ -201,10 +202,6 @@ func isCut(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok || pgconn.SafeToRetry(err) {
 		return true
 	}
-	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, pgconn.ErrConnClosed} {
-		if errors.Is(err, cut) {
-			return true
-		}
-	}
-	return false
+	lost := []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, pgconn.ErrConnClosed}
+	return slices.ContainsFunc(lost, func(cut error) bool { return errors.Is(err, cut) })
 }
