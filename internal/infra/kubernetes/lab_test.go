@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -134,9 +136,7 @@ func TestLabLife(t *testing.T) {
 
 	l.target.Counts["amf"] = 4
 	l.meter.take()
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	if w := writes(l.meter.take()); len(w) != 1 {
 		t.Errorf("a scale wrote %v", w)
 	}
@@ -306,7 +306,7 @@ func TestLabConflicts(t *testing.T) {
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), `.data.plmn (owned by "kubectl-create")`) {
 		t.Errorf("a field of another manager was taken over: %v", err)
 	}
-	// What was taken over outlives a creation that failed.
+	// Adopted objects outlive a creation that failed.
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete})
 	if out := l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"); out != "1" {
 		t.Errorf("the adopted ConfigMap has the value %q after the rollback", out)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -231,9 +232,7 @@ spec:
 		t.Errorf("the custom resource has size %s", size())
 	}
 	l.target.Counts["cells"] = 5
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	if size() != "5" {
 		t.Errorf("the custom resource has size %s after the scale", size())
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -122,7 +121,7 @@ func TestCountsGoIntoValues(t *testing.T) {
 	if len(ps) > 0 {
 		t.Fatal(ps)
 	}
-	if paused, _ := kube.Nested(r.VDUs["amf"].Content, "spec", "paused"); paused != true || r.VDUs["amf"].Scaling.Count != 3 {
+	if r.VDUs["amf"].Field("spec", "paused") != true || r.VDUs["amf"].Scaling.Count != 3 {
 		t.Errorf("the value did not reach the template: %v, %+v", r.VDUs["amf"].Content, r.VDUs["amf"].Scaling)
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}

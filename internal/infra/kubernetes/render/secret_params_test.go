@@ -7,7 +7,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -90,7 +89,7 @@ func TestSecretValues(t *testing.T) {
 	}
 	content := map[string]any{}
 	for _, o := range r.Objects {
-		content[o.Name], _ = kube.Nested(o.Content, "data")
+		content[o.Name] = o.Field("data")
 	}
 	want := map[string]any{
 		"s":     map[string]any{"password": "aHVudGVy"},

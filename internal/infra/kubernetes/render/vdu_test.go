@@ -6,7 +6,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -88,11 +87,11 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
-	if _, found := kube.Nested(r.Objects[0].Content, "spec", "replicas"); found {
+	if r.Objects[0].Field("spec", "replicas") != nil {
 		t.Error("the workload of a VDU keeps its replicas")
 	}
-	if n, _ := kube.Nested(r.Objects[1].Content, "spec", "replicas"); n != int64(2) || r.Objects[1].Scaling != nil {
-		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.Objects[1].Scaling)
+	if r.Objects[1].Field("spec", "replicas") != int64(2) || r.Objects[1].Scaling != nil {
+		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", r.Objects[1].Field("spec", "replicas"), r.Objects[1].Scaling)
 	}
 	first, _ := Preview(t.Context(), target)
 	target.Counts["amf"] = 9

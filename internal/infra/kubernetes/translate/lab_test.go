@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -27,9 +29,7 @@ func TestTranslationsAreAccepted(t *testing.T) {
 				text += "---\n" + object
 			}
 			file := filepath.Join(t.TempDir(), "objects.yaml")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			lab.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-f", file)
 		})
 	}
