@@ -170,9 +170,7 @@ func TestLease(t *testing.T) {
 	}
 	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 	release, lost, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-	if err != nil {
-		t.Fatalf("an expired lease: %v", err)
-	}
+	require.NoError(t, err, "an expired lease")
 	// Somebody takes it: the next renewal notices.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"pid=8 host=elsewhere"}}`)
 	select {
@@ -190,9 +188,7 @@ func TestLease(t *testing.T) {
 	// This process loses what it holds no longer: a server that was busy did not delete it.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+holder+leaseMark+`0123456789abcdef","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 	release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-	if err != nil {
-		t.Fatalf("the lease that this process has given back: %v", err)
-	}
+	require.NoError(t, err, "the lease that this process has given back")
 	if err := release(ctx); err != nil {
 		t.Error(err)
 	}
@@ -202,9 +198,7 @@ func TestLease(t *testing.T) {
 	if dead := deadHolder(holder); dead != "" {
 		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 		release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-		if err != nil {
-			t.Fatalf("the lease of a dead process: %v", err)
-		}
+		require.NoError(t, err, "the lease of a dead process")
 		if err := release(ctx); err != nil {
 			t.Error(err)
 		}

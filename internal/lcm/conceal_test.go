@@ -56,7 +56,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		return nil
 	}
 	e := w.open(t)
-	// What an infra driver renders it conceals itself.
+	// An infra driver conceals the secrets of its own rendering.
 	ctx := vnfm.WithConcealed(t.Context())
 	vnfm.Conceal(ctx, data)
 	i, err := e.Instantiate(ctx, spec)
