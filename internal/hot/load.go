@@ -56,7 +56,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	s.findVDUs(f, &ps)
 	s.findCopies(f, &ps)
 	if err := b.Err(); err != nil {
-		// What was found after the last step means nothing.
+		// The budget ended the reading, so the findings of later steps mean nothing.
 		ps = nil
 		ps.Errorf(t.file, 0, 0, "the file has %v", err)
 	}

@@ -205,7 +205,7 @@ func Secrets(text string) []string {
 				secrets = append(secrets, s)
 			}
 		}
-		// What does not decode is refused elsewhere.
+		// Undecodable data is rejected elsewhere.
 		if key, err := decode("client-key-data", u.User.KeyData); err == nil && isPEM(key) {
 			secrets = append(secrets, key)
 		}

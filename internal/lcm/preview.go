@@ -63,7 +63,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		return problems, err
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
-		// What is known of the parameters of management drivers is checked all the same.
+		// The known parameters of management drivers are checked all the same.
 		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
 	}

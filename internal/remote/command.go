@@ -13,7 +13,7 @@ import (
 
 // Command is a script to run on a host.
 type Command struct {
-	// What says what it does, for errors: "install Docker".
+	// What is the purpose of the command, for errors: "install Docker".
 	What string
 	// Script is POSIX shell. It never stands on a command line.
 	Script string

@@ -130,14 +130,10 @@ func readPlacement(w *vnfm.Workload, n *node) {
 	labels := map[string]string{}
 	for _, logical := range []value{n.property("logical_node"), compute.get("logical_node")} {
 		for _, e := range logical.entries() {
-			for key, text := range readTexts(e.get("logical_node_requirements")) {
-				labels[key] = text
-			}
+			maps.Copy(labels, readTexts(e.get("logical_node_requirements")))
 		}
 	}
-	for key, text := range readLabels(n.property("nfvi_constraints")) {
-		labels[key] = text
-	}
+	maps.Copy(labels, readLabels(n.property("nfvi_constraints")))
 	if len(labels) > 0 {
 		w.NodeLabels = labels
 	}

@@ -17,7 +17,7 @@ import (
 // cloudLimit bounds the look at an OpenStack that a plan takes.
 const cloudLimit = 20 * time.Second
 
-// What kubeadm needs of a machine.
+// The minimum that kubeadm asks of a machine.
 const (
 	leastVCPUs = 2
 	leastRAM   = 2048
@@ -206,7 +206,8 @@ func (q *cloudCheck) machinesOf(template string) machines {
 	for _, o := range q.objects {
 		switch {
 		case o["kind"] == "KubeadmControlPlane" &&
-			(forms.StringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template || forms.StringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
+			(forms.StringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template ||
+				forms.StringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
 			return machines{controlPlane: true}
 		case o["kind"] == "MachineDeployment" && forms.StringAt(o, "spec", "template", "spec", "infrastructureRef", "name") == template:
 			return machines{group: strings.TrimPrefix(forms.StringAt(o, "metadata", "name"), q.spec.Name+"-")}

@@ -62,7 +62,8 @@ func (p *patchTarget) enabled(ctx context.Context, condition string) (enabled, k
 }
 
 func (p *patchTarget) isSelected(selector map[string]any) bool {
-	if forms.StringAt(selector, "kind") != forms.StringAt(p.object, "kind") || forms.GroupOf(forms.StringAt(selector, "apiVersion")) != forms.GroupOf(forms.StringAt(p.object, "apiVersion")) {
+	if forms.StringAt(selector, "kind") != forms.StringAt(p.object, "kind") ||
+		forms.GroupOf(forms.StringAt(selector, "apiVersion")) != forms.GroupOf(forms.StringAt(p.object, "apiVersion")) {
 		return false
 	}
 	match, _ := selector["matchResources"].(map[string]any)

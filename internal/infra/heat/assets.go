@@ -206,7 +206,9 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if problems.HasErrors() {
 		return problems, nil
 	}
-	err = s.client.ValidateStack(ctx, openstack.StackRequest{Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters}})
+	err = s.client.ValidateStack(ctx, openstack.StackRequest{
+		Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
+	})
 	if openstack.IsBadRequest(err) {
 		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil

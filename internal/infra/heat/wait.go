@@ -167,7 +167,7 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 	out := &stackError{stack: stack}
 	resources, err := s.client.StackResources(ctx, stack)
 	if err != nil {
-		// What the stack itself says is still true.
+		// The status of the stack itself is still true.
 		return out
 	}
 	l := &live{stack: stack, resources: resources}

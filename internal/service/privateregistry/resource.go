@@ -172,7 +172,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case err != nil:
 		r.restore(&state, seen)
 		state.Status = types.StringValue(statusUnreachable)
-		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed", tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
+		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed",
+			tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
 	default:
 		r.restore(&state, seen)
 		state.set(ctx, seen, &resp.Diagnostics)

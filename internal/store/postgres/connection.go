@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,12 +142,7 @@ func checkSchema(name string) error {
 }
 
 func remote(c *pgx.ConnConfig) bool {
-	for _, e := range endpoints(c) {
-		if !e.isLocal() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endpoints(c), func(e endpoint) bool { return !e.isLocal() })
 }
 
 func isURL(connStr string) bool {

@@ -184,7 +184,7 @@ func (i *installer) startEngine(ctx context.Context) error {
 			return fmt.Errorf("%s does not start: %w%s", i.service, err, i.serviceLog(ctx))
 		}
 	}
-	// What is there beside the engine is known by now only: a container that an earlier run left.
+	// Leftovers are known only now that the engine runs: a container of an earlier run.
 	if err := i.readHost(ctx); err != nil {
 		return err
 	}

@@ -47,7 +47,7 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 		}
 	}
 	if removeData {
-		// What is not the registry's stays, and the folder with it, which may be the root of a volume.
+		// Foreign files stay, and the folder with them, which may be the root of a volume.
 		err := i.do(ctx, call{what: "remove the images in " + i.StoragePath, function: []string{"remove_data", i.StoragePath}})
 		if err != nil {
 			return err
