@@ -145,9 +145,7 @@ func openLocalStore(t *testing.T, path string) store.Portable {
 	s, err := sqlite.Open(t.Context(), path, "test")
 	require.NoError(t, err)
 	p, ok := s.(store.Portable)
-	if !ok {
-		t.Fatal("a local store cannot be copied")
-	}
+	require.True(t, ok, "a local store cannot be copied")
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)

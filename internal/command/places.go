@@ -134,7 +134,7 @@ func openKubernetes(ctx context.Context, namespace, release string, _ bool) (*pl
 	}
 	client, err := kube.New(kube.Config{
 		Connection: vnfm.KubernetesConnection{KubeconfigPath: path}, Credentials: vnfm.Credentials{}, UserAgent: "terraform-provider-vnf/" + release,
-		Peer: kube.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
+		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
 	})
 	if err != nil {
 		return nil, err

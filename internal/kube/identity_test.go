@@ -350,7 +350,7 @@ func TestKubeconfigFile(t *testing.T) {
 			script(t, filepath.Join(dir, "login"), "echo '"+credential("token-1")+"'\n")
 			config := strings.Replace(kubeconfigOf("", tc.user), "https://api.example.org:6443", g.URL, 1)
 			path := write(t, filepath.Join(dir, "config"), config)
-			c := newClient(t, Config{Peer: Peer{Name: "the store", Settings: "its settings"}, Connection: vnfm.KubernetesConnection{KubeconfigPath: path}})
+			c := newClient(t, Config{Peer: vnfm.Peer{Name: "the store", Settings: "its settings"}, Connection: vnfm.KubernetesConnection{KubeconfigPath: path}})
 			require.NoError(t, g.read(t, c))
 			g.accept("token-2")
 			tc.renew(t, dir, config)

@@ -21,9 +21,7 @@ metadata: {name: amf, namespace: written, labels: {app: amf}}
 spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 `}, map[string]int{"amf": 3})
 	r, ps := render.Render(budget.New(t.Context(), budget.Limits{}), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), ps)
 	o := r.Objects[0]
 	before, err := json.Marshal(o.Content)
 	require.NoError(t, err)

@@ -31,8 +31,7 @@ func TestInventoryOfAnEarlierForm(t *testing.T) {
 		if !slices.Equal(en.Value.Inventory, want) {
 			t.Errorf("the %s form is read as %+v, want %+v", form, en.Value.Inventory, want)
 		}
-		if data, err = json.Marshal(en.Value); err != nil {
-			t.Fatal(err)
-		}
+		data, err = json.Marshal(en.Value)
+		require.NoError(t, err)
 	}
 }

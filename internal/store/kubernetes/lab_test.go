@@ -56,7 +56,7 @@ func siteOf(address string) (l site, err error) {
 
 func (l site) client() (*kube.Client, error) {
 	return kube.New(kube.Config{
-		Peer: kube.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, UserAgent: "terraform-provider-vnf/test",
+		Peer: vnfm.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, UserAgent: "terraform-provider-vnf/test",
 		Connection:  vnfm.KubernetesConnection{Endpoint: l.Endpoint, CACertificate: l.CA},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(l.Token)},
 	})

@@ -57,9 +57,7 @@ func (c *cutter) listen(t *testing.T) int {
 		}
 	}()
 	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatal(l.Addr())
-	}
+	require.True(t, ok, l.Addr())
 	return address.Port
 }
 

@@ -213,9 +213,8 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 	}
 	// Deleting is for readers what it is elsewhere: nothing is there any more.
 	put(long)
-	if r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long))); err != nil {
-		t.Fatal(err)
-	}
+	r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long)))
+	require.NoError(t, err)
 	require.NoError(t, s.DeleteBlob(t.Context(), store.Digest([]byte(long))))
 	if _, err := readAll(r); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("reading a content that was deleted = %v, want ErrNotFound", err)
@@ -280,9 +279,7 @@ func serverClock(t *testing.T, server *pgtest.Server) {
 	held, err := s.Acquire(t.Context(), "a", "somebody elsewhere")
 	require.NoError(t, err)
 	l, ok := held.(*lease)
-	if !ok {
-		t.Fatal(held)
-	}
+	require.True(t, ok, held)
 	l.Stop()
 	server.Exec(t, "postgres", "UPDATE clock.leases SET expires_at = expires_at + interval '1 hour', acquired_at = acquired_at + interval '1 hour'")
 	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(t.Context(), time.Minute), func() error {

@@ -47,9 +47,7 @@ func plantAndSearch(t *testing.T, path string, src seal.Source, vim string) {
 	require.NoError(t, s.Create(t.Context(), &r))
 	content := "apiVersion: v1\nkind: Secret\ndata: " + plantedContent + strings.Repeat("\n# padding", 10_000)
 	require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
-	if err := s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)); err == nil {
-		t.Fatal("PutBlob took another content")
-	}
+	require.Error(t, s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)), "PutBlob took another content")
 	if n := grep(t, dir, "readable data of the record"); n == 0 {
 		t.Error("the search does not find what is there")
 	}

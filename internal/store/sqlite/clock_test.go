@@ -37,9 +37,7 @@ func TestClockSteps(t *testing.T) {
 			require.NoError(t, err)
 			if test.stops {
 				l, ok := held.(*lease)
-				if !ok {
-					t.Fatal(held)
-				}
+				require.True(t, ok, held)
 				l.Stop()
 			}
 			ahead.Store(int64(test.step))

@@ -497,9 +497,7 @@ func TestStaleUploadsAreRemoved(t *testing.T) {
 	old := time.Now().Add(-2 * staleUpload)
 	require.NoError(t, os.Chtimes(filepath.Join(uploads, "stale"), old, old))
 	put("b")
-	if err := s.PutBlob(t.Context(), store.Digest([]byte("c")), strings.NewReader("d")); err == nil {
-		t.Fatal("PutBlob took another content")
-	}
+	require.Error(t, s.PutBlob(t.Context(), store.Digest([]byte("c")), strings.NewReader("d")), "PutBlob took another content")
 	entries, err := os.ReadDir(uploads)
 	require.NoError(t, err)
 	var names []string

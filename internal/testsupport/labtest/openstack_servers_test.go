@@ -160,9 +160,8 @@ func newKey(t *testing.T) (signer ssh.Signer, public string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(t, err)
-	if signer, err = ssh.NewSignerFromKey(private); err != nil {
-		t.Fatal(err)
-	}
+	signer, err = ssh.NewSignerFromKey(private)
+	require.NoError(t, err)
 	return signer, string(ssh.MarshalAuthorizedKey(signer.PublicKey()))
 }
 

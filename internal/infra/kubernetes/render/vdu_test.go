@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
@@ -66,9 +67,7 @@ func TestVDUs(t *testing.T) {
 				}
 				return
 			}
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			if diff := cmp.Diff(tt.want, preview.VDUs); diff != "" {
 				t.Errorf("VDUs (-want +got):\n%s", diff)
 			}
@@ -84,9 +83,7 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	text := deploymentAMF + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: helper}\nspec: {replicas: 2}\n"
 	target := targettest.Manifests(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), ps)
 	if r.Objects[0].Field("spec", "replicas") != nil {
 		t.Error("the workload of a VDU keeps its replicas")
 	}

@@ -18,9 +18,7 @@ func TestTranslationsAreAccepted(t *testing.T) {
 	for _, tt := range translations {
 		t.Run(tt.name, func(t *testing.T) {
 			target, ps := vnfdTarget(t, tt.vnfd)
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			for i := range target.Flavour.VDUs {
 				target.Flavour.VDUs[i].Workload.Namespace = namespace
 			}
