@@ -136,8 +136,8 @@ func (p *planner) add(o plannedOperation) {
 	p.operations = append(p.operations, o)
 }
 
-// continues reports whether an operation continues the unfinished one. What was done for one heal is not done for another:
-// with another trigger, or of other VNFCs, it is an operation of its own. A repair finishes any HEAL.
+// continues reports whether an operation continues the unfinished one. A heal with another
+// trigger, or of other VNFCs, is an operation of its own. A repair finishes any HEAL.
 func (p *planner) continues(kind vnfm.OperationType, params map[string]any) bool {
 	if p.unfinished == nil || p.unfinished.Type != kind {
 		return false

@@ -17,8 +17,8 @@ type Command struct {
 	What string
 	// Script is POSIX shell. It never stands on a command line.
 	Script string
-	// Args are $1 and so on. What the script starts with them can be seen in ps: never
-	// a secret.
+	// Args are $1 and so on. Arguments of programs that the script starts can be seen in ps:
+	// never pass a secret.
 	Args []string
 	// Env is exported to the script, and never stands on a command line.
 	Env map[string]string

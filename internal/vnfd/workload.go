@@ -78,8 +78,8 @@ func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*no
 	return list
 }
 
-// computeContainer reads a Vdu.Compute whose image is one of a container. What a
-// server has is all its own, so that it requests what it may use.
+// computeContainer reads a Vdu.Compute whose image is one of a container. A
+// server owns its resources, so the container requests its limits.
 func (r *reader) computeContainer(v *vnfm.VDU, n *node) []vnfm.Container {
 	if len(v.SWImages) != 1 || !strings.EqualFold(v.SWImages[0].ContainerFormat, "docker") {
 		return nil

@@ -30,9 +30,9 @@ type Checker struct {
 	Cluster func(t *vnfm.Target) (*Cluster, error)
 }
 
-// Check looks for what the objects of a cluster name in its OpenStack. What has a name
-// may be made by the same apply, so that it is a warning when it is not there; what has an
-// id has been made already. A cloud that does not answer is one warning.
+// Check looks up the resources that the objects of a cluster name in its OpenStack. A missing
+// resource is a warning when it is given by name, since the same apply may make it, and an
+// error when it is given by id. A cloud that does not answer is one warning.
 func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	problems, err := k.query(ctx, t, false)
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// assets finds what the VIM has for the demands of the stack. What was chosen before is
-// chosen again as long as it fits: a cloud that gets a smaller flavor moves no server.
+// assets finds what the VIM has for the demands of the stack. An earlier choice is
+// kept as long as it fits: a cloud that gets a smaller flavor moves no server.
 // An image that the package brings is uploaded unless dry is set.
 func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry bool) (map[hot.DemandKey]hot.Asset, vnfm.Problems, error) {
 	var ps vnfm.Problems

@@ -205,8 +205,8 @@ func (s *kubeStore) seize(ctx context.Context, l *lease, holder string, current 
 	return nil
 }
 
-// abandon gives back what an acquisition may have got whose outcome nobody knows. What cannot
-// be given back expires.
+// abandon gives back a lease that an acquisition of unknown outcome may have got. One that
+// cannot be given back expires.
 func (s *kubeStore) abandon(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
 	defer cancel()

@@ -24,8 +24,8 @@ const DefaultSchema = "vnf"
 // Config says where the store is.
 type Config struct {
 	// ConnStr is a connection string as Terraform's own backend pg has it: a URL
-	// (postgres://user@host:5432/database) or pairs (host=… dbname=…). What it leaves out
-	// comes from the variables and files of libpq: PGHOST, PGPASSWORD, ~/.pgpass.
+	// (postgres://user@host:5432/database) or pairs (host=… dbname=…). Missing parts
+	// come from the variables and files of libpq: PGHOST, PGPASSWORD, ~/.pgpass.
 	ConnStr string
 	// Schema is the schema of the tables; empty is DefaultSchema.
 	Schema string

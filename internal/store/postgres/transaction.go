@@ -37,8 +37,8 @@ var errOvertaken = errors.New("another process has written the same at the same 
 type step struct {
 	pgx.Tx
 	// unsure says that an earlier try may have been committed: its connection was lost
-	// before the answer. What that try has locked is free when a statement of this one
-	// has written or read it for update, so that it is known what became of it.
+	// before the answer. Rows that it has locked are free when a statement of this try
+	// has written them or read them for update: then its outcome is known.
 	unsure bool
 }
 

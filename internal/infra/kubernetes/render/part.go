@@ -10,8 +10,8 @@ import (
 )
 
 // A VDU on another VIM takes along what exists for it alone: its autoscaler and whatever
-// selects its pods. What its pods refer to, such as a ConfigMap, exists on both VIMs: other
-// pods may use it.
+// selects its pods. References of its pods, such as a ConfigMap, exist on both VIMs: other
+// pods may use them.
 
 // selectPart drops the objects that the target's VIM does not have.
 func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {

@@ -338,8 +338,8 @@ func (i *installer) removeOld(ctx context.Context) error {
 	return nil
 }
 
-// freePort says who else listens on the port. What listens while the registry itself runs
-// there is the registry.
+// freePort says who else listens on the port. While the registry runs, the
+// listener is the registry.
 func (i *installer) freePort() error {
 	ours := i.found.running && i.note.Container != nil && i.note.Container.Port == i.Port ||
 		i.note.Container != nil && i.note.Container.Runtime != i.Runtime && i.note.Container.Port == i.Port

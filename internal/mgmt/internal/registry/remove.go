@@ -9,8 +9,8 @@ import (
 )
 
 // Remove removes the container of a registry, its image and its files, and with removeData
-// the images that were pushed to it. The engine stays. What is gone already is not an error; a
-// container of the name that is not ours stays.
+// the images that were pushed to it. The engine stays. Missing parts are not an error; a
+// foreign container of the name stays.
 func Remove(ctx context.Context, client *remote.Client, c Config, removeData bool) error {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]
