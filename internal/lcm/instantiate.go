@@ -70,8 +70,10 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := e.completeCluster(ctx, spec, true); err != nil {
-		return s, nil, nil, err
+	if spec.Cluster != nil {
+		if err := e.completeCluster(ctx, s, vim, spec, true); err != nil {
+			return s, nil, nil, err
+		}
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
