@@ -87,7 +87,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	if !state.Kubernetes.IsNull() && plan.Kubernetes.IsNull() || !state.OpenStack.IsNull() && plan.OpenStack.IsNull() {
-		// What is on the one cannot be on the other.
+		// A VIM cannot change its kind.
 		resp.RequiresReplace.Append(path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
 		return
 	}
