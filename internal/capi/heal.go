@@ -78,7 +78,7 @@ func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Re
 			return err
 		}
 	}
-	// What was interrupted before may have something left to wait for.
+	// An earlier interrupted heal may have left something to wait for.
 	return c.awaitReady(ctx, r)
 }
 

@@ -28,7 +28,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
-	// What a cluster has besides its objects is part of what it consists of.
+	// The description of a cluster also includes its parts that are not objects.
 	sum := sha256.Sum256(slices.Concat(text, cloud.CredentialText(spec.OpenStack)))
 	digest := "sha256:" + hex.EncodeToString(sum[:])
 	name := "workload-cluster/" + spec.Name

@@ -118,7 +118,7 @@ func TestTemplatesAreNamedByContent(t *testing.T) {
 	assert.Equal(t, written, templatesOf(t, next(again, nil)), "back to the first content")
 }
 
-// What a version of the provider wrote that knew nothing of this has the names as they are
+// Objects of a provider version without this feature keep their names as they are
 // written, and so has what is taken over.
 func TestTemplatesKeepTheirNames(t *testing.T) {
 	older := machinesSpec(map[string]string{"FLAVOUR": "large"})

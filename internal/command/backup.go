@@ -27,19 +27,14 @@ without it the backup opens nothing.
 			if file == "" {
 				return usagef("--file FILE is needed: the file that is written")
 			}
-			return backup(ctx, cmd, named(args), file, release)
+			return withStore(ctx, named(args), release, func(s *place) error { return backup(ctx, cmd, s, file, release) })
 		}),
 	}
 	cmd.Flags().StringVar(&file, "file", "", "`FILE` that is written; it must not exist")
 	return cmd
 }
 
-func backup(ctx context.Context, cmd *cobra.Command, name, file, release string) (err error) {
-	s, err := openPlace(ctx, name, release, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func backup(ctx context.Context, cmd *cobra.Command, s *place, file, release string) error {
 	held, err := s.HeldLeases(ctx)
 	if err != nil {
 		return usage(err)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -24,9 +26,7 @@ func TestBackup(t *testing.T) {
 	restore(file).want(t, 0, "5 records and 3 contents", "copied and verified")
 	wantAlike(t, openLocalStore(t, path), openLocalStore(t, to))
 	restore(file).want(t, 0, "5 records and 3 contents were there already")
-	if err := openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other"}))
 	restore(file).want(t, ExitUsage, `is not empty: vim "other"`, "nothing was written")
 }
 
@@ -38,18 +38,14 @@ func TestBackupIsDamaged(t *testing.T) {
 	whole := filepath.Join(dir, "backup.zip")
 	run(t, "store", "backup", from, "--file", whole).want(t, 0)
 	text, err := os.ReadFile(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(dir, "damaged.zip")
 	// A bit here and there, and some ends.
 	for at := 0; at < len(text); at += max(len(text)/15, 1) {
 		flipped := slices.Clone(text)
 		flipped[at] ^= 1
 		for name, damaged := range map[string][]byte{"flipped": flipped, "cut off": text[:at]} {
-			if err := os.WriteFile(file, damaged, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, damaged, 0o600))
 			to := filepath.Join(dir, fmt.Sprint(name, at), "store.db")
 			a := run(t, "store", "restore", to, "--file", file)
 			if a.code == 0 && name == "flipped" {

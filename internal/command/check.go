@@ -32,7 +32,7 @@ Exit codes: 0 sound, 1 damaged, 2 the store cannot be opened or the command is w
   terraform-provider-vnf store check --key-file /secure/key.txt postgres`,
 		Args: oneStore,
 		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			return checkStore(ctx, cmd, named(args), release, keyFile)
+			return withStore(ctx, named(args), release, func(s *place) error { return checkStore(ctx, cmd, s, keyFile) })
 		}),
 	}
 	cmd.Flags().StringVar(&keyFile, "key-file", "", "`FILE` with the encryption key, as encryption.key_file of the provider names it")
@@ -50,12 +50,7 @@ type checker struct {
 	unopened int
 }
 
-func checkStore(ctx context.Context, cmd *cobra.Command, name, release, keyFile string) (err error) {
-	s, err := openPlace(ctx, name, release, true)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile string) error {
 	keys, err := keyring(s, keyFile)
 	if err != nil {
 		return usage(err)

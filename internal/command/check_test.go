@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 )
@@ -14,13 +16,9 @@ import (
 func flip(t *testing.T, path string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text[len(text)/2] ^= 1
-	if err := os.WriteFile(path, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, text, 0o600))
 }
 
 func TestCheck(t *testing.T) {
@@ -32,15 +30,11 @@ func TestCheck(t *testing.T) {
 	// The same without the key.
 	key := filepath.Join(filepath.Dir(path), "key.txt")
 	away := filepath.Join(t.TempDir(), "key.txt")
-	if err := os.Rename(key, away); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(key, away))
 	run(t, "store", "check", path).want(t, 0, "0 damaged", "not opened: there is no key", "--key-file")
 	run(t, "store", "check", path, "--key-file", away).want(t, 0, "0 damaged")
 	text, err := os.ReadFile(away)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Run("key of the environment", func(t *testing.T) {
 		t.Setenv(seal.EnvKey, string(text))
 		run(t, "store", "check", path).want(t, 0, "5 records, 3 contents, 0 damaged")
@@ -58,13 +52,9 @@ func TestCheck(t *testing.T) {
 		"vim-3": func(r *store.Record) { r.Sealed = []byte("x") },
 	} {
 		r, err := s.Get(t.Context(), store.KindVIM, id)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		change(r)
-		if err := s.Update(t.Context(), r); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.Update(t.Context(), r))
 	}
 	var digest string
 	for digest = range sums {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -112,9 +113,7 @@ func newStore(t *testing.T) string {
 	for i := range 5 {
 		id := fmt.Sprint("vim-", i)
 		sealed, err := s.Seal(t.Context(), id, map[string]string{"password": "secret-pw"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		r := store.Record{Kind: store.KindVIM, ID: id, Key: "key of " + id, Data: []byte(`{"id":"` + id + `"}`), Sealed: sealed}
 		for range i + 1 {
 			if r.Revision == 0 {
@@ -122,20 +121,14 @@ func newStore(t *testing.T) string {
 			} else {
 				err = s.Update(t.Context(), &r)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 		}
 	}
 	for i := range 3 {
 		content := strings.Repeat(fmt.Sprint("content ", i), 10_000*i)
-		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	return path
 }
 
@@ -143,22 +136,16 @@ func newStore(t *testing.T) string {
 func openSealed(t *testing.T, path string) *seal.Store {
 	t.Helper()
 	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(filepath.Dir(path), "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return seal.NewStore(openLocalStore(t, path), keys)
 }
 
 func openLocalStore(t *testing.T, path string) store.Portable {
 	t.Helper()
 	s, err := sqlite.Open(t.Context(), path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p, ok := s.(store.Portable)
-	if !ok {
-		t.Fatal("a local store cannot be copied")
-	}
+	require.True(t, ok, "a local store cannot be copied")
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
 			t.Error(err)
@@ -171,13 +158,9 @@ func openLocalStore(t *testing.T, path string) store.Portable {
 func content(t *testing.T, s store.Portable) (records []store.Record, sums map[string]string) {
 	t.Helper()
 	records, err := s.List(t.Context(), store.Query{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	digests, err := s.Contents(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sums = map[string]string{}
 	for _, digest := range digests {
 		if sums[digest], err = sumOf(t.Context(), &place{Portable: s}, digest); err != nil {
@@ -209,17 +192,13 @@ func TestMigrate(t *testing.T) {
 
 	// The target alone goes on: another record is no matter, another revision is.
 	source, target := openLocalStore(t, from), openLocalStore(t, to)
-	if err := target.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "new"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, target.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "new"}))
 	migrate().want(t, 0, "5 records and 3 contents were there already")
 	r, err := target.Get(t.Context(), store.KindVIM, "vim-3")
 	if err == nil {
 		err = errors.Join(target.Update(t.Context(), r), source.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "later"}))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	migrate().want(t, ExitFailure, `vim "vim-3" (revision 4 here, 5 there)`, "nothing was written", "choose an empty target")
 	if _, err := target.Get(t.Context(), store.KindVIM, "later"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("Get of a record of a refused migration = %v, want ErrNotFound", err)
@@ -231,36 +210,26 @@ func TestMigrateRefuses(t *testing.T) {
 	from, to := newStore(t), filepath.Join(t.TempDir(), "store.db")
 	source := openLocalStore(t, from)
 	l, err := source.Acquire(t.Context(), "core5g", "somebody elsewhere")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	run(t, "store", "migrate", "--from", from, "--to", to).want(t, ExitFailure, "a run works on", `"core5g" is held by somebody elsewhere since`, "wait until it has ended")
 	run(t, "store", "backup", from, "--file", filepath.Join(t.TempDir(), "backup")).want(t, 0, "A run was at work", `"core5g"`)
-	if err := l.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.Release(t.Context()))
 	if _, err := os.Stat(to); err == nil {
 		t.Error("a refused migration has made the target")
 	}
 
 	empty := filepath.Join(t.TempDir(), "empty.db")
 	s := openLocalStore(t, empty)
-	if err := errors.Join(s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "gone"}), s.Delete(t.Context(), store.KindVIM, "gone")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "gone"}), s.Delete(t.Context(), store.KindVIM, "gone")))
 	run(t, "store", "migrate", "--from", empty, "--to", to).want(t, ExitUsage, "no records")
 	t.Run("of what is sealed otherwise", func(t *testing.T) {
 		other := openSealed(t, to)
-		if err := other.PutBlob(t.Context(), store.Digest(nil), strings.NewReader("")); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, other.PutBlob(t.Context(), store.Digest(nil), strings.NewReader("")))
 		run(t, "store", "migrate", "--from", from, "--to", to).want(t, ExitFailure, "other contents", store.Digest(nil), "nothing was written")
 	})
 	t.Run("of the natural key of another one", func(t *testing.T) {
 		to := filepath.Join(t.TempDir(), "store.db")
-		if err := openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other", Key: "key of vim-2"}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other", Key: "key of vim-2"}))
 		run(t, "store", "migrate", "--from", from, "--to", to).want(t, ExitFailure, "natural key", "key of vim-2")
 	})
 }

@@ -77,6 +77,16 @@ func openPlace(ctx context.Context, argument, release string, mustExist bool) (*
 	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
 }
 
+// withStore opens an existing store, works on it and closes it.
+func withStore(ctx context.Context, argument, release string, work func(*place) error) (err error) {
+	s, err := openPlace(ctx, argument, release, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.Close()) }()
+	return work(s)
+}
+
 // scheme is what an argument begins with. The rest is not repeated: it may hold a password.
 func scheme(argument string) string {
 	before, _, _ := strings.Cut(argument, "://")
@@ -124,7 +134,7 @@ func openKubernetes(ctx context.Context, namespace, release string, _ bool) (*pl
 	}
 	client, err := kube.New(kube.Config{
 		Connection: vnfm.KubernetesConnection{KubeconfigPath: path}, Credentials: vnfm.Credentials{}, UserAgent: "terraform-provider-vnf/" + release,
-		Peer: kube.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
+		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
 	})
 	if err != nil {
 		return nil, err

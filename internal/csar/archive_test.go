@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestArchivesAreFileSystems(t *testing.T) {
@@ -17,13 +18,9 @@ func TestArchivesAreFileSystems(t *testing.T) {
 	directory := t.TempDir()
 	files.write(t, directory)
 	fromDirectory, err := OpenDirectory(directory, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	fromZip, err := openBytes(zipBytes(t, files.archive()), Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, a := range map[string]Archive{"memory": files.archive(), "directory": fromDirectory, "zip": fromZip} {
 		t.Run(name, func(t *testing.T) {
 			if err := fstest.TestFS(a, "vnfd.mf", "a/b/e", "Files/kubernetes/service.yaml"); err != nil {
@@ -61,9 +58,7 @@ func TestContentDigestTellsContentsApart(t *testing.T) {
 
 func TestOpenDirectoryRefuses(t *testing.T) {
 	outside := filepath.Join(t.TempDir(), "secret")
-	if err := os.WriteFile(outside, []byte("x"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(outside, []byte("x"), 0o600))
 	link := func(target, name string) func(*testing.T, string) {
 		return func(t *testing.T, dir string) {
 			if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
@@ -122,9 +117,7 @@ func TestOpenDirectoryLeavesGitOut(t *testing.T) {
 	dir := t.TempDir()
 	texts{"a": "x", ".git/config": "x", ".git/HEAD": "x", "b/.git/x": "x", ".gitignore": "x"}.write(t, dir)
 	a, err := OpenDirectory(dir, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, f := range a.Files() {
 		names = append(names, f.Path)
@@ -141,12 +134,8 @@ func TestChangedContent(t *testing.T) {
 			dir := t.TempDir()
 			texts{"a": "x"}.write(t, dir)
 			a, err := OpenDirectory(dir, Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600))
 			if _, err := a.ReadFile("a"); err == nil || err.Error() != `reading "a": the content changed since the package was opened` {
 				t.Errorf("got %v", err)
 			}

@@ -53,7 +53,7 @@ type wrongContentError struct{ kind string }
 
 func (e *wrongContentError) Error() string { return "CMS " + e.kind }
 
-// signedData is a CMS SignedData, RFC 5652 clause 5.1. What it encapsulates is left out: the
+// signedData is a CMS SignedData, RFC 5652 clause 5.1. It has no encapsulated content: the
 // signatures of packages are detached.
 type signedData struct {
 	contentType  asn1.ObjectIdentifier

@@ -17,7 +17,7 @@ import (
 // digest with every commit. Symbolic links, devices, sockets and pipes are refused,
 // also links that stay inside: a zip of the directory could not hold them.
 //
-// What the content does wrong comes back as *vnfm.InvalidError with one problem for each
+// Faults of the content are returned as *vnfm.InvalidError with one problem for each
 // file; other errors are those of the file system.
 func OpenDirectory(path string, l Limits) (Archive, error) {
 	root, err := os.OpenRoot(path)

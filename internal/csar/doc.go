@@ -4,9 +4,9 @@
 //
 // The package does no network access and runs nothing that a package contains.
 // Findings are vnfm.Problems with file, line and column; a reader goes on after a
-// finding wherever it can, so that one run names all of them. What SOL 004 demands but
-// packages in use commonly lack is a warning; what makes a package ambiguous, damaged or
-// unusable is an error.
+// finding wherever it can, so that one run names all of them. Demands of SOL 004 that
+// packages in use commonly ignore are warnings; an ambiguous, damaged or unusable package is
+// an error.
 //
 // The usual way in is Open; Read works on any Archive, ParseManifest on
 // single files. WriteZip, Hash, SignOption1 and SignOption2 are the packing side.

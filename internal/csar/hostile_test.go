@@ -288,7 +288,7 @@ func TestHostilePackages(t *testing.T) {
 	empty := ""
 
 	cases := []hostileCase{
-		// What is as it must be.
+		// Packages that are accepted.
 		{name: "signed as it must be", files: signedGood, o: require, verified: true},
 		{name: "named by key identifier", files: as(vendor, cmsForm{keyID: true}), o: require, verified: true},
 		{name: "BER with indefinite lengths", files: good.with(texts{"vnfd.mf": text + asBER(t, vendor.makeCMS(t, text, cmsForm{}))}), o: require, verified: true},

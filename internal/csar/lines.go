@@ -119,7 +119,10 @@ func checkText(file string, data []byte) vnfm.Problems {
 				return vnfm.Problems{{File: file, Line: l.number, Column: column(l.text, i), Summary: "the file is not UTF-8 text", Detail: "save it as UTF-8"}}
 			}
 			if r < ' ' && r != '\t' || r == 0x7f {
-				return vnfm.Problems{{File: file, Line: l.number, Column: column(l.text, i), Summary: "the file holds a control character", Detail: "this is a text file of \"key: value\" lines"}}
+				return vnfm.Problems{{
+					File: file, Line: l.number, Column: column(l.text, i),
+					Summary: "the file holds a control character", Detail: "this is a text file of \"key: value\" lines",
+				}}
 			}
 		}
 	}

@@ -98,7 +98,10 @@ func ParseManifest(file string, data []byte) (*Manifest, vnfm.Problems) {
 
 // parseManifest is ParseManifest with the severity of a digest that cannot be right.
 func parseManifest(file string, data []byte, damage vnfm.Severity) (*Manifest, vnfm.Problems) {
-	p := &manifestParser{damage: damage, findings: findings{file: file}, m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data}, metaLines: map[string]int{}, sets: map[string]bool{}}
+	p := &manifestParser{
+		damage: damage, findings: findings{file: file}, metaLines: map[string]int{}, sets: map[string]bool{},
+		m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data},
+	}
 	if ps := checkText(file, data); ps != nil {
 		return p.m, ps
 	}
@@ -404,7 +407,8 @@ func (p *manifestParser) checkTwice(list []Source) {
 		case f.Hash != "" && s.Hash != "" && f.Algorithm == s.Algorithm && f.Hash != s.Hash:
 			p.err(s.Line, s.Column, fmt.Sprintf("%q is listed twice with different digests", s.Path), fmt.Sprintf("first on line %d", f.Line))
 		case f.Hash != "" && s.Hash != "" && f.Algorithm != s.Algorithm:
-			p.err(s.Line, s.Column, fmt.Sprintf("%q is listed twice, with a %s and a %s digest", s.Path, f.Algorithm, s.Algorithm), fmt.Sprintf("first on line %d; leave one of them", f.Line))
+			p.err(s.Line, s.Column, fmt.Sprintf("%q is listed twice, with a %s and a %s digest", s.Path, f.Algorithm, s.Algorithm),
+				fmt.Sprintf("first on line %d; leave one of them", f.Line))
 		default:
 			p.warn(s.Line, s.Column, fmt.Sprintf("%q is listed twice", s.Path), fmt.Sprintf("first on line %d", f.Line))
 		}

@@ -25,7 +25,10 @@ const (
 // metaKeys maps lower-case keys to canonical ones.
 var metaKeys = func() map[string]string {
 	keys := map[string]string{"tosca-meta-version": KeyMetaFileVersion}
-	for _, key := range []string{KeyMetaFileVersion, KeyCSARVersion, KeyCreatedBy, KeyEntryDefinitions, KeyOtherDefinitions, KeyManifest, KeyChangeLog, KeyTests, KeyLicenses, KeyCertificate} {
+	for _, key := range []string{
+		KeyMetaFileVersion, KeyCSARVersion, KeyCreatedBy, KeyEntryDefinitions, KeyOtherDefinitions,
+		KeyManifest, KeyChangeLog, KeyTests, KeyLicenses, KeyCertificate,
+	} {
 		keys[strings.ToLower(key)] = key
 		keys[strings.ToLower(strings.TrimPrefix(key, "ETSI-"))] = key
 	}

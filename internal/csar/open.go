@@ -26,7 +26,7 @@ const spoolBytes = 4 << 20
 // the package: no digest covers them, so none of them can be used as a manifest, a chart or a script. The package's
 // digest is over all files.
 //
-// What is wrong with the content is in the problems. When it could not be opened as an
+// Faults of the content are in the problems. When it could not be opened as an
 // archive at all, archive and package are nil and the problems hold an error. The error
 // is for what is not the content's fault, as a missing path or a failing disk; all else is nil then.
 // The caller closes the archive when it is not nil, whatever the problems say.
@@ -163,7 +163,8 @@ func (f outerFiles) check() vnfm.Problems {
 	base := baseName(f.csar[0])
 	for _, name := range slices.Concat(f.cms, f.cert) {
 		if baseName(name) != base {
-			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]), Detail: "SOL 004 requires " + base + path.Ext(name)})
+			ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, File: name, Summary: fmt.Sprintf("the file is not named after %q", f.csar[0]),
+				Detail: "SOL 004 requires " + base + path.Ext(name)})
 		}
 	}
 	return ps
@@ -172,7 +173,8 @@ func (f outerFiles) check() vnfm.Problems {
 // verify checks the signature over the whole inner archive.
 func (f outerFiles) verify(outer Archive, o Options, problems *vnfm.Problems) Security {
 	if len(f.cms) == 0 {
-		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: f.csar[0], Summary: "the package lies in another archive without a signature", Detail: "option 2 requires " + baseName(f.csar[0]) + ".cms beside it"}
+		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: f.csar[0], Summary: "the package lies in another archive without a signature",
+			Detail: "option 2 requires " + baseName(f.csar[0]) + ".cms beside it"}
 		if o.signature() == SignatureRequire {
 			p.Severity = vnfm.SeverityError
 		}

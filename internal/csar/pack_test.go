@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestWriteZipIsDeterministic(t *testing.T) {
@@ -21,9 +22,7 @@ func TestWriteZipIsDeterministic(t *testing.T) {
 		t.Error("two zips of one package differ")
 	}
 	back, err := openBytes(first, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !bytes.Equal(zipBytes(t, back), first) {
 		t.Error("a zip of a zip differs")
 	}
@@ -69,9 +68,7 @@ func TestHash(t *testing.T) {
 					t.Fatalf("%q, %v", name, err)
 				}
 				got, err := os.ReadFile(filepath.Join(dir, "s.mf"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if diff := cmp.Diff(tt.want, string(got)); diff != "" {
 					t.Fatalf("manifest (-want +got):\n%s", diff)
 				}
@@ -117,13 +114,9 @@ func TestSignReplaces(t *testing.T) {
 func TestSignErrors(t *testing.T) {
 	leaf, other := issue(t, "Leaf", nil, nil), issue(t, "Other", nil, nil)
 	_, edwards, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	der, err := x509.MarshalPKCS8PrivateKey(edwards)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	block := func(kind string, data []byte) []byte { return pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}) }
 	tests := map[string]struct {
 		certificate, key []byte

@@ -276,7 +276,8 @@ func (r *reader) readRoot() {
 		return
 	}
 	if len(manifests) > 0 {
-		r.add(vnfm.SeverityError, place{file: manifests[0]}, fmt.Sprintf("the manifest must be named %s.mf", base), fmt.Sprintf("in a package without TOSCA-Metadata it is named after %s", r.p.Entry))
+		r.add(vnfm.SeverityError, place{file: manifests[0]}, fmt.Sprintf("the manifest must be named %s.mf", base),
+			fmt.Sprintf("in a package without TOSCA-Metadata it is named after %s", r.p.Entry))
 		return
 	}
 	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has no manifest %s.mf", base), "a package without TOSCA-Metadata needs one beside its YAML file")

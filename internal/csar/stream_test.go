@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // endless is a stream of zeros, as long as it is asked for.
@@ -34,40 +36,26 @@ func TestLargePackageStreams(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "package")
 	files.write(t, dir)
 	image := filepath.Join(dir, "Files", "image.raw")
-	if err := os.WriteFile(image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(image, size); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(image, nil, 0o600))
+	require.NoError(t, os.Truncate(image, size))
 	packed := filepath.Join(t.TempDir(), "package.zip")
 	out, err := os.Create(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w := zip.NewWriter(out)
 	for name, text := range files {
 		f, err := w.Create(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := io.WriteString(f, text); err != nil {
 			t.Fatal(err)
 		}
 	}
 	f, err := w.CreateHeader(&zip.FileHeader{Name: "Files/image.raw", Method: zip.Store})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := io.CopyN(f, endless{}, size); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
+	require.NoError(t, out.Close())
 	for _, path := range []string{dir, packed} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

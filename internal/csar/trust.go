@@ -191,7 +191,8 @@ func (v *verifier) chain(s signed, cert *x509.Certificate, known []*x509.Certifi
 	case errors.As(err, &unknown):
 		v.fail(s, fmt.Sprintf("the certificate %q that signed %s does not lead to a trust root", subject, s.noun), fmt.Sprintf("its issuer is %q; add the root, or put the intermediate certificates into the package", cert.Issuer.String()))
 	case errors.As(err, &bad) && bad.Reason == x509.Expired && bad.Cert != nil:
-		v.fail(s, fmt.Sprintf("the certificate %q in the chain of %q is not valid now", bad.Cert.Subject.String(), subject), fmt.Sprintf("it is valid from %s to %s", day(bad.Cert.NotBefore), day(bad.Cert.NotAfter)))
+		v.fail(s, fmt.Sprintf("the certificate %q in the chain of %q is not valid now", bad.Cert.Subject.String(), subject),
+			fmt.Sprintf("it is valid from %s to %s", day(bad.Cert.NotBefore), day(bad.Cert.NotAfter)))
 	default:
 		v.fail(s, fmt.Sprintf("the certificate %q that signed %s is not trusted", subject, s.noun), err.Error())
 	}

@@ -28,7 +28,7 @@ const (
 // twice (also when they differ only by case or "./"), encrypted entries, unknown
 // compression, and what is over the limits by its declared or its actual size.
 //
-// What the content does wrong comes back as *vnfm.InvalidError with one problem for each
+// Faults of the content are returned as *vnfm.InvalidError with one problem for each
 // entry; other errors are those of the file system.
 func openZipFile(f *os.File, l Limits) (Archive, error) {
 	st, err := f.Stat()

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -174,9 +175,7 @@ func TestOpenZipRefuses(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			a, err := openBytes(tt.data, tt.limits)
 			if tt.want == nil {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return
 			}
 			if a != nil {
@@ -249,17 +248,11 @@ func TestOpenZipInZip(t *testing.T) {
 	}
 	inner := zipOf(t, files...)
 	outer := filepath.Join(t.TempDir(), "outer.zip")
-	if err := os.WriteFile(outer, zipOf(t, zipTestEntry{name: "p.csar", data: inner, header: zip.FileHeader{Method: zip.Deflate}}), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(outer, zipOf(t, zipTestEntry{name: "p.csar", data: inner, header: zip.FileHeader{Method: zip.Deflate}}), 0o600))
 	st, err := os.Stat(outer)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, _, problems, err := Open(outer, Options{}, Limits{MaxRatio: 1500})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []string{
 		"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		fmt.Sprintf("error: p.csar: the files declare %d bytes in an archive of %d, a ratio of more than 1500", len(files)*ratioFloor, st.Size()),
@@ -272,17 +265,11 @@ func TestOpenZipInZip(t *testing.T) {
 func TestOpenZipAccepts(t *testing.T) {
 	data := zipOf(t, append(plain("./", "./a/", "./a/x.txt", "b", "ä/ö"), zipTestEntry{name: "exe", data: []byte("x"), header: zip.FileHeader{ExternalAttrs: 0o100755 << 16, CreatorVersion: 3 << 8}})...)
 	file := filepath.Join(t.TempDir(), "p.csar")
-	if err := os.WriteFile(file, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, data, 0o600))
 	f, err := OpenSource(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	a, err := openZipFile(f, Limits{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, f := range a.Files() {
 		names = append(names, f.Path)

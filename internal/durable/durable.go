@@ -14,7 +14,7 @@ func MkdirAll(dir string, mode fs.FileMode) error { return mkdirAll(dir, mode, S
 
 func mkdirAll(dir string, mode fs.FileMode, sync func(string) error) error {
 	if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
-		// What is not a directory is for os.MkdirAll to refuse.
+		// os.MkdirAll rejects a path that is not a directory.
 		return os.MkdirAll(dir, mode)
 	}
 	parent := filepath.Dir(dir)

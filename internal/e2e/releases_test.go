@@ -27,8 +27,8 @@ import (
 // buildProviderOf one is refused then, and goes on with the backup. A store of a later format
 // refuses the present one.
 //
-// What is not promised: a process of the former release that had the store open when it
-// was migrated did not look for the format again, and may have written a record since.
+// There is no promise for a process of the former release that had the store open when it
+// was migrated: it did not look for the format again, and may have written a record since.
 func TestAccTwoReleases(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)

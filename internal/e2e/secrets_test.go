@@ -284,7 +284,7 @@ func TestAccSecrets(t *testing.T) {
 	s.run(2, "plan", "-detailed-exitcode")
 	s.run(0, "apply", "-json", "-auto-approve")
 
-	// What terraform tells of a provider that died is output as well.
+	// Terraform's report of a crashed provider is output as well.
 	s.variables["level"] = "0"
 	s.gateway.set(1, true, func() {
 		for _, pid := range s.current.Load().providers() {

@@ -20,7 +20,7 @@ import (
 // Request is what is to be downloaded.
 type Request struct {
 	URL string
-	// What names it in errors: "the package".
+	// What is the name of the download in errors: "the package".
 	What string
 	// ETag is that of an earlier download, which need not be repeated.
 	ETag string

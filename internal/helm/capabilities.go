@@ -62,7 +62,7 @@ func ValidKubeVersion(version string) bool {
 func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
 	want := made.Metadata.KubeVersion
 	kube, err := common.ParseKubeVersion(version)
-	// What a vendor adds to a version is not a pre-release.
+	// A vendor's suffix of a version is not a pre-release.
 	if want == "" || (err == nil && chartutil.IsCompatibleRange(want, kube.String())) {
 		return nil
 	}

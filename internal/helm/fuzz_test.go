@@ -86,13 +86,9 @@ func FuzzDecode(f *testing.F) {
 			return
 		}
 		written, err := first.Encode()
-		if err != nil {
-			t.Fatalf("what was read cannot be written: %v", err)
-		}
+		require.NoError(t, err, "what was read cannot be written")
 		second, err := Decode(written)
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v", err)
-		}
+		require.NoError(t, err, "what was written cannot be read")
 		if diff := cmp.Diff(first.Differing(second), []string(nil)); diff != "" {
 			t.Errorf("read again it differs: %s", diff)
 		}

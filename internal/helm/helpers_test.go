@@ -105,8 +105,6 @@ func render(t *testing.T, files fstest.MapFS, values map[string]any) (*Rendering
 func rendered(t *testing.T, files fstest.MapFS, values map[string]any) *Rendering {
 	t.Helper()
 	r, ps := render(t, files, values)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	return r
 }

@@ -151,7 +151,7 @@ func TestRenderingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// What crosses to the helper process and back is as it was: nulls, large numbers, bytes that are not text.
+// Values survive the way to the helper process and back: nulls, large numbers, bytes that are not text.
 func TestValuesAreExact(t *testing.T) {
 	t.Parallel()
 	files := with("values.yaml", "dropped: 1\namf: { replicas: 1, image: 'amf:1' }\ndb: { enabled: true }\n")

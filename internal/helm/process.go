@@ -17,7 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// What Helm's libraries do with a chart ends when the chart wants it: a template may
+// A chart decides how long Helm's libraries work and how much memory they take: a template may
 // loop, and an archive unpacks to a hundred times its size. So it is done in a helper
 // process, and only texts come back.
 

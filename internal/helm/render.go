@@ -127,7 +127,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	// What the release is does not depend on its history, which no plan knows.
+	// The rendered release does not depend on its history, which no plan knows.
 	as := common.ReleaseOptions{Name: o.Release, Namespace: o.Namespace, Revision: 1, IsInstall: true}
 	values, err := util.ToRenderValuesWithSchemaValidation(made, config, as, caps, true)
 	if err != nil {

@@ -168,9 +168,7 @@ data:
 		{Options{Release: "a", KubeVersion: "1.31.2", APIVersions: []string{"monitoring.coreos.com/v1"}}, []string{"version: v1.31.2", "true true false true"}},
 	} {
 		r, ps := c.Render(t.Context(), tt.options)
-		if len(ps) > 0 {
-			t.Fatal(ps)
-		}
+		require.Empty(t, ps)
 		for _, want := range tt.want {
 			if text := r.manifest(); !strings.Contains(text, want) {
 				t.Errorf("want %q in:\n%s", want, text)
@@ -183,9 +181,7 @@ func TestChartMayDemandAVersion(t *testing.T) {
 	c, err := Load(t.Context(), with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\nkubeVersion: '>= 1.30.2 < 1.36'\n"), "Files/core")
 	require.NoError(t, err)
 	r, ps := c.Render(t.Context(), Options{Release: "a"})
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	const refused = `Files/core/Chart.yaml: the chart core is for Kubernetes >= 1.30.2 < 1.36, and VIM "edge" has %s: upgrade the cluster, or use a package whose chart supports it`
 	for version, fits := range map[string]bool{
 		"v1.30.2": true, "v1.33.4-gke.1245000": true, "v1.30.2+k3s1": true, "v1.35.0-eks-1": true, "v1.30.1": false, "v1.36.3": false, "unheard of": false,

@@ -48,7 +48,7 @@ func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any,
 		for _, leaf := range leaves(invalid) {
 			attribute, reason := o.Attribute, leaf.ErrorKind.LocalizedString(message.NewPrinter(language.English))
 			if way := valueWay(made, leaf.InstanceLocation); o.secret(way) {
-				// What it says may quote the value, or tell its length.
+				// The message may quote the value, or tell its length.
 				attribute, reason = o.SecretAttribute, "it does not meet "+strings.Join(leaf.ErrorKind.KeywordPath(), ".")
 			} else if extra, ok := leaf.ErrorKind.(*kind.AdditionalProperties); ok && slices.ContainsFunc(extra.Properties, func(name string) bool { return o.holds(append(way, name)) }) {
 				attribute = o.SecretAttribute

@@ -86,9 +86,7 @@ func TestShownSecrets(t *testing.T) {
 		},
 		Secrets: [][]string{{"amf", "key"}, {"users", "0"}},
 	})
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	if diff := cmp.Diff([]string{"amf.pin", "db.admin", "users.1.login"}, r.ShownSecrets()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestValues(t *testing.T) {
@@ -16,9 +17,7 @@ func TestValues(t *testing.T) {
 		"upf.args":            []any{float64(1), "two"},
 		"amf.annotations.new": "e",
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := map[string]any{
 		"amf": map[string]any{
 			"replicas": int64(2), "annotations": map[string]any{"a.b/c": "d", "new": "e"}, "image": map[string]any{"tag": "1.2,3"},

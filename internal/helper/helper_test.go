@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 var work = New("work", func(what string) string {
@@ -85,9 +87,7 @@ func TestCallKnowsNothing(t *testing.T) {
 	t.Setenv("PLANTED_TOKEN", "planted")
 	for {
 		p, used, err := work.process()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		p.close()
 		if !used {
 			break

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 // deep is a BaseHOT that hands parameters on to nested templates, over two of them.
@@ -86,9 +87,7 @@ func TestHide(t *testing.T) {
 					continue
 				}
 				var body map[string]any
-				if err := json.Unmarshal([]byte(stack.Files[name]), &body); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, json.Unmarshal([]byte(stack.Files[name]), &body))
 				note(name, body["parameters"])
 				if diff := cmp.Diff(s.nested[name].body["resources"], body["resources"]); diff != "" {
 					t.Errorf("%s (-want +got):\n%s", name, diff)

@@ -28,8 +28,8 @@ func HasTemplates(p *vnfm.Package, f *vnfm.Flavour) bool {
 
 // Load reads the templates that a package brings for a deployment flavour, where
 // OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
-// its directory nested. Without them the VNFD is translated. What is read and followed is
-// taken from the budget.
+// its directory nested. Without them the VNFD is translated. Reading is charged to
+// the budget.
 func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
 	var ps vnfm.Problems
 	dir := path.Join(directory, f.ID)
@@ -56,7 +56,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	s.findVDUs(f, &ps)
 	s.findCopies(f, &ps)
 	if err := b.Err(); err != nil {
-		// What was found after the last step means nothing.
+		// The budget ended the reading, so the findings of later steps mean nothing.
 		ps = nil
 		ps.Errorf(t.file, 0, 0, "the file has %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -17,9 +18,7 @@ import (
 func TestExample(t *testing.T) {
 	content := os.DirFS("../../examples/packages/firewall")
 	d, problems := vnfd.Read(budget.New(t.Context(), budget.Limits{}), content, "Definitions/firewall.yaml")
-	if problems.HasErrors() {
-		t.Fatal(lines(problems))
-	}
+	require.False(t, problems.HasErrors(), lines(problems))
 	p := &vnfm.Package{Descriptor: d, Content: content}
 	for i := range d.Flavours {
 		f := &d.Flavours[i]
@@ -72,9 +71,7 @@ topology_template:
 		content[name] = file
 	}
 	d, problems := vnfd.Read(budget.New(t.Context(), budget.Limits{}), content, "v.yaml")
-	if problems.HasErrors() {
-		t.Fatal(lines(problems))
-	}
+	require.False(t, problems.HasErrors(), lines(problems))
 	s, ps := Load(budget.New(t.Context(), budget.Limits{}), &vnfm.Package{Descriptor: d, Content: content}, &d.Flavours[0])
 	return s, &d.Flavours[0], ps
 }

@@ -112,9 +112,7 @@ func TestCheckFailures(t *testing.T) {
 			tc.change(&cfg)
 			start := time.Now()
 			_, err := newClient(t, cfg).Check(t.Context())
-			if err == nil {
-				t.Fatal("no error")
-			}
+			require.Error(t, err)
 			t.Log(err)
 			var unreachable *vnfm.UnreachableError
 			var refused *CredentialsError
@@ -134,9 +132,7 @@ func TestCheckFailures(t *testing.T) {
 
 func TestLease(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	env, c, ns := labNamespace(t)
 	ctx := t.Context()
 	labels := map[string]string{"vnf": "x"}
 	holder := store.Holder()
@@ -170,9 +166,7 @@ func TestLease(t *testing.T) {
 	}
 	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 	release, lost, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-	if err != nil {
-		t.Fatalf("an expired lease: %v", err)
-	}
+	require.NoError(t, err, "an expired lease")
 	// Somebody takes it: the next renewal notices.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"pid=8 host=elsewhere"}}`)
 	select {
@@ -190,9 +184,7 @@ func TestLease(t *testing.T) {
 	// This process loses what it holds no longer: a server that was busy did not delete it.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+holder+leaseMark+`0123456789abcdef","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 	release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-	if err != nil {
-		t.Fatalf("the lease that this process has given back: %v", err)
-	}
+	require.NoError(t, err, "the lease that this process has given back")
 	if err := release(ctx); err != nil {
 		t.Error(err)
 	}
@@ -202,9 +194,7 @@ func TestLease(t *testing.T) {
 	if dead := deadHolder(holder); dead != "" {
 		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 		release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
-		if err != nil {
-			t.Fatalf("the lease of a dead process: %v", err)
-		}
+		require.NoError(t, err, "the lease of a dead process")
 		if err := release(ctx); err != nil {
 			t.Error(err)
 		}
@@ -215,9 +205,7 @@ func TestLease(t *testing.T) {
 // Lease that the server makes all the same must not stand in the way of the next.
 func TestLeaseInterrupted(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	env, c, ns := labNamespace(t)
 	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodDelete} {
 		ctx, cancel := context.WithCancel(t.Context())
 		plain := c.http
@@ -256,9 +244,7 @@ func TestLeaseInterrupted(t *testing.T) {
 // is wrong, and put right by the next one, which is early, since others would take the lease for one that has expired.
 func TestLeaseOfAClockThatIsSet(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	type renewal struct{ at, wrote time.Time }
 	renewals := make(chan renewal, 100)
 	plain := c.http
@@ -327,9 +313,7 @@ func TestLeaseWithoutRights(t *testing.T) {
 
 func TestPodsOf(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	amf := reference(t, c, "apps/v1", "Deployment", ns, "amf")
 	// The name of the second begins like a pod of the first.
 	other := reference(t, c, "apps/v1", "Deployment", ns, "amf-0123456789-abcde")

@@ -16,7 +16,7 @@ import (
 // Client talks to one API server over one transport. It is safe for concurrent use.
 type Client struct {
 	vim  string
-	peer Peer
+	peer vnfm.Peer
 	// namespace is the default one of the VIM, for its check.
 	namespace string
 	endpoint  *url.URL

@@ -31,22 +31,12 @@ type Config struct {
 	// VIM is the name of the VIM, for errors.
 	VIM string
 	// Peer is set for what is no VIM.
-	Peer Peer
+	Peer vnfm.Peer
 	// serviceAccount is the folder of the service account of a pod, where a test has another.
 	serviceAccount string
 }
 
-// Peer says in errors whom a client speaks to, and where that is configured.
-type Peer struct {
-	Name, Settings string
-}
-
-func (c Config) peer() Peer {
-	if c.Peer != (Peer{}) {
-		return c.Peer
-	}
-	return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: "its vnf_vim resource"}
-}
+func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM)) }
 
 // dialTimeout bounds the wait for an address that swallows packets.
 const dialTimeout = 10 * time.Second

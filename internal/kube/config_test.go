@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,18 +23,12 @@ import (
 func newCertificate(t *testing.T) (certificate, key string) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, &private.PublicKey, private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keyDER, err := x509.MarshalECPrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	encode := func(kind string, data []byte) string {
 		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: data}))
 	}
@@ -98,9 +93,7 @@ func TestNewRefusals(t *testing.T) {
 			t.Parallel()
 			_, err := New(Config{Connection: tc.connection, Credentials: tc.creds, VIM: "edge"})
 			if tc.attribute == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				return
 			}
 			var invalid *vnfm.InvalidError
@@ -179,9 +172,7 @@ func TestParseKubeconfig(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			got, err := parseKubeconfig(tc.text, tc.context)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(access{})); diff != "" {
 				t.Error(diff)
 			}
@@ -215,9 +206,7 @@ func TestParseKubeconfigRefusals(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			_, err := parseKubeconfig(tc.text, tc.context)
-			if err == nil {
-				t.Fatal("accepted")
-			}
+			require.Error(t, err)
 			mustSay(t, err, tc.says)
 			if strings.Contains(err.Error(), "planted-secret") {
 				t.Errorf("the error tells a secret: %v", err)
@@ -233,9 +222,7 @@ func TestConnectionOverridesKubeconfig(t *testing.T) {
 		Connection:  vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443", TLSServerName: "api.example.org", CACertificate: certificate},
 		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(kubeconfigOf(", insecure-skip-tls-verify: true", "token: t"))},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rc := c.config
 	if c.Endpoint() != "https://127.0.0.1:6443" || rc.ServerName != "api.example.org" || rc.Insecure || string(rc.CAData) != certificate || rc.BearerToken != "t" || rc.QPS != -1 {
 		t.Errorf("%s", rc)

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -27,9 +28,7 @@ func TestResourceWithoutAggregatedDiscovery(t *testing.T) {
 	c := labClient(t, env)
 	want := lookUp(t, c, "apps/v1", "StatefulSet")
 	groups, err := c.GroupVersions(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c = labClient(t, env)
 	c.http.Transport = plainJSON{c.http.Transport}
 	got := lookUp(t, c, "apps/v1", "StatefulSet")

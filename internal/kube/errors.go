@@ -17,11 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // CredentialsError says that the API server does not accept the credentials (401).
 type CredentialsError struct {
-	Peer     Peer
+	Peer     vnfm.Peer
 	Endpoint string
 	// Source names where the credentials are read from, again when they are refused; empty for
 	// those that were given as they are.

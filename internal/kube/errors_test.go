@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -88,9 +89,7 @@ func scripted(t *testing.T, answers ...func(http.ResponseWriter)) (*Client, *ato
 	}))
 	t.Cleanup(server.Close)
 	c, err := New(Config{VIM: "edge", Connection: vnfm.KubernetesConnection{Endpoint: server.URL}, Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "planted-secret"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c.retry = retryPolicy{base: time.Millisecond, limit: 5 * time.Millisecond, window: 5 * time.Second, propagationWindow: time.Second, attempts: 3, attemptTimeout: 5 * time.Second}
 	return c, &n
 }

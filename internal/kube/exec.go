@@ -110,7 +110,7 @@ func (e *execPlugin) inTurn(ctx context.Context, good func() bool) (*identity, e
 	return who, nil
 }
 
-// run runs the program. What it prints is in no error: it may be credentials.
+// run runs the program. Its output is in no error: it may be credentials.
 func (e *execPlugin) run(ctx context.Context) (*identity, error) {
 	asked, err := json.Marshal(execCredential{Kind: "ExecCredential", APIVersion: e.plugin.APIVersion, Spec: execSpec{Cluster: e.cluster}})
 	if err != nil {

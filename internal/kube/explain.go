@@ -22,7 +22,7 @@ import (
 )
 
 const (
-	// What a diagnosis says at most of one object.
+	// Limits of a diagnosis of one object.
 	maxEvents   = 5
 	maxPods     = 3
 	logLines    = 10
@@ -116,7 +116,7 @@ func (c *Client) explainNamespace(ctx context.Context, namespace string, subject
 		pods   map[string][]corev1.Pod
 		events []corev1.Event
 	)
-	// What cannot be read, for lack of rights or of time, is left out: the state of
+	// Objects that cannot be read, for lack of rights or of time, are left out: the state of
 	// the object is reported in any case.
 	wg.Go(func() { pods, _ = c.PodsOf(ctx, namespace, owners) })
 	wg.Go(func() { events, _ = c.eventsOf(ctx, namespace, "") })
@@ -356,7 +356,7 @@ func (c *Client) readLog(ctx context.Context, namespace, pod, container, previou
 		return ""
 	}
 	defer func() { _ = res.Body.Close() }()
-	// What came until the time was over is better than nothing.
+	// A partial log is better than none.
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	return tail(string(body))
 }

@@ -1,16 +1,6 @@
 package kube
 
-import (
-	"maps"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-)
-
-// Nested returns a nested value of an object's content without copying it.
-func Nested(root map[string]any, path ...string) (any, bool) {
-	value, found, err := unstructured.NestedFieldNoCopy(root, path...)
-	return value, found && err == nil
-}
+import "maps"
 
 // SetNested sets a nested value. The maps on the way to it are copied, root is not.
 func SetNested(root map[string]any, value any, path ...string) {

@@ -82,7 +82,7 @@ func (f fixedIdentity) renewed(_ context.Context, refused *identity) (*identity,
 
 // SourceError says that credentials cannot be read on this machine.
 type SourceError struct {
-	Peer Peer
+	Peer vnfm.Peer
 	// Source names where they are read.
 	Source string
 	Err    error

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -75,9 +76,7 @@ func (g *gate) saw(t *testing.T, want ...string) {
 
 func write(t *testing.T, path, text string) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 	return path
 }
 
@@ -103,20 +102,14 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	g := newGate(t, "token-1")
 	path := write(t, filepath.Join(t.TempDir(), "token"), "token-1\n")
 	c := newClient(t, Config{VIM: "edge", Connection: vnfm.KubernetesConnection{Endpoint: g.URL, TokenFile: path}})
-	if err := g.read(t, c); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.read(t, c))
 	g.accept("token-2")
 	write(t, path, "token-2")
-	if err := g.read(t, c); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.read(t, c))
 	g.saw(t, "token-2")
 	// While the file is being written, the last token is good for another try.
 	write(t, path, "")
-	if err := g.read(t, c); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, g.read(t, c))
 	write(t, path, "token-2\n")
 	g.accept("token-3")
 	err := g.read(t, c)
@@ -207,9 +200,7 @@ printf '{"kind":"ExecCredential","apiVersion":"`+execV1+`","status":{"token":"%s
 	runs := func(want int) {
 		t.Helper()
 		text, err := os.ReadFile(log)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := strings.Count(string(text), "\n"); got != want {
 			t.Errorf("the program ran %d times, want %d:\n%s", got, want, text)
 		}
@@ -266,9 +257,7 @@ func TestExecExpires(t *testing.T) {
 			strings.Replace(credential("token"), `"status":{`, `"status":{"expirationTimestamp":"`+expires.UTC().Format(time.RFC3339)+`",`, 1)+"'\n")
 		c := newClient(t, Config{VIM: "edge", Connection: vnfm.KubernetesConnection{Endpoint: g.URL, Exec: &vnfm.ExecPlugin{Command: command, APIVersion: execV1}}})
 		for range 2 {
-			if err := g.read(t, c); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, g.read(t, c))
 		}
 		if text, err := os.ReadFile(count + name); err != nil || len(text) != want {
 			t.Errorf("soon %t: the program ran %d times, want %d (%v)", soon, len(text), want, err)
@@ -299,9 +288,7 @@ func TestExecCertificate(t *testing.T) {
 	login := func() {
 		certificate, key := newCertificate(t)
 		text, err := json.Marshal(execCredential{Kind: "ExecCredential", APIVersion: execV1, Status: &execStatus{Certificate: certificate, Key: key}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		write(t, output, string(text))
 		accepted.Store(&certificate)
 	}
@@ -363,15 +350,11 @@ func TestKubeconfigFile(t *testing.T) {
 			script(t, filepath.Join(dir, "login"), "echo '"+credential("token-1")+"'\n")
 			config := strings.Replace(kubeconfigOf("", tc.user), "https://api.example.org:6443", g.URL, 1)
 			path := write(t, filepath.Join(dir, "config"), config)
-			c := newClient(t, Config{Peer: Peer{Name: "the store", Settings: "its settings"}, Connection: vnfm.KubernetesConnection{KubeconfigPath: path}})
-			if err := g.read(t, c); err != nil {
-				t.Fatal(err)
-			}
+			c := newClient(t, Config{Peer: vnfm.Peer{Name: "the store", Settings: "its settings"}, Connection: vnfm.KubernetesConnection{KubeconfigPath: path}})
+			require.NoError(t, g.read(t, c))
 			g.accept("token-2")
 			tc.renew(t, dir, config)
-			if err := g.read(t, c); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, g.read(t, c))
 			g.accept("token-3")
 			err := g.read(t, c)
 			var refused *CredentialsError
@@ -393,9 +376,7 @@ func TestKubeconfigFile(t *testing.T) {
 func TestInCluster(t *testing.T) {
 	g := newGate(t, "token-1")
 	at, err := url.Parse(g.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	certificate, _ := newCertificate(t)
 	folder := t.TempDir()
 	cfg := Config{VIM: "edge", Connection: vnfm.KubernetesConnection{InCluster: true}, serviceAccount: folder}
@@ -426,8 +407,6 @@ func TestInCluster(t *testing.T) {
 	for _, present := range []string{"token-1", "token-2"} {
 		g.accept(present)
 		write(t, token, present)
-		if err := g.read(t, c); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, g.read(t, c))
 	}
 }

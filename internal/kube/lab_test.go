@@ -33,6 +33,13 @@ func labClient(t *testing.T, env labtest.Env) *Client {
 	return newClient(t, labConfig(t, env))
 }
 
+// labNamespace returns the lab with a client and a namespace of the test's own.
+func labNamespace(t *testing.T) (labtest.Env, *Client, string) {
+	t.Helper()
+	env := labtest.Kubernetes(t)
+	return env, labClient(t, env), env.Namespace(t)
+}
+
 func gvk(apiVersion, kind string) schema.GroupVersionKind {
 	return schema.FromAPIVersionAndKind(apiVersion, kind)
 }

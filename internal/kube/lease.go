@@ -75,7 +75,9 @@ var leaseResource = Resource{
 // when the lease could not be renewed in time or was taken: the work must stop.
 // Missing rights are an error for which apierrors.IsForbidden is true, a missing
 // namespace one for which apierrors.IsNotFound is.
-func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder string, labels map[string]string) (release func(context.Context) error, lost <-chan struct{}, err error) {
+func (c *Client) AcquireLease(
+	ctx context.Context, namespace, name, holder string, labels map[string]string,
+) (release func(context.Context) error, lost <-chan struct{}, err error) {
 	ref := Ref{Resource: leaseResource, Namespace: namespace, Name: name}
 	// The mark tells this acquisition from others of the same process.
 	random := make([]byte, 8)
@@ -98,7 +100,7 @@ func (c *Client) AcquireLease(ctx context.Context, namespace, name, holder strin
 		lease, err = c.tryLease(acquiring, ref, holder, labels)
 		if ctx.Err() != nil {
 			if err == nil {
-				// What cannot be deleted now ends by itself.
+				// A Lease that cannot be deleted now expires.
 				err = c.deleteLease(acquiring, ref, lease)
 			}
 			return nil, nil, errors.Join(fmt.Errorf("acquiring %s: %w", ref, ctx.Err()), err)

@@ -15,9 +15,7 @@ import (
 
 func TestApply(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	env, c, ns := labNamespace(t)
 	ref := reference(t, c, "v1", "ConfigMap", ns, "settings")
 	obj := manifest(ref, map[string]any{"data": map[string]any{"level": "info"}})
 
@@ -64,9 +62,7 @@ func TestApply(t *testing.T) {
 
 func TestApplyRefusals(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 
 	t.Run("unknown field", func(t *testing.T) {
 		ref := reference(t, c, "v1", "Service", ns, "s")
@@ -127,9 +123,7 @@ func TestResource(t *testing.T) {
 
 func TestDeleteAndMetadata(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	ref := reference(t, c, "v1", "ConfigMap", ns, "a")
 	// An object without any applied field would have no managed fields.
 	applied(t, c, ref, manifest(ref, map[string]any{"data": map[string]any{"k": "v"}}))
@@ -160,9 +154,7 @@ func TestDeleteAndMetadata(t *testing.T) {
 
 func TestListPages(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	r := lookUp(t, c, "v1", "ConfigMap")
 	names := []string{"a", "b", "c"}
 	for _, n := range names {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -75,9 +76,7 @@ func TestReady(t *testing.T) {
 			t.Parallel()
 			// This decodes numbers as the client does.
 			obj := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(tc.object), &obj.Object); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(tc.object), &obj.Object))
 			isReady, hasFailed, reason, message := Ready(obj, nil)
 			got := not
 			switch {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -84,9 +85,7 @@ func TestQuotedValuesOfSecretFields(t *testing.T) {
 				TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Reason: metav1.StatusReasonInvalid, Message: tc.message,
 				Details: &metav1.StatusDetails{Causes: tc.causes},
 			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := newServerError(&http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(""))}, body, request{})
 			if got.Error() != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)

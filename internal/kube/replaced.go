@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -65,10 +66,7 @@ type replacedWait struct {
 func (w *replacedWait) list(pods map[string]*unstructured.Unstructured) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	clear(w.pods)
-	for name, pod := range pods {
-		w.pods[name] = pod
-	}
+	w.pods = maps.Clone(pods)
 	w.look()
 }
 

@@ -59,8 +59,8 @@ func leadsToField(n jsonpath.Node) bool {
 	}
 }
 
-// judge applies the rule. What the controller said of an older generation of the
-// object says nothing of this one.
+// judge applies the rule. A status of an older generation of the object is
+// not considered.
 func (r *Rule) judge(obj *unstructured.Unstructured) *verdict {
 	if seen := integer(obj, obj.GetGeneration(), "status", "observedGeneration"); seen < obj.GetGeneration() {
 		return notObserved(obj)

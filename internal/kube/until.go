@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"maps"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,11 +71,7 @@ func (u *untilWait) list(i int, objects map[string]*unstructured.Unstructured) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	// The follower goes on using its own map.
-	own := make(map[string]*unstructured.Unstructured, len(objects))
-	for name, obj := range objects {
-		own[name] = obj
-	}
-	u.objects[i] = own
+	u.objects[i] = maps.Clone(objects)
 	u.wake()
 }
 
@@ -106,11 +103,7 @@ func (u *untilWait) current() (objects []map[string]*unstructured.Unstructured, 
 	complete = true
 	for _, of := range u.objects {
 		complete = complete && of != nil
-		own := make(map[string]*unstructured.Unstructured, len(of))
-		for name, obj := range of {
-			own[name] = obj
-		}
-		objects = append(objects, own)
+		objects = append(objects, maps.Clone(of))
 	}
 	return objects, complete
 }

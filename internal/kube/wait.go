@@ -202,7 +202,7 @@ func (w *readyWait) unready() []subject {
 		}
 		out = append(out, subject{ref: ref, obj: w.objects[i], verdict: v})
 	}
-	// What failed for good is what the reader has to know first.
+	// Permanent failures come first.
 	slices.SortStableFunc(out, func(a, b subject) int { return failedFirst(a.verdict) - failedFirst(b.verdict) })
 	return out
 }

@@ -45,9 +45,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 
 func TestWaitReadyRollOut(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	web := reference(t, c, "apps/v1", "Deployment", ns, "web")
 	none := reference(t, c, "apps/v1", "Deployment", ns, "none")
 	settings := reference(t, c, "v1", "ConfigMap", ns, "settings")
@@ -126,9 +124,7 @@ func TestWaitReadyRequests(t *testing.T) {
 
 func TestWaitReadyNever(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "amf")
 	missing := reference(t, c, "v1", "Service", ns, "gone")
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "never-ready"}))
@@ -145,9 +141,7 @@ func TestWaitReadyNever(t *testing.T) {
 
 func TestWaitReadyCrash(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "smf")
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "crash"}))
 	var reported atomic.Value
@@ -168,9 +162,7 @@ func TestWaitReadyCrash(t *testing.T) {
 
 func TestWaitReadyJob(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	job := func(name string, annotations map[string]any) Ref {
 		ref := reference(t, c, "batch/v1", "Job", ns, name)
 		template := podTemplate(name, annotations)
@@ -210,9 +202,7 @@ func TestWaitReadyJob(t *testing.T) {
 
 func TestWaitReadyProgressDeadline(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "upf")
 	obj := deployment(ref, 1, map[string]any{"lab.vnf/fail": "image"})
 	fields(t, obj, "spec")["progressDeadlineSeconds"] = 2
@@ -226,9 +216,7 @@ func TestWaitReadyProgressDeadline(t *testing.T) {
 
 func TestWaitReadyCancel(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	ref := reference(t, c, "apps/v1", "Deployment", ns, "amf")
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "never-ready"}))
 	ctx, cancel := context.WithCancel(t.Context())
@@ -247,9 +235,7 @@ func TestWaitReadyCancel(t *testing.T) {
 
 func TestWaitReadyClaim(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	class := reference(t, c, "storage.k8s.io/v1", "StorageClass", "", ns+"-late")
 	applied(t, c, class, manifest(class, map[string]any{"provisioner": "example.org/none", "volumeBindingMode": "WaitForFirstConsumer"}))
 	t.Cleanup(func() { _ = c.Delete(context.WithoutCancel(t.Context()), class, DeleteOptions{}) })
@@ -273,9 +259,7 @@ func TestWaitReadyClaim(t *testing.T) {
 
 func TestWaitReadyDefinition(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	group := ns + ".example.org"
 	crd := reference(t, c, "apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "slices."+group)
 	if _, err := c.Resource(t.Context(), gvk(group+"/v1", "Slice")); !isUnknownKind(err) {
@@ -349,9 +333,7 @@ func TestWaitSurvivesCut(t *testing.T) {
 
 func TestWaitGone(t *testing.T) {
 	t.Parallel()
-	env := labtest.Kubernetes(t)
-	c := labClient(t, env)
-	ns := env.Namespace(t)
+	_, c, ns := labNamespace(t)
 	kept := reference(t, c, "v1", "ConfigMap", ns, "kept")
 	plain := reference(t, c, "v1", "ConfigMap", ns, "plain")
 	stays := reference(t, c, "v1", "ConfigMap", ns, "stays")

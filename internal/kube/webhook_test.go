@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestWebhookIn(t *testing.T) {
@@ -59,9 +60,7 @@ func TestWebhooksAreAwaited(t *testing.T) {
 		}
 		c, n := scripted(t, append(answers, configMap)...)
 		waits := map[string]int{}
-		if err := apply(AwaitWebhooks(t.Context(), func(what string) { waits[what]++ }), c); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, apply(AwaitWebhooks(t.Context(), func(what string) { waits[what]++ }), c))
 		want := map[string]int{
 			"webhook v.example.com: connection refused":                            1,
 			"webhook v.example.com: x509: certificate signed by unknown authority": 9,

@@ -205,7 +205,7 @@ func Secrets(text string) []string {
 				secrets = append(secrets, s)
 			}
 		}
-		// What does not decode is refused elsewhere.
+		// Undecodable data is rejected elsewhere.
 		if key, err := decode("client-key-data", u.User.KeyData); err == nil && isPEM(key) {
 			secrets = append(secrets, key)
 		}
@@ -366,7 +366,7 @@ func (c *Config) setCluster(n *namedCluster, local bool) error {
 	return nil
 }
 
-// setUser takes over a user. What the text contains wins over files, as it does for kubectl; the
+// setUser takes over a user. Inline data wins over files, as it does for kubectl; the
 // file of a token wins over a token.
 func (c *Config) setUser(u user, local bool) error {
 	for _, ref := range []struct{ key, path string }{

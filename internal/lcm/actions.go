@@ -37,7 +37,7 @@ func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOpe
 	i := &u.instance.Value
 	next := *i
 	describe(&next, o.spec, o.to)
-	// What is made on a VIM that is new to the instance must be found there.
+	// Objects on a VIM that is new to the instance must be found there.
 	i.Connections, i.Cluster = next.Connections, addons.AnnouncedCluster(i.Cluster, next.Cluster)
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
 		return err

@@ -186,9 +186,8 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 
 	// One is taken out, the other one changed.
 	spec.Cluster.Addons = map[string]vnfm.Addon{"ccm": {Source: source, Namespace: "kube-system", Values: map[string]any{"replicas": 2}}}
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if got, want := y.takeCalls(), `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}
@@ -240,9 +239,8 @@ func TestAddonThatFailed(t *testing.T) {
 	y.broken = ""
 	delete(spec.Cluster.Addons, "ccm")
 	spec.Cluster.Addons["cni"] = vnfm.Addon{Source: source, Namespace: "kube-system"}
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if got, want := y.takeCalls(), `make edge, remove ccm in "cloud" by its chart, make cni, await edge`; got != want {
 		t.Errorf("done: %s, want %s", got, want)
 	}

@@ -67,20 +67,7 @@ func (e *Engine) withCluster(ctx context.Context, d vnfm.InfraDriver, i *vnfm.In
 // completeCluster fills what a workload cluster's specification leaves to its
 // management cluster: the namespace, and the version of Cluster API that generated
 // objects are written in, see clusterAPIVersion.
-func (e *Engine) completeCluster(ctx context.Context, spec *vnfm.InstanceSpec, ask bool) error {
-	if spec.Cluster == nil {
-		return nil
-	}
-	s, err := e.store(ctx)
-	if err != nil {
-		return err
-	}
-	// The record alone: a preview must not need the credentials, which may be a workload
-	// cluster's and live on another one.
-	vim, err := vims.Get(ctx, s, spec.VIMID)
-	if err != nil {
-		return err
-	}
+func (e *Engine) completeCluster(ctx context.Context, s store.Store, vim *vnfm.VIM, spec *vnfm.InstanceSpec, ask bool) (err error) {
 	cluster := *spec.Cluster
 	spec.Cluster = &cluster
 	spec.Namespace = e.namespaceOf(*spec, vim)

@@ -56,7 +56,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		return nil
 	}
 	e := w.open(t)
-	// What an infra driver renders it conceals itself.
+	// An infra driver conceals the secrets of its own rendering.
 	ctx := vnfm.WithConcealed(t.Context())
 	vnfm.Conceal(ctx, data)
 	i, err := e.Instantiate(ctx, spec)
@@ -72,9 +72,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		t.Fatal("the hook did not fail")
 	}
 	// A termination has no request to know its secrets from.
-	if err := w.open(t).Terminate(t.Context(), failed.Instance.ID, vnfm.TerminateSpec{}); err == nil {
-		t.Fatal("the hook did not fail")
-	}
+	require.Error(t, w.open(t).Terminate(t.Context(), failed.Instance.ID, vnfm.TerminateSpec{}), "the hook did not fail")
 	occs, err := w.open(t).Operations(t.Context(), failed.Instance.ID)
 	require.NoError(t, err)
 	var texts []string

@@ -106,9 +106,7 @@ func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	encoded, ok := db.(store.EncodedBlobs)
-	if !ok {
-		t.Fatal("the store keeps no encoded contents")
-	}
+	require.True(t, ok, "the store keeps no encoded contents")
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	require.NoError(t, err)
 	return func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {

@@ -118,15 +118,11 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 		Exec:     &vnfm.ExecPlugin{Command: "aws", Args: []string{"eks", "get-token"}, Env: map[string]string{"AWS_PROFILE": "edge"}, APIVersion: "client.authentication.k8s.io/v1"},
 	}}
 	v, _, err := w.open(t).RegisterVIM(t.Context(), "", spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var plain []byte
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { plain = r.Data })
 	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, test := range map[string]struct {
 		change func(*store.Record)
 		field  string

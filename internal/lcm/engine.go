@@ -148,8 +148,8 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 func leaseLost(err error) bool { return errors.As(err, new(*vnfm.LeaseLostError)) }
 
 // lockForChange takes the lease of that name and returns a context that ends when the
-// lease is lost, and a function that gives it back. What is written with that context,
-// and with those derived from it, is refused once somebody else has had the lease.
+// lease is lost, and a function that gives it back. Writes with that context, and
+// with those derived from it, are rejected once somebody else has had the lease.
 func (e *Engine) lockForChange(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
 	e.applying.Store(true)
 	return e.lock(ctx, s, name, object)

@@ -30,17 +30,15 @@ func TestLifeOfAnInstance(t *testing.T) {
 
 	spec.ScaleLevels = map[string]int{"workers": 3}
 	spec.Description = "the core"
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if w.driver.counts["VDU1"] != 4 || i.Generation != 2 {
 		t.Errorf("after scale: counts %v, generation %d", w.driver.counts, i.Generation)
 	}
 
 	spec.OperationalState = vnfm.Stopped
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if w.driver.counts["VDU1"] != 0 {
 		t.Errorf("after stop: counts %v", w.driver.counts)
 	}
@@ -48,17 +46,15 @@ func TestLifeOfAnInstance(t *testing.T) {
 	spec.OperationalState = vnfm.Started
 	spec.LevelID, spec.ScaleLevels = "large", nil
 	spec.PackageID = w.onboard(t, "2.0").ID
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if w.driver.counts["VDU1"] != 3 || i.PackageID != spec.PackageID {
 		t.Errorf("after change of package and level: counts %v, package %s", w.driver.counts, i.PackageID)
 	}
 
 	w.driver.objects["v1/ConfigMap a"] = "drifted: data.version"
-	if i, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	want := []string{
 		"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED", "SCALE COMPLETED", "OPERATE COMPLETED",
 		"CHANGE_VNFPKG COMPLETED", "OPERATE COMPLETED", "SCALE_TO_LEVEL COMPLETED", "HEAL COMPLETED",
@@ -66,9 +62,8 @@ func TestLifeOfAnInstance(t *testing.T) {
 	if diff := cmp.Diff(want, w.operations(t, i.ID)); diff != "" {
 		t.Errorf("operations (-want +got):\n%s", diff)
 	}
-	if _, err = w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	_, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
 	if got := len(w.operations(t, i.ID)); got != len(want) {
 		t.Errorf("an update without a difference made %d operations", got-len(want))
 	}
@@ -138,9 +133,7 @@ func TestHowACreateEnds(t *testing.T) {
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			_, err := w.Instantiate(ctx, spec)
-			if err == nil {
-				t.Fatal("no error")
-			}
+			require.Error(t, err)
 			if !tc.cancel && !errors.Is(err, errBroken) {
 				t.Errorf("the cause is lost: %v", err)
 			}
@@ -429,9 +422,7 @@ func TestALostStore(t *testing.T) {
 	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Fatalf("terminating without a record: %v", err)
 	}
-	if len(lost.driver.objects) != 2 {
-		t.Fatal("something was removed without a record")
-	}
+	require.Len(t, lost.driver.objects, 2, "something was removed without a record")
 	vimSpec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
 	v, _, err := lost.RegisterVIM(t.Context(), w.vimID, vimSpec)
 	require.NoError(t, err)
@@ -483,9 +474,8 @@ func TestALostStore(t *testing.T) {
 	// Without a known status the next apply applies everything again.
 	second := w.spec()
 	second.Name = "second"
-	if i, err = w.Instantiate(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	i, err = w.Instantiate(t.Context(), second)
+	require.NoError(t, err)
 	restored, err := lost.Update(t.Context(), i.ID, second)
 	require.NoError(t, err)
 	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {

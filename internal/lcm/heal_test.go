@@ -36,7 +36,7 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 		t.Fatalf("a heal that fails: %v", err)
 	}
 	w.driver.fail = nil
-	// What was replaced already is not there any more: that is not a mistake of the user's.
+	// A VNFC that was replaced already no longer exists: that is not the user's mistake.
 	w.driver.vnfcs = []string{"VDU1-2", "VDU1-3"}
 	healed := w.mustUpdate(t, i.ID, spec)
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
@@ -86,7 +86,7 @@ func TestHealOfAnother(t *testing.T) {
 			if healed.Status != vnfm.StatusInstantiated || healed.HealTrigger != next.Trigger {
 				t.Errorf("healed: %s, trigger %q", healed.Status, healed.HealTrigger)
 			}
-			// What the first left undone is finished by a repair.
+			// A repair finishes the first operation.
 			if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
 				t.Errorf("operations: %v", got)
 			}

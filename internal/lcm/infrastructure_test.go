@@ -48,7 +48,7 @@ func TestParamOwners(t *testing.T) {
 	}
 }
 
-// What a package can be instantiated on is for the drivers to say; Kubernetes when none does.
+// The drivers decide on which VIMs a package can be instantiated; Kubernetes is the default.
 func TestTypesOfAPackage(t *testing.T) {
 	for _, tt := range []struct {
 		kubernetes, openstack bool

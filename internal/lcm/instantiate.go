@@ -70,8 +70,10 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	if err := e.completeCluster(ctx, spec, true); err != nil {
-		return s, nil, nil, err
+	if spec.Cluster != nil {
+		if err := e.completeCluster(ctx, s, vim, spec, true); err != nil {
+			return s, nil, nil, err
+		}
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
@@ -175,7 +177,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	}
 	describe(&en.Value, spec, r)
 	if spec.Heal != nil {
-		// What is new has nothing to be healed of.
+		// A new instance has nothing to heal.
 		en.Value.HealTrigger = spec.Heal.Trigger
 	}
 	if spec.RotationTrigger != "" {
@@ -311,7 +313,7 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks
 	if err := op.rollBack(ctx, cause); err != nil {
 		return e.keepFailed(ctx, op, joinErrors(cause, err))
 	}
-	// What management drivers have made elsewhere goes as it goes in a termination.
+	// Objects of management drivers outside of the VIM are removed as in a termination.
 	o.Kind = vnfm.OpTerminate
 	err := e.runHook(ctx, op, o, false)
 	if err == nil {

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -98,9 +100,7 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 	spec := w.clusterSpec()
 	spec.RotationTrigger = "at birth"
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 1 {
 		t.Fatalf("the trigger of a new cluster: %v, kubeconfig %d", err, c.number)
 	}

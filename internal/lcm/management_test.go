@@ -157,7 +157,7 @@ func TestEndHookIsContinued(t *testing.T) {
 	var during *vnfm.Instance
 	d.fail = func(hook string) error {
 		if hook == "scale_end" {
-			// What a plan finds should the process be killed here.
+			// The record that a plan would find if the process were killed here.
 			during, err = w.Instance(t.Context(), i.ID)
 			return errors.Join(errBroken, err)
 		}
@@ -240,7 +240,7 @@ func TestForcefulTerminationGoesOn(t *testing.T) {
 	}
 }
 
-// What a creation made outside of the VIM goes when it is rolled back.
+// A rollback removes objects of a creation outside of the VIM, too.
 func TestRolledBackCreationRunsTheEnd(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	spec.OnFailure = vnfm.OnFailureRollback
@@ -256,7 +256,7 @@ func TestRolledBackCreationRunsTheEnd(t *testing.T) {
 	same(t, "calls", d.taken(), []string{"INSTANTIATE instantiate_end", "TERMINATE terminate_start", "TERMINATE terminate_end"})
 }
 
-// What is wrong with parameters is found by the plan.
+// The plan finds wrong parameters.
 func TestParamsAreCheckedAtPlan(t *testing.T) {
 	w, _, spec := newWorkerEnv(t)
 	check := func(what string, secrets map[string]any, later bool, want ...string) {
@@ -274,7 +274,7 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 	check("whole", spec.SecretParams, false)
 	check("missing", nil, false, "additional_params[site]: the password is missing")
 	check("known later", nil, true)
-	// What of it is known only later says nothing of the objects.
+	// Parameters that are known only later do not affect the objects.
 	later := spec
 	later.AdditionalParams, later.ParamsLater = map[string]any{"site": map[string]any{"username": nil}}, []string{"site"}
 	later.SecretParams = nil

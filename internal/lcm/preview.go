@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -55,15 +56,27 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
-	if err := e.completeCluster(ctx, spec, false); err != nil {
-		return nil, err
+	if spec.Cluster != nil {
+		s, err := e.store(ctx)
+		if err != nil {
+			return nil, err
+		}
+		// The record alone: a preview must not need the credentials, which may be a workload
+		// cluster's and live on another one.
+		vim, err := vims.Get(ctx, s, spec.VIMID)
+		if err != nil {
+			return nil, err
+		}
+		if err := e.completeCluster(ctx, s, vim, spec, false); err != nil {
+			return nil, err
+		}
 	}
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
 		return problems, err
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
-		// What is known of the parameters of management drivers is checked all the same.
+		// The known parameters of management drivers are checked all the same.
 		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
 	}

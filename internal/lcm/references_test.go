@@ -307,8 +307,6 @@ func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 func (w *env) theInstance(t *testing.T) string {
 	t.Helper()
 	recs := w.records(t, store.KindInstance)
-	if len(recs) != 1 {
-		t.Fatalf("%d instances", len(recs))
-	}
+	require.Len(t, recs, 1)
 	return recs[0].ID
 }

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -47,9 +49,7 @@ func TestRegistriesOnOneHost(t *testing.T) {
 			var wg sync.WaitGroup
 			for _, host := range test.hosts {
 				keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				e := lcm.New(lcm.Config{
 					OpenStore: func(ctx context.Context) (store.Store, error) {
 						return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")

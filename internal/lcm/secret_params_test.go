@@ -149,7 +149,7 @@ func TestSecretParamsOfALostRecord(t *testing.T) {
 	same(t, "operations", w.operations(t, id), []string{"HEAL COMPLETED"})
 }
 
-// What depends on secret parameters that are known later is not shown, and all else is.
+// Objects that depend on secret parameters of unknown value are not shown, all others are.
 func TestSecretParamsKnownLater(t *testing.T) {
 	w, _, spec := newWorkerEnv(t)
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "in clear"}}

@@ -51,7 +51,7 @@ func TestAPackageBelongsToEveryResource(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.ReleasePackage(t.Context(), p.ID, "north"))
 	there(p, true)
-	// What comes back stays when its instance goes.
+	// A package that is onboarded again outlives its instance.
 	onboard("south")
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	there(p, true)

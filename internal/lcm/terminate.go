@@ -62,7 +62,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(en.Value.Name) + ",", ID: id, By: users}
 		}
 	}
-	// What else may be wrong is for the operation to find out, and to note.
+	// The operation finds and records all other faults.
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err
 	}

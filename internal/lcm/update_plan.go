@@ -129,15 +129,15 @@ func (p *planner) add(o plannedOperation) {
 	}
 	o.Status = vnfm.StatusInstantiated
 	if !p.applied && !p.repaired && (o.Type == vnfm.OpModifyInfo || p.unfinished != nil) {
-		// What an earlier operation left undone is repaired after this one only.
+		// Leftovers of an earlier operation are repaired only after this one.
 		o.Status = p.record.Status
 	}
 	p.record.Status = o.Status
 	p.operations = append(p.operations, o)
 }
 
-// continues reports whether an operation continues the unfinished one. What was done for one heal is not done for another:
-// with another trigger, or of other VNFCs, it is an operation of its own. A repair finishes any HEAL.
+// continues reports whether an operation continues the unfinished one. A heal with another
+// trigger, or of other VNFCs, is an operation of its own. A repair finishes any HEAL.
 func (p *planner) continues(kind vnfm.OperationType, params map[string]any) bool {
 	if p.unfinished == nil || p.unfinished.Type != kind {
 		return false
@@ -357,7 +357,7 @@ func (p *planner) sendCredentials() {
 		return
 	}
 	paused := i.Cluster != nil && i.Cluster.Paused
-	// What a recovered record does not tell was sent before.
+	// A recovered record does not know the connections: they were sent before.
 	moved := len(i.Deliveries) == 0 && !paused && !i.Recovered
 	for _, d := range i.Deliveries {
 		moved = moved || d.URL != sink.URL

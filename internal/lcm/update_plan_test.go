@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -27,9 +28,7 @@ func planned(t *testing.T) planInput {
 	pkg := &vnfm.Package{ID: "pkg-1", Descriptor: &vnfm.Descriptor{ID: "vnfd-1", Flavours: []vnfm.Flavour{flavour("simple"), flavour("complex")}, DefaultFlavourID: "simple"}}
 	spec := vnfm.InstanceSpec{Name: "core", VIMID: "vim-1", PackageID: pkg.ID, Namespace: "core", OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume}
 	r, problems := resolveIn(pkg, spec)
-	if problems.HasErrors() {
-		t.Fatal(problems)
-	}
+	require.False(t, problems.HasErrors(), problems)
 	record := vnfm.Instance{ID: "i-1", VIMID: spec.VIMID, Namespace: spec.Namespace, Status: vnfm.StatusInstantiated}
 	describe(&record, spec, r)
 	return planInput{record: record, spec: spec, wanted: r, observed: true}
@@ -39,9 +38,7 @@ func planned(t *testing.T) planInput {
 func (in planInput) resolved(t *testing.T) planInput {
 	t.Helper()
 	r, problems := resolveIn(in.wanted.pkg, in.spec)
-	if problems.HasErrors() {
-		t.Fatal(problems)
-	}
+	require.False(t, problems.HasErrors(), problems)
 	in.wanted = r
 	return in
 }

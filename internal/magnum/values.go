@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// What Magnum takes by default.
+// Defaults of Magnum.
 const (
 	defaultProvider   = "amphora"
 	defaultSubnetCIDR = "10.0.0.0/24"

@@ -37,7 +37,7 @@ const (
 // Client talks to the services of one OpenStack as one user, in one project. It is safe
 // for concurrent use, and authenticates at the first request.
 type Client struct {
-	peer    Peer
+	peer    vnfm.Peer
 	access  *access
 	retry   retryPolicy
 	session *gophercloud.ProviderClient

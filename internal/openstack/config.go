@@ -1,6 +1,7 @@
 package openstack
 
 import (
+	"cmp"
 	"crypto/x509"
 	"fmt"
 	"net/url"
@@ -24,20 +25,10 @@ type Config struct {
 	// VIM is the name of the VIM, for errors.
 	VIM string
 	// Peer is set for what is not a VIM.
-	Peer Peer
+	Peer vnfm.Peer
 }
 
-// Peer says in errors whom a client speaks to, and where that is configured.
-type Peer struct {
-	Name, Settings string
-}
-
-func (c Config) peer() Peer {
-	if c.Peer != (Peer{}) {
-		return c.Peer
-	}
-	return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: "its vnf_vim resource"}
-}
+func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM)) }
 
 // defaultDomain is the id of the domain of users and projects that name none.
 const defaultDomain = "default"

@@ -19,7 +19,7 @@ import (
 
 // CredentialsError says that Keystone does not accept the credentials (401).
 type CredentialsError struct {
-	Peer    Peer
+	Peer    vnfm.Peer
 	AuthURL string
 	Err     error
 }

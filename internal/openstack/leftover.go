@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// What OpenStack's cloud provider and storage driver make in a cluster, by what they mark
+// The objects that OpenStack's cloud provider and storage driver make for a cluster, by what they mark
 // it with (cloud-provider-openstack: pkg/openstack/loadbalancer.go, pkg/csi/cinder).
 const (
 	loadBalancerPrefix = "kube_service_"

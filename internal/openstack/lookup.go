@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// What is looked up is found by its id, or else by its name. What is not there gives no
+// A lookup finds an object by its id, or else by its name. A missing object gives no
 // result and no error.
 
 // Image is an image of Glance.

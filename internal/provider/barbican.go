@@ -102,7 +102,7 @@ func readBarbican(ctx context.Context, value types.Object, src *seal.Source, use
 	connection, credentials := readAuth(m.Auth.Attributes())
 	keys, err := openstack.NewKeyManager(openstack.Config{
 		Connection: connection, Credentials: credentials, UserAgent: userAgent,
-		Peer: openstack.Peer{Name: "the OpenStack of encryption.barbican", Settings: barbicanAuth},
+		Peer: vnfm.Peer{Name: "the OpenStack of encryption.barbican", Settings: barbicanAuth},
 	})
 	if err != nil {
 		diags.Append(authProblems(err)...)

@@ -19,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -53,9 +54,7 @@ func newBarbican(t *testing.T) *barbican {
 		Connection:  vnfm.OpenStackConnection{AuthURL: b.env.AuthURL, Username: b.user.Name, ProjectName: b.user.Project},
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(b.user.Password)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.gate = b.proxy(b.env.Endpoints["key-manager"], b.guard, nil)
 	b.keystone = b.proxy(strings.TrimSuffix(b.env.AuthURL, "/v3"), nil, func(resp *http.Response) error {
 		// The catalogue leads to the gate.

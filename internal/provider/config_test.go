@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/hashicorp/terraform-plugin-testing/tfversion"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -43,9 +44,7 @@ func TestNoConfiguration(t *testing.T) {
 	})
 	for _, name := range []string{"store.db", "key.txt"} {
 		info, err := os.Stat(filepath.Join(state, "terraform-provider-vnf", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if mode := info.Mode().Perm(); mode&0o077 != 0 {
 			t.Errorf("%s is open to others: mode %#o", name, mode)
 		}
@@ -116,9 +115,7 @@ func newKey(t *testing.T) string {
 		}},
 	})
 	text, err := os.ReadFile(s.KeyFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	key := regexp.MustCompile("AGE-SECRET-KEY-1[A-Z0-9]+").FindString(string(text))
 	if key == "" {
 		t.Fatal("the key file holds no key")

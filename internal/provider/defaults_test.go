@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/stretchr/testify/require"
 )
 
 // TestPlanShowsDefaults: the plan of a new object has the defaults of arguments that are left
@@ -81,9 +82,7 @@ func applied(t *testing.T, plan tftypes.Value) tftypes.Value {
 			return tftypes.NewValue(v.Type(), nil), nil
 		}
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -97,9 +96,7 @@ func proposed(t *testing.T, config, state tftypes.Value) tftypes.Value {
 		return config
 	}
 	var configured, before map[string]tftypes.Value
-	if err := errors.Join(config.As(&configured), state.As(&before)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(config.As(&configured), state.As(&before)))
 	for name, v := range configured {
 		configured[name] = proposed(t, v, before[name])
 	}

@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -34,13 +36,9 @@ func newCLI(t *testing.T) *cli {
 	dir := filepath.Dir(buildProvider(t))
 	rc := filepath.Join(dir, "terraformrc")
 	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", dir, dir)
-	if err := os.WriteFile(rc, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(rc, []byte(text), 0o600))
 	root := filepath.Join(dir, "examples")
-	if err := os.CopyFS(root, os.DirFS("../../examples")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
 	env := []string{"TF_CLI_CONFIG_FILE=" + rc, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "VNF_ENCRYPTION_KEY="}
 	return &cli{binary: binary, root: root, env: env}
 }
@@ -206,9 +204,7 @@ func TestSecretsStayHidden(t *testing.T) {
 		t.Errorf("the outputs of the example are\n%s", out)
 	}
 	out += c.run(t, "resources/vnf_vim", vars, "plan", "-no-color", "-out=saved", "-var=kubeconfig="+lab.Kubeconfig)
-	if err := os.WriteFile(filepath.Join(c.root, "output.txt"), []byte(out), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(c.root, "output.txt"), []byte(out), 0o600))
 	if out := c.apply(t, "data-sources/vnf_vim", "vim_name=edge"); !strings.Contains(out, "has_gateway_api") {
 		t.Errorf("data-sources/vnf_vim:\n%s", out)
 	}
@@ -288,9 +284,7 @@ func kubeconfigSecrets(t *testing.T, text string) (written, decoded []string) {
 		value = strings.Trim(value, `"`)
 		written = append(written, value)
 		pem, err := base64.StdEncoding.DecodeString(value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		decoded = append(decoded, strings.Split(string(pem), "\n")[1])
 	}
 	if len(written) == 0 {
@@ -319,9 +313,7 @@ func grep(t *testing.T, root string, secrets []string) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if files == 0 {
 		t.Errorf("there is no file in %s", root)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 )
@@ -26,9 +27,7 @@ var lists = map[string][]string{
 func TestListsAreUniform(t *testing.T) {
 	t.Parallel()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	schemas := getSchema(t).DataSourceSchemas
 	for name, want := range lists {
 		s := schemas[name]
@@ -90,13 +89,9 @@ func rejected(t *testing.T, server tfprotov6.ProviderServer, name string, s *tfp
 	}
 	values[attribute] = tftypes.NewValue(tftypes.String, value)
 	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, values))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resp, err := server.ValidateDataResourceConfig(t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: name, Config: &config})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	n := 0
 	for _, d := range resp.Diagnostics {
 		if !d.Attribute.Equal(tftypes.NewAttributePath().WithAttributeName(attribute)) {

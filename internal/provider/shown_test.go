@@ -34,7 +34,7 @@ func TestSecretsInValuesAreWarnedOf(t *testing.T) {
 			case schema.ListNestedAttribute:
 				walk(where, a.NestedObject.Attributes)
 			case schema.DynamicAttribute:
-				// What of the parameters of an instance is whose is known with its package.
+				// The owner of each parameter of an instance is known with its package.
 				if !a.WriteOnly && where != "vnf_instance.additional_params" {
 					warns(where, isShown(a.Validators))
 				}

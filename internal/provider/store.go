@@ -229,7 +229,7 @@ func textOf(attributes map[string]attr.Value, name string) string {
 func kubernetesConfig(attributes map[string]attr.Value, userAgent string) kube.Config {
 	cfg := kube.Config{
 		Credentials: vnfm.Credentials{}, UserAgent: userAgent,
-		Peer: kube.Peer{Name: "the Kubernetes cluster of the store", Settings: kubernetesStore + " of the provider"},
+		Peer: vnfm.Peer{Name: "the Kubernetes cluster of the store", Settings: kubernetesStore + " of the provider"},
 	}
 	c := &cfg.Connection
 	paths, switches := attrs.MachineArguments()

@@ -39,7 +39,7 @@ func (h Host) signer() (ssh.Signer, error) {
 	if _, _, _, _, public := ssh.ParseAuthorizedKey(key); public == nil {
 		return nil, errors.New("the private key is a public key")
 	}
-	// What the parser says may quote the key.
+	// The parser's error may quote the key.
 	return nil, errors.New("the private key cannot be read: it must be PEM, of OpenSSH or PKCS")
 }
 

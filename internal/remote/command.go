@@ -13,12 +13,12 @@ import (
 
 // Command is a script to run on a host.
 type Command struct {
-	// What says what it does, for errors: "install Docker".
+	// What is the purpose of the command, for errors: "install Docker".
 	What string
 	// Script is POSIX shell. It never stands on a command line.
 	Script string
-	// Args are $1 and so on. What the script starts with them can be seen in ps: never
-	// a secret.
+	// Args are $1 and so on. Arguments of programs that the script starts can be seen in ps:
+	// never pass a secret.
 	Args []string
 	// Env is exported to the script, and never stands on a command line.
 	Env map[string]string

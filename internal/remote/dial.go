@@ -176,7 +176,7 @@ func (h Host) refused(err error, banner string) error {
 		return err
 	}
 	banner = strings.Join(strings.Fields(banner), " ")
-	// What pam_nologin says while a host boots, or goes down.
+	// The messages of pam_nologin while a host boots, or goes down.
 	for _, sign := range []string{"System is booting up", "System is going down", "not permitted to log in"} {
 		if strings.Contains(banner, sign) {
 			return fmt.Errorf("%w: %s", errBoots, banner)

@@ -128,7 +128,7 @@ func TestOpenSSHEnds(t *testing.T) {
 	t.Parallel()
 	daemon := sshtest.OpenSSH(t, accounts...)
 	c := connect(t, daemon.Host("root"))
-	// What supervises the script is killed as by an administrator.
+	// The supervisor of the script is killed as by an administrator.
 	_, err := c.Run(t.Context(), remote.Command{What: "x", Script: "kill -KILL $$; sleep 5"})
 	var failed *remote.StatusError
 	require.ErrorAs(t, err, &failed)

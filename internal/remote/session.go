@@ -167,7 +167,7 @@ func (c *Client) open(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, er
 	}
 }
 
-// openOnce tries to begin a session. What a silent host leaves open closes with the
+// openOnce tries to begin a session. Requests that a silent host leaves open end with the
 // connection.
 func (c *Client) openOnce(ctx context.Context) (ssh.Channel, <-chan *ssh.Request, error) {
 	type opened struct {

@@ -29,7 +29,7 @@ type sudoError struct{ text string }
 
 func (e *sudoError) Error() string { return e.text }
 
-// What sudoProbe answers.
+// The answers of sudoProbe.
 const (
 	probedRoot     = "root"
 	probedFree     = "free"
@@ -97,7 +97,8 @@ func (c *Client) whyNotRoot(answer string, password bool) string {
 	switch {
 	case strings.Contains(answer, "sudo is not installed"):
 		return fmt.Sprintf("user %s is not root and sudo is not installed: install sudo, or connect as root", user)
-	case strings.Contains(answer, "not in the sudoers file"), strings.Contains(answer, "is not allowed to"), strings.Contains(answer, "may not run sudo"), strings.Contains(answer, "I'm sorry "+user):
+	case strings.Contains(answer, "not in the sudoers file"), strings.Contains(answer, "is not allowed to"),
+		strings.Contains(answer, "may not run sudo"), strings.Contains(answer, "I'm sorry "+user):
 		return fmt.Sprintf("user %s may not use sudo on the host (%q): allow it in /etc/sudoers.d, or connect as another user", user, answer)
 	case strings.Contains(answer, "must have a tty"):
 		return fmt.Sprintf("sudo requires a terminal (%q): remove requiretty for user %s from /etc/sudoers", answer, user)

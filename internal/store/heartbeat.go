@@ -14,6 +14,7 @@ type Heartbeat struct {
 	renew Renew
 
 	stop     context.CancelFunc
+	ended    chan struct{}
 	lostOnce sync.Once
 	lost     chan struct{}
 }
@@ -26,12 +27,13 @@ type Renew func(ctx context.Context) (expires time.Time, taken bool, err error)
 // expiry does not follow a clock that is set. The end of ctx does not end it.
 func StartHeartbeat(ctx context.Context, expires time.Time, every time.Duration, renew Renew) *Heartbeat {
 	ctx, stop := context.WithCancel(context.WithoutCancel(ctx))
-	h := &Heartbeat{every: every, renew: renew, stop: stop, lost: make(chan struct{})}
+	h := &Heartbeat{every: every, renew: renew, stop: stop, ended: make(chan struct{}), lost: make(chan struct{})}
 	go h.run(ctx, expires)
 	return h
 }
 
 func (h *Heartbeat) run(ctx context.Context, expires time.Time) {
+	defer close(h.ended)
 	// A renewal can hang where no context reaches it, in a file system.
 	expiry := time.AfterFunc(time.Until(expires), h.Lose)
 	defer expiry.Stop()
@@ -68,6 +70,9 @@ func (h *Heartbeat) run(ctx context.Context, expires time.Time) {
 
 // Stop ends the renewals. The lease is not lost by that.
 func (h *Heartbeat) Stop() { h.stop() }
+
+// Wait waits until no renewal is on its way any more, after Stop.
+func (h *Heartbeat) Wait() { <-h.ended }
 
 // Lose closes Lost.
 func (h *Heartbeat) Lose() { h.lostOnce.Do(func() { close(h.lost) }) }

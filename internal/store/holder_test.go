@@ -8,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestMain ends at once in the process that TestHolderDead starts.
@@ -93,28 +95,18 @@ func TestHolderDeadOfChild(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // The test binary itself.
 	cmd.Env = append(os.Environ(), "HOLDER_TEST_CHILD=1")
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
 	buf := make([]byte, 1000)
 	n, err := out.Read(buf)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	holder := string(buf[:n])
 	if HolderDead(holder) {
 		t.Errorf("%q is dead while it runs", holder)
 	}
-	if err := in.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, in.Close())
 	// The end of the output is the end of the process, which is a zombie then.
 	for err == nil {
 		_, err = out.Read(buf)
@@ -128,9 +120,7 @@ func TestHolderDeadOfChild(t *testing.T) {
 	if !HolderDead(holder) {
 		t.Errorf("%q is not dead as a zombie", holder)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Wait())
 	if !HolderDead(holder) {
 		t.Errorf("%q is not dead after its end", holder)
 	}

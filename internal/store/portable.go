@@ -15,8 +15,8 @@ type Portable interface {
 	Contents(ctx context.Context) ([]string, error)
 	// Import stores records as they are, with their revisions and times, in their order. It
 	// returns ErrExists when there is a record of the same kind with the id or the natural
-	// key of one of them, whatever that record holds. What a failed Import has stored before
-	// it failed may stay; those records are complete.
+	// key of one of them, whatever that record holds. Records that a failed Import has
+	// stored may stay; they are complete.
 	Import(ctx context.Context, records ...Record) error
 	// HeldLeases returns who holds a lease and is not known to be dead, by the names of the
 	// leases.

@@ -106,7 +106,7 @@ type Store interface {
 	// has it and is alive: another process, another handle or another caller with
 	// the same holder. A holder that stopped renewing, or whose process is known
 	// to be dead (HolderDead), loses it. The end of ctx does not end the lease.
-	// What a lease was acquired as last is kept when it is released, so that its
+	// The last token of a lease is kept when it is released, so that its
 	// fences rise for ever.
 	Acquire(ctx context.Context, name, holder string) (Lease, error)
 

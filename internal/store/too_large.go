@@ -5,7 +5,7 @@ import "fmt"
 // TooLargeError says that a content or a record is larger than a store keeps. Nothing was stored. A content
 // beyond the bound stays at its source, and is read there by its digest when it is needed.
 type TooLargeError struct {
-	// What names it: "content sha256:…", `instance "…"`.
+	// What is the name of the object: "content sha256:…", `instance "…"`.
 	What string
 	// Size is in bytes; 0 when nobody read to the end.
 	Size int64

@@ -59,7 +59,7 @@ func (s ShownSecrets) ValidateString(_ context.Context, req validator.StringRequ
 }
 
 func (s ShownSecrets) warn(at path.Path, value attr.Value, diags *diag.Diagnostics) {
-	// What is not known yet is looked at when it is.
+	// Unknown values are checked once they are known.
 	converted, err := (&converter{lenient: true}).toGo(value)
 	if err != nil {
 		return

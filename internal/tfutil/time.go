@@ -49,7 +49,7 @@ func WholeSeconds() validator.String { return durationRule{wholeSeconds: true} }
 // PositiveSeconds is the rule for such a duration for which 0s has no meaning.
 func PositiveSeconds() validator.String { return durationRule{wholeSeconds: true, positive: true} }
 
-// durationRule validates durations. What is not a duration at all is left to the type.
+// durationRule validates durations. The type rejects values that are not durations.
 type durationRule struct{ positive, wholeSeconds bool }
 
 // Description implements validator.Describer.

@@ -23,7 +23,9 @@ func Timeouts(ctx context.Context, opts timeouts.Opts) schema.Attribute {
 
 // WithTimeout returns a context that ends after the duration that read returns
 // (one of the methods of timeouts.Value), or after fallback when none is set.
-func WithTimeout(ctx context.Context, read func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), fallback time.Duration, diags *diag.Diagnostics) (context.Context, context.CancelFunc) {
+func WithTimeout(
+	ctx context.Context, read func(context.Context, time.Duration) (time.Duration, diag.Diagnostics), fallback time.Duration, diags *diag.Diagnostics,
+) (context.Context, context.CancelFunc) {
 	limit, more := read(ctx, fallback)
 	diags.Append(more...)
 	return vnfm.WithTimeLimit(ctx, limit)

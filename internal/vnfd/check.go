@@ -156,12 +156,7 @@ func (c *checker) scaled(a *vnfm.ScalingAspect) []*vnfm.VDU {
 			}
 		}
 	}
-	list := make([]*vnfm.VDU, 0, len(seen))
-	for v := range seen {
-		list = append(list, v)
-	}
-	slices.SortFunc(list, func(a, b *vnfm.VDU) int { return cmp.Compare(c.f.vdus.byID[a.ID], c.f.vdus.byID[b.ID]) })
-	return list
+	return slices.SortedFunc(maps.Keys(seen), func(a, b *vnfm.VDU) int { return cmp.Compare(c.f.vdus.byID[a.ID], c.f.vdus.byID[b.ID]) })
 }
 
 func (c *checker) levels() {

@@ -135,7 +135,7 @@ func readSubnets(l *vnfm.VirtualLink, n *node) {
 	}
 }
 
-// readSecurityRule reads a SecurityGroupRule policy. What it leaves out has the
+// readSecurityRule reads a SecurityGroupRule policy. Missing properties have the
 // defaults of SOL001: TCP over IPv4, on the way in, at all ports.
 func (r *reader) readSecurityRule(f *indexed, t *template, p policy) {
 	rule := vnfm.SecurityGroupRule{

@@ -34,8 +34,8 @@ func firstText(arg *yaml.Node) string {
 }
 
 // evaluate replaces get_input by the default of the input, get_property by the
-// property of the named node template and concat by the joined text. What cannot
-// be known stays as it is, and is reported where a value is needed.
+// property of the named node template and concat by the joined text. A function of
+// unknown result stays as it is, and is reported where a value is needed.
 //
 // Each function is evaluated once. One that needs its own value stays as it is.
 func (d *document) evaluate(n *yaml.Node, depth int) *yaml.Node {

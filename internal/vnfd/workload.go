@@ -78,8 +78,8 @@ func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*no
 	return list
 }
 
-// computeContainer reads a Vdu.Compute whose image is one of a container. What a
-// server has is all its own, so that it requests what it may use.
+// computeContainer reads a Vdu.Compute whose image is one of a container. A
+// server owns its resources, so the container requests its limits.
 func (r *reader) computeContainer(v *vnfm.VDU, n *node) []vnfm.Container {
 	if len(v.SWImages) != 1 || !strings.EqualFold(v.SWImages[0].ContainerFormat, "docker") {
 		return nil
@@ -130,14 +130,10 @@ func readPlacement(w *vnfm.Workload, n *node) {
 	labels := map[string]string{}
 	for _, logical := range []value{n.property("logical_node"), compute.get("logical_node")} {
 		for _, e := range logical.entries() {
-			for key, text := range readTexts(e.get("logical_node_requirements")) {
-				labels[key] = text
-			}
+			maps.Copy(labels, readTexts(e.get("logical_node_requirements")))
 		}
 	}
-	for key, text := range readLabels(n.property("nfvi_constraints")) {
-		labels[key] = text
-	}
+	maps.Copy(labels, readLabels(n.property("nfvi_constraints")))
 	if len(labels) > 0 {
 		w.NodeLabels = labels
 	}

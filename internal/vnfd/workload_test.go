@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestMciopDescribesItsVDUs: the chart of an Mciop says what its VDUs run.
@@ -17,9 +19,7 @@ topology_template:
     c: { type: tosca.nodes.nfv.Vdu.OsContainer, properties: { requested_cpu_resources: 500 } }
     m: { type: tosca.nodes.nfv.Mciop, requirements: [ associatedVdu: a ] }
 `)}}, "v.yaml")
-	if problems.HasErrors() {
-		t.Fatal(lines(problems))
-	}
+	require.False(t, problems.HasErrors(), lines(problems))
 	f := &d.Flavours[0]
 	if f.VDU("a").Workload != nil || f.VDU("b").Workload == nil {
 		t.Errorf("workloads of a and b: %v, %v", f.VDU("a").Workload, f.VDU("b").Workload)
@@ -53,9 +53,7 @@ topology_template:
     c: { type: tosca.nodes.nfv.Vdu.OsContainer, artifacts: { image: { type: tosca.artifacts.nfv.SwImage, %s } } }
 `, artifact)},
 		}, "Definitions/v.yaml")
-		if problems.HasErrors() {
-			t.Fatal(lines(problems))
-		}
+		require.False(t, problems.HasErrors(), lines(problems))
 		if got := d.Flavours[0].VDU("a").Workload.Containers[0].Image; got != want {
 			t.Errorf("%s: image %q, want %q", artifact, got, want)
 		}

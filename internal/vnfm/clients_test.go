@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,9 +20,7 @@ func TestClients(t *testing.T) {
 			made++
 			return made, nil
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return n
 	}
 	for i, want := range []int{get("a", "x", "1"), get("b", "x", "1"), get("a", "y", "1"), get("a", "x", "2")} {

@@ -2,6 +2,8 @@ package vnfm
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 )
 
@@ -52,11 +54,7 @@ func (c *Concealed) Hide(text string) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.mask == nil {
-		all := make([]string, 0, len(c.secrets))
-		for s := range c.secrets {
-			all = append(all, s)
-		}
-		c.mask = NewMask(all...)
+		c.mask = NewMask(slices.Collect(maps.Keys(c.secrets))...)
 	}
 	return c.mask.Hide(text)
 }

@@ -164,6 +164,16 @@ func (e *LeaseLostError) Error() string {
 	return fmt.Sprintf("lost the lease of %s to %s: nothing was written after that", e.Object, e.Holder)
 }
 
+// Peer says in errors whom a client speaks to, and where that is configured.
+type Peer struct {
+	Name, Settings string
+}
+
+// VIMPeer is the peer of the client of a VIM.
+func VIMPeer(vim string) Peer {
+	return Peer{Name: fmt.Sprintf("VIM %q", vim), Settings: "its vnf_vim resource"}
+}
+
 // UnreachableError says that a VIM did not answer, or whatever else Peer names.
 type UnreachableError struct {
 	VIM  string

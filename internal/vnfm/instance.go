@@ -186,8 +186,8 @@ type Instance struct {
 	// DigestKey keys the digests of what holds secrets. It is made with the instance and never
 	// changes; the infra driver keeps it beside the objects as well.
 	DigestKey []byte `json:"digest_key,omitempty"`
-	// Recovered says that the record was written again from Terraform's state. What it does not tell, such as which parameters
-	// management drivers have worked with and what was sent to a sink, is taken for what the next update asks for.
+	// Recovered says that the record was written again from Terraform's state. Facts that the state does not hold, such as
+	// the parameters that management drivers have used and the deliveries to a sink, are assumed to be those of the next update.
 	Recovered bool `json:"recovered,omitempty"`
 	// Generation rises with every scale, heal and package change.
 	Generation int64 `json:"generation"`

@@ -76,8 +76,8 @@ type HookCall struct {
 	End       bool
 	// Params are the driver's own parameters, as in a check.
 	Params map[string]any
-	// Instance is the record, with the inventory. What the driver changes in it is
-	// written down with the end of the operation.
+	// Instance is the record, with the inventory. Changes by the driver are
+	// recorded at the end of the operation.
 	Instance *Instance
 	// Request is what the user asked for, with what no record holds; that of a
 	// termination is what the record says.

@@ -16,7 +16,7 @@ const maxIndent = 64
 // match returns where the pattern ends in a text that has it at a place; 0 when it has not.
 // The first bytes of the pattern can be left out, and the last ones where a text is cut off.
 func (p *pattern) match(text string, at, from int, cuts bool) int {
-	// What is escaped can be read in several ways, so that there are several places.
+	// An escaped text can be read in several ways, so that there are several places.
 	var places [8]int
 	live, next := append(places[:0:4], at), places[4:4]
 	cut, n := 0, 0
@@ -168,7 +168,7 @@ func lineBreak(out []int, text string, at int) []int {
 	if !ok {
 		return out
 	}
-	// What is indented further begins there.
+	// A deeper indentation begins there.
 	end := len(text) - len(strings.TrimLeft(rest, " \t\\"))
 	for pos := len(text) - len(rest); pos < min(end, len(text)-len(rest)+maxIndent); pos++ {
 		out = append(out, pos)

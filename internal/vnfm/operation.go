@@ -1,6 +1,9 @@
 package vnfm
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // OperationType is the type of an LCM operation occurrence (SOL003 5.5.2.13).
 type OperationType string
@@ -43,12 +46,7 @@ var transitions = map[OperationState][]OperationState{
 
 // CanBecome reports whether the state machine has an arrow from s to next.
 func (s OperationState) CanBecome(next OperationState) bool {
-	for _, t := range transitions[s] {
-		if t == next {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(transitions[s], next)
 }
 
 // Final reports whether an operation in this state is over.

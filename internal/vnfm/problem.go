@@ -96,12 +96,7 @@ func (ps *Problems) Warnf(file string, line, column int, format string, args ...
 
 // HasErrors reports whether one of the problems stops the work.
 func (ps Problems) HasErrors() bool {
-	for _, p := range ps {
-		if p.Severity == SeverityError {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ps, func(p Problem) bool { return p.Severity == SeverityError })
 }
 
 // Capped returns at most that many problems and one more, which says how many are left out. It

@@ -3,6 +3,7 @@ package vnfm
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"strings"
 )
 
@@ -34,9 +35,7 @@ func (a *SSHAccess) secrets(prefix string) map[string]*Secret {
 		prefix + "private_key": &a.PrivateKey, prefix + "passphrase": &a.Passphrase,
 	}
 	if a.Jump != nil {
-		for name, place := range a.Jump.secrets(prefix + "jump.") {
-			out[name] = place
-		}
+		maps.Copy(out, a.Jump.secrets(prefix+"jump."))
 	}
 	return out
 }

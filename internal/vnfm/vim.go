@@ -56,7 +56,8 @@ func (v *VIM) SameServer(spec VIMSpec) bool {
 	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
 		return false
 	}
-	if a, b := v.Kubernetes, spec.Kubernetes; a != nil && (a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.KubeconfigRef, b.KubeconfigRef)) {
+	if a, b := v.Kubernetes, spec.Kubernetes; a != nil &&
+		(a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.KubeconfigRef, b.KubeconfigRef)) {
 		return false
 	}
 	if a, b := v.OpenStack, spec.OpenStack; a != nil && (a.AuthURL != b.AuthURL || a.Region != b.Region || a.Cloud != b.Cloud) {

@@ -22,7 +22,7 @@ func TestParseStat(t *testing.T) {
 	}
 }
 
-// What a unit starts counts as the unit's, also when the program has left the tree of its processes; a lab's services are
+// Processes that a unit starts count as the unit's, also when they have left its process tree; a lab's services are
 // those that the lab names, with what they start, independent of who started the lab.
 func TestSampler_classify(t *testing.T) {
 	lab, unit := t.TempDir(), &attempt{dir: t.TempDir()}

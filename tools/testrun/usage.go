@@ -57,7 +57,7 @@ func newSampler(labs []string, self int) *sampler {
 	s := &sampler{labs: labs, self: self, programs: map[string]map[string]time.Duration{}, seen: map[string]*sighting{}}
 	s.lastAll, s.lastBusy, s.lastYielding = readProcessors()
 	s.lastTime = time.Now()
-	// What ran before counts from now on.
+	// Processes that ran before count from now on.
 	s.sample(nil)
 	s.programs = map[string]map[string]time.Duration{}
 	return s
@@ -125,7 +125,7 @@ func (s *sampler) follow(p processInfo, table map[int]processInfo, owners map[in
 		known.kind, known.owner = s.classify(p, known.program, table, owners, running)
 		s.seen[keyOf(p)] = known
 	} else if known.owner == nil && (known.kind == kindTests || known.kind == kindOther) {
-		// What a unit has started may turn out to be a service of a lab, or leave the unit.
+		// A process of a unit may turn out to be a service of a lab, or leave the unit.
 		if kind := s.above(p, known.program, table, owners); kind != "" {
 			known.kind = kind
 		} else if known.kind == kindTests {

@@ -17,7 +17,7 @@ import (
 // cloudLimit bounds the look at an OpenStack that a plan takes.
 const cloudLimit = 20 * time.Second
 
-// What kubeadm needs of a machine.
+// The minimum that kubeadm asks of a machine.
 const (
 	leastVCPUs = 2
 	leastRAM   = 2048
@@ -30,9 +30,9 @@ type Checker struct {
 	Cluster func(t *vnfm.Target) (*Cluster, error)
 }
 
-// Check looks for what the objects of a cluster name in its OpenStack. What has a name
-// may be made by the same apply, so that it is a warning when it is not there; what has an
-// id has been made already. A cloud that does not answer is one warning.
+// Check looks up the resources that the objects of a cluster name in its OpenStack. A missing
+// resource is a warning when it is given by name, since the same apply may make it, and an
+// error when it is given by id. A cloud that does not answer is one warning.
 func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	problems, err := k.query(ctx, t, false)
 	if err != nil {
@@ -206,7 +206,8 @@ func (q *cloudCheck) machinesOf(template string) machines {
 	for _, o := range q.objects {
 		switch {
 		case o["kind"] == "KubeadmControlPlane" &&
-			(forms.StringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template || forms.StringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
+			(forms.StringAt(o, "spec", "machineTemplate", "spec", "infrastructureRef", "name") == template ||
+				forms.StringAt(o, "spec", "machineTemplate", "infrastructureRef", "name") == template):
 			return machines{controlPlane: true}
 		case o["kind"] == "MachineDeployment" && forms.StringAt(o, "spec", "template", "spec", "infrastructureRef", "name") == template:
 			return machines{group: strings.TrimPrefix(forms.StringAt(o, "metadata", "name"), q.spec.Name+"-")}

@@ -162,7 +162,7 @@ func TestCloudHasNot(t *testing.T) {
 			}
 			assert.Equal(t, c.at, p.Attribute)
 
-			// What is there and does not suit was for the plan to tell.
+			// The plan has checked the properties of existing objects.
 			o, target := onCloud(t, cloud, spec)
 			failed := errors.New("failed")
 			err := o.AddProblems(t.Context(), target, failed)
@@ -176,7 +176,7 @@ func TestCloudHasNot(t *testing.T) {
 	}
 }
 
-// What a new cluster needs is compared with what the quota leaves.
+// The plan compares the needs of a new cluster with the free quota.
 func TestCloudQuota(t *testing.T) {
 	cloud := stocked(t)
 	code := http.StatusOK

@@ -15,8 +15,8 @@ import (
 )
 
 // The objects of a topology are Cluster API's: it makes them of the templates of a class,
-// its patches and the variables. What they name in an OpenStack is known before the
-// cluster is there only by following the patches, as is done here. Where a patch
+// its patches and the variables. The resources that they name in an
+// OpenStack are known before the cluster exists only by following the patches, as is done here. Where a patch
 // needs what nobody knows yet, the field is left out of account.
 
 // classObjects are the objects for an OpenStack that a class makes of the topology: its

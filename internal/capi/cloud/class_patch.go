@@ -62,7 +62,8 @@ func (p *patchTarget) enabled(ctx context.Context, condition string) (enabled, k
 }
 
 func (p *patchTarget) isSelected(selector map[string]any) bool {
-	if forms.StringAt(selector, "kind") != forms.StringAt(p.object, "kind") || forms.GroupOf(forms.StringAt(selector, "apiVersion")) != forms.GroupOf(forms.StringAt(p.object, "apiVersion")) {
+	if forms.StringAt(selector, "kind") != forms.StringAt(p.object, "kind") ||
+		forms.GroupOf(forms.StringAt(selector, "apiVersion")) != forms.GroupOf(forms.StringAt(p.object, "apiVersion")) {
 		return false
 	}
 	match, _ := selector["matchResources"].(map[string]any)
@@ -81,8 +82,8 @@ func (p *patchTarget) isSelected(selector map[string]any) bool {
 	})
 }
 
-// change makes one change of a patch. What it gives a field is not known when the patch
-// may not be enabled at all, or when its value cannot be worked out.
+// change makes one change of a patch. The new value of a field is unknown when it is
+// unknown whether the patch is enabled, or when the value cannot be computed.
 func (p *patchTarget) change(ctx context.Context, change map[string]any, known bool) {
 	var value any = unknownValue{}
 	if known {

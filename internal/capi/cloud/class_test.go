@@ -80,7 +80,7 @@ func TestVariablesAreCompleted(t *testing.T) {
 	assert.Equal(t, "given", withDefaults("given", map[string]any{"default": "else"}))
 }
 
-// What an object says of its credentials is held against the Secret of the application
+// References of an object to its credentials are compared with the Secret of the application
 // credential, as far as it can be told.
 func TestIdentities(t *testing.T) {
 	cluster := func(spec map[string]any) map[string]any {

@@ -52,8 +52,8 @@ func (c *Cleanup) Begin(ctx context.Context) {
 	}
 }
 
-// Finish removes what is left, as long as there is time. What stays is reported, and keeps
-// nothing else from going.
+// Finish removes what is left, as long as there is time. Failed removals are reported,
+// and do not stop the others.
 func (c *Cleanup) Finish(ctx context.Context) {
 	if !c.wanted.LoadBalancers && !c.wanted.Volumes {
 		return

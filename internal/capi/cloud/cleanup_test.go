@@ -79,7 +79,7 @@ func TestCleanupIsAskedFor(t *testing.T) {
 	assert.Len(t, cloud.Has(volumesAt), 1)
 }
 
-// What cannot be removed is reported, and the rest is removed all the same.
+// A failed removal is reported, and the other objects are removed all the same.
 func TestCleanupSaysWhatStays(t *testing.T) {
 	cloud, c, left := littered(t, vnfm.CloudCleanup{LoadBalancers: true, Volumes: true})
 	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {

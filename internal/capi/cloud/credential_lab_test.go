@@ -144,7 +144,7 @@ func TestCredentialOfACluster(t *testing.T) {
 	}
 	assert.NotContains(t, labels, "cacert", "the cloud needs none")
 
-	// What is right is left alone.
+	// A correct credential is not touched.
 	before := len(w.cloud.Requests())
 	require.NoError(t, w.apply())
 	assert.Equal(t, first, w.inUse(0))
@@ -226,7 +226,7 @@ func TestCredentialSurvivesKills(t *testing.T) {
 		asked := 0
 		w.cloud.Lose(func(*http.Request) bool {
 			asked++
-			// What is asked again is killed again.
+			// A repeated request is killed as well.
 			return asked >= step && asked < step+3
 		})
 	}

@@ -35,7 +35,7 @@ func (q *cloudCheck) checkIdentities() {
 	}
 }
 
-// checkIdentity checks one reference to credentials. What is unknown is taken to be right.
+// checkIdentity checks one reference to credentials. Unknown values are accepted.
 func (q *cloudCheck) checkIdentity(who string, reference any) {
 	cloud := q.spec.OwnCredential()
 	ref, _ := reference.(map[string]any)

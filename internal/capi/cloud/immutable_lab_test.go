@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// What the provider's webhook would refuse is an error of the plan that names the field,
+// A change that the provider's webhook would reject is an error of the plan that names the field,
 // and what it lets be changed is none. The webhook is there and says that "spec" cannot be
 // modified, no more.
 func TestFixedFields(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// What an apply leaves of an object that somebody else has written to as well.
+// The result of an apply to an object that others have written to as well.
 func TestForeseen(t *testing.T) {
 	live := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"port": int64(6443), "balancer": map[string]any{"enabled": true, "provider": "amphora"}, "subnets": []any{"a"},

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// chart is the form of a Helm chart. What the arguments of a cluster say becomes
+// chart is the form of a Helm chart. The arguments of a cluster become
 // values by the names that the chart "openstack-cluster" of capi-helm-charts has, so
 // that either that chart or the embedded one takes them.
 type chart struct{ *vnfm.ClusterChart }

@@ -1,5 +1,5 @@
 // Package repo finds Helm charts in repositories and in OCI registries, and fetches
-// their archives. What is in an archive is package helm's matter.
+// their archives. Package helm reads the archives.
 package repo
 
 import (
@@ -20,8 +20,8 @@ const (
 )
 
 // Fetch returns the archive of the chart that a source means: of its exact version where
-// that is known already, else of the newest that the source allows. What is wrong with
-// the source is an *vnfm.InvalidError whose attributes are those of the source.
+// that is known already, else of the newest that the source allows. A wrong
+// source is an *vnfm.InvalidError whose attributes are those of the source.
 func Fetch(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	wanted, err := wantedVersion(source)
 	if err != nil {

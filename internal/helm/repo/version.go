@@ -47,7 +47,7 @@ func trimV(text string) string {
 }
 
 // choose returns the index of the newest of the versions that will do; -1 when none does.
-// What is not a version is passed over.
+// Entries that are not versions are skipped.
 func (w wanted) choose(versions []string) int {
 	best, at := (*semver.Version)(nil), -1
 	for i, text := range versions {

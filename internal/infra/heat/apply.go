@@ -223,7 +223,8 @@ func (s *session) differs(l *live, want *note) bool {
 	if slices.ContainsFunc(l.resources, func(r openstack.StackResource) bool { return r.Failed() }) {
 		return true
 	}
-	return !l.noted || l.stack.Failed() || l.stack.InProgress() || l.note.Content != want.Content || l.note.Hidden != want.Hidden || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
+	return !l.noted || l.stack.Failed() || l.stack.InProgress() ||
+		l.note.Content != want.Content || l.note.Hidden != want.Hidden || !maps.Equal(l.note.Objects, want.Objects) || l.note.Package != want.Package
 }
 
 // update has Heat make the stack into what is wanted. When Heat has just begun with

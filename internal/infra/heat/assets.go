@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// assets finds what the VIM has for the demands of the stack. What was chosen before is
-// chosen again as long as it fits: a cloud that gets a smaller flavor moves no server.
+// assets finds what the VIM has for the demands of the stack. An earlier choice is
+// kept as long as it fits: a cloud that gets a smaller flavor moves no server.
 // An image that the package brings is uploaded unless dry is set.
 func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry bool) (map[hot.DemandKey]hot.Asset, vnfm.Problems, error) {
 	var ps vnfm.Problems
@@ -206,7 +206,9 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if problems.HasErrors() {
 		return problems, nil
 	}
-	err = s.client.ValidateStack(ctx, openstack.StackRequest{Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters}})
+	err = s.client.ValidateStack(ctx, openstack.StackRequest{
+		Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
+	})
 	if openstack.IsBadRequest(err) {
 		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,9 +24,7 @@ func TestNoteOfHidden(t *testing.T) {
 	}
 	noteOf := func(key string, c *openstack.StackContent) note {
 		var n note
-		if err := n.setDigests([]byte(key), c); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, n.setDigests([]byte(key), c))
 		return n
 	}
 	n := noteOf("key", content("planted", "a"))

@@ -18,7 +18,7 @@ func (s *session) power(ctx context.Context, stack *openstack.Stack) error {
 	return s.turn(ctx, stack, openstack.ServerActive, s.client.StartServer)
 }
 
-// turn brings all servers of the stack to a status. What Nova is asked for is asked once.
+// turn brings all servers of the stack to a status. Each request to Nova is sent once.
 func (s *session) turn(ctx context.Context, stack *openstack.Stack, status string, ask func(context.Context, *openstack.Server) error) error {
 	l := &live{stack: stack}
 	var err error

@@ -102,7 +102,7 @@ const noteName = "vnf_nfv_iac_note"
 func readNote(values map[string]any) note {
 	var n note
 	text, _ := values[noteName].(string)
-	// What cannot be read says nothing, like a note that somebody has removed.
+	// An unreadable note counts as removed.
 	_ = json.Unmarshal([]byte(text), &n)
 	return n
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestTurns(t *testing.T) {
@@ -33,9 +35,7 @@ func TestTurns(t *testing.T) {
 		}
 	}
 	leave, err := all.take(t.Context(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer leave()
 	ended, end := context.WithCancel(t.Context())
 	end()

@@ -61,9 +61,9 @@ func isPassing(err error) bool {
 	return openstack.IsUnavailable(err)
 }
 
-// await waits until Heat is done with what it is at. What failed is a *stackError that
-// says why; when the time is over, the error says what Heat was still at; when Heat has
-// stopped, it is errSilent.
+// await waits until Heat has ended its work. A failure is a *stackError with the reason; at
+// the end of the time the error says what Heat still works on; when Heat has stopped, the
+// error is errSilent.
 func (s *session) await(ctx context.Context, stack *openstack.Stack) error {
 	events := s.events(stack)
 	var last *openstack.Stack
@@ -167,7 +167,7 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 	out := &stackError{stack: stack}
 	resources, err := s.client.StackResources(ctx, stack)
 	if err != nil {
-		// What the stack itself says is still true.
+		// The status of the stack itself is still true.
 		return out
 	}
 	l := &live{stack: stack, resources: resources}

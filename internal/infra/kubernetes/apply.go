@@ -212,8 +212,8 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 	}
 }
 
-// writeWave writes the objects of a wave, the deferred ones last. What was made is
-// recorded also when the wave failed or was interrupted.
+// writeWave writes the objects of a wave, the deferred ones last. Objects that were made
+// are recorded also when the wave failed or was interrupted.
 func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
 	now, later := s.splitDeferred(batch)
 	err := s.writeObjects(ctx, now, done)

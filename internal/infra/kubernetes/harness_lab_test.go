@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -143,9 +144,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	roots := x509.NewCertPool()
 	roots.AppendCertsFromPEM([]byte(env.ReadFile(t, env.CAFile)))
 	endpoint, err := url.Parse(env.Endpoint)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	proxy := httputil.NewSingleHostReverseProxy(endpoint)
 	proxy.Transport = &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, MaxIdleConnsPerHost: 32}
 	proxy.FlushInterval = -1

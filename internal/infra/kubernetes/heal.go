@@ -79,8 +79,7 @@ func restartable(p *targetObject) bool {
 	case "Deployment":
 		return true
 	case "StatefulSet", "DaemonSet":
-		strategy, _ := kube.Nested(p.object.Content, "spec", "updateStrategy", "type")
-		return strategy != "OnDelete"
+		return p.object.Field("spec", "updateStrategy", "type") != "OnDelete"
 	default:
 		return false
 	}

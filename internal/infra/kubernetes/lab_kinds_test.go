@@ -77,7 +77,7 @@ func TestLabRefreshRequests(t *testing.T) {
 	t.Parallel()
 	const n, kinds = 1000, 25
 	l := newLab(t, nil, nil)
-	// What is cluster-wide is named after the namespace, which nobody else has.
+	// Cluster-wide objects are named after the namespace, which is unique.
 	files, vdus := ofManyKinds(l.namespace)
 	if len(files) != n || len(manyKinds) != kinds {
 		t.Fatalf("there are %d objects of %d kinds", len(files), len(manyKinds))

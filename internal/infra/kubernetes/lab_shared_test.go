@@ -72,7 +72,7 @@ func TestLabSharedDefinition(t *testing.T) {
 		t.Errorf("the definition that was to be kept is %q; left behind: %q", names(), left)
 	}
 
-	// What the instance's objects own is no reason to keep it.
+	// Dependents of the instance's objects do not keep the definition.
 	l.apply()
 	cell(l.namespace, "made", l.kubectl("get", definition, "own", "-o", "jsonpath={.metadata.uid}"))
 	l.terminate(spec)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -83,9 +85,7 @@ func TestLabRequests(t *testing.T) {
 	l.inSync()
 	within("observation", 10+kinds)
 	l.target.Counts["o-7-1"] = 3
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	within("scale", 10)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	within("termination", 4*kinds)

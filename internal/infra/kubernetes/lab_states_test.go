@@ -95,7 +95,7 @@ func TestLabJobs(t *testing.T) {
 		return l.kubectl("get", "job", "migrate", "--ignore-not-found", "-o", "name") == ""
 	})
 	l.inSync()
-	// What a Job runs cannot be changed: another version is another run.
+	// The pod template of a Job is immutable: another version is another run.
 	l.setFiles("2", map[string]string{"jobs.yaml": strings.ReplaceAll(jobManifests, "example.org/load", "example.org/load:2")})
 	l.apply()
 	l.inSync()
@@ -119,9 +119,7 @@ func TestLabLease(t *testing.T) {
 		t.Fatalf("another machine works on the instance: %v", err)
 	}
 	time.AfterFunc(time.Second, func() { l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID) })
-	if err := l.driver.Apply(vnfm.WithLockTimeout(l.ctx, time.Minute), l.target, l.recorder); err != nil {
-		t.Fatalf("another machine has ended its work: %v", err)
-	}
+	require.NoError(t, l.driver.Apply(vnfm.WithLockTimeout(l.ctx, time.Minute), l.target, l.recorder), "another machine has ended its work")
 	if out := l.kubectl("get", "lease", "-o", "name"); out != "" {
 		t.Errorf("the Lease is still there: %s", out)
 	}

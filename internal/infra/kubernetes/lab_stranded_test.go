@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -33,9 +35,7 @@ func TestLabStranded(t *testing.T) {
 	elsewhere := l.env.Namespace(t)
 	cell := func(name, metadata string) string {
 		file := t.TempDir() + "/cell.yaml"
-		if err := os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: "+name+metadata+"}\n"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: "+name+metadata+"}\n"), 0o600))
 		l.env.Kubectl(t, "-n", elsewhere, "apply", "-f", file)
 		return l.env.Kubectl(t, "-n", elsewhere, "get", kind, name, "-o", "jsonpath={.metadata.uid}")
 	}

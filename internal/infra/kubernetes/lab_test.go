@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -134,9 +136,7 @@ func TestLabLife(t *testing.T) {
 
 	l.target.Counts["amf"] = 4
 	l.meter.take()
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	if w := writes(l.meter.take()); len(w) != 1 {
 		t.Errorf("a scale wrote %v", w)
 	}
@@ -283,9 +283,7 @@ func TestLabConflicts(t *testing.T) {
 	l.kubectl("create", "service", "clusterip", "amf", "--tcp=80")
 	l.kubectl("label", "service", "amf", labelInstance+"=i-other")
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
-	if err == nil {
-		t.Fatal("objects of others were taken over")
-	}
+	require.Error(t, err, "objects of others were taken over")
 	for _, want := range []string{
 		"ConfigMap " + l.namespace + "/amf-config belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over",
 		"ServiceAccount " + l.namespace + "/amf belongs to no VNF instance",
@@ -306,7 +304,7 @@ func TestLabConflicts(t *testing.T) {
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), `.data.plmn (owned by "kubectl-create")`) {
 		t.Errorf("a field of another manager was taken over: %v", err)
 	}
-	// What was taken over outlives a creation that failed.
+	// Adopted objects outlive a creation that failed.
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete})
 	if out := l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"); out != "1" {
 		t.Errorf("the adopted ConfigMap has the value %q after the rollback", out)
@@ -329,9 +327,7 @@ func TestLabUnknownKinds(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"a.yaml": "apiVersion: example.org/v1\nkind: Cell\nmetadata: {name: a}\n---\napiVersion: apps/v1\nkind: Deploymnt\nmetadata: {name: a}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"}, nil)
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
-	if err == nil {
-		t.Fatal("unknown kinds were accepted")
-	}
+	require.Error(t, err, "unknown kinds were accepted")
 	for _, want := range []string{"example.org/v1/Cell a (a.yaml:1)", "apps/v1/Deploymnt a (a.yaml:5)", "apps/v1 Deployment"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q:\n%v", want, err)

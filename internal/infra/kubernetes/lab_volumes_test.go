@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -76,7 +78,9 @@ func TestLabVolumes(t *testing.T) {
 	}
 	l.target.Instance.Name = name
 
-	// A creation that does not succeed must not cost the volume that it took over.
+	// A creation that does not succeed must not cost the volume that it took over. Objects are as old as whole seconds: the
+	// claim is older than the set that comes only when it was made in an earlier one.
+	require.NoError(t, poll.Sleep(l.ctx, time.Second))
 	broken := strings.Replace(databaseManifests, "    metadata: {labels: {app: db}}\n", "    metadata: {labels: {app: db}, annotations: {lab.vnf/ready-delay: 10m}}\n", 1)
 	l.setFiles("broken", map[string]string{"db.yaml": broken})
 	short, cancel := context.WithTimeout(l.ctx, 15*time.Second)
@@ -231,9 +235,7 @@ spec:
 		t.Errorf("the custom resource has size %s", size())
 	}
 	l.target.Counts["cells"] = 5
-	if err := l.driver.Scale(l.ctx, l.target, l.recorder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	if size() != "5" {
 		t.Errorf("the custom resource has size %s after the scale", size())
 	}

@@ -257,10 +257,8 @@ func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready, _, _, _ = kube.Ready(obj, p.rule())
 	if p.object != nil && p.object.Scaling != nil {
-		if value, ok := kube.Nested(obj.Object, p.object.Scaling.Path...); ok {
-			if n, isInt := value.(int64); isInt {
-				l.replicas = &n
-			}
+		if n, ok, err := unstructured.NestedInt64(obj.Object, p.object.Scaling.Path...); ok && err == nil {
+			l.replicas = &n
 		}
 	}
 	if keep {

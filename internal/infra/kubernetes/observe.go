@@ -203,9 +203,5 @@ func replicasDrifted(p *targetObject) (bool, error) {
 // finishedByItself reports whether a missing object is a Job that removes itself some time
 // after it has ended.
 func finishedByItself(p *targetObject) bool {
-	if p.object.GVK.Group != "batch" || p.object.GVK.Kind != "Job" || p.item.UID == "" {
-		return false
-	}
-	_, removed := kube.Nested(p.object.Content, "spec", "ttlSecondsAfterFinished")
-	return removed
+	return p.object.GVK.Group == "batch" && p.object.GVK.Kind == "Job" && p.item.UID != "" && p.object.Field("spec", "ttlSecondsAfterFinished") != nil
 }

@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -298,18 +297,17 @@ func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, on
 // isClaimOf reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
 // with the labels of the template and of the set's selector.
 func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
-	setName, _ := kube.Nested(set, "metadata", "name")
-	templates, _ := kube.Nested(set, "spec", "volumeClaimTemplates")
-	selector, _ := kube.Nested(set, "spec", "selector", "matchLabels")
-	list, _ := templates.([]any)
-	for _, item := range list {
+	setName, _, _ := unstructured.NestedString(set, "metadata", "name")
+	templates, _, _ := unstructured.NestedSlice(set, "spec", "volumeClaimTemplates")
+	selector, _, _ := unstructured.NestedMap(set, "spec", "selector", "matchLabels")
+	for _, item := range templates {
 		template, _ := item.(map[string]any)
-		templateName, _ := kube.Nested(template, "metadata", "name")
-		ordinal, ok := strings.CutPrefix(name, fmt.Sprintf("%v-%v-", templateName, setName))
+		templateName, _, _ := unstructured.NestedString(template, "metadata", "name")
+		ordinal, ok := strings.CutPrefix(name, templateName+"-"+setName+"-")
 		if !ok || ordinal == "" || strings.Trim(ordinal, "0123456789") != "" {
 			continue
 		}
-		own, _ := kube.Nested(template, "metadata", "labels")
+		own, _, _ := unstructured.NestedMap(template, "metadata", "labels")
 		if hasLabels(labels, own) && hasLabels(labels, selector) {
 			return true
 		}
@@ -317,9 +315,8 @@ func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
 	return false
 }
 
-func hasLabels(labels map[string]string, want any) bool {
-	fields, _ := want.(map[string]any)
-	for name, value := range fields {
+func hasLabels(labels map[string]string, want map[string]any) bool {
+	for name, value := range want {
 		if labels[name] != value {
 			return false
 		}

@@ -82,7 +82,7 @@ func New(ctx context.Context, cluster vnfm.InfraDriver, i *vnfm.Instance, cfg Co
 		a := &addon{Addon: i.Cluster.Addons[name], name: name}
 		a.pkg, a.chartErr = out.packageOf(ctx, a)
 		if a.Unwanted {
-			// What cannot be had any more is no reason to leave anything behind.
+			// A missing chart must not keep the removal from going on.
 			out.removed = append([]*addon{a}, out.removed...)
 			continue
 		}
@@ -263,7 +263,7 @@ func (d *addonDriver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.T
 
 // operate makes one call that changes the cluster, and installs the add-ons on the way.
 func (d *addonDriver) operate(ctx context.Context, t *vnfm.Target, r vnfm.Recorder, call func(*vnfm.Target, vnfm.Recorder) error) error {
-	// What cannot be rendered is refused before anything is made.
+	// Rendering errors are reported before anything is made.
 	if _, problems := d.preview(ctx, t); problems.HasErrors() {
 		return problems.Err()
 	}

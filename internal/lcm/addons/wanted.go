@@ -87,7 +87,7 @@ func Same(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 
 // encode returns what a record would hold of add-ons.
 func encode(all map[string]vnfm.Addon) string {
-	// What came from a record or a configuration can be written into one.
+	// Values from a record or a configuration can always be written as JSON.
 	text, _ := json.Marshal(all)
 	return string(text)
 }

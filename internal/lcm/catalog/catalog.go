@@ -213,7 +213,7 @@ func (c *Catalog) PackageByName(ctx context.Context, name string) (*vnfm.Package
 	return c.withContent(ctx, last)
 }
 
-// Packages implements vnfm.Manager. What is sealed of a record stays sealed.
+// Packages implements vnfm.Manager. Sealed values stay sealed.
 func (c *Catalog) Packages(ctx context.Context, f vnfm.PackageFilter) ([]vnfm.Package, error) {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {

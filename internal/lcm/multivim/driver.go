@@ -283,8 +283,8 @@ func (m *multiVIMDriver) Terminate(ctx context.Context, t *vnfm.Target, spec vnf
 	})
 }
 
-// Observe implements vnfm.InfraDriver. What was seen is returned also when a VIM could
-// not be looked at, and an error says why.
+// Observe implements vnfm.InfraDriver. The observation is returned also when a VIM
+// could not be observed; the error says why.
 func (m *multiVIMDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	seen := make([]*vnfm.Observation, len(m.targets))
 	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {

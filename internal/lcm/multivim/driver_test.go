@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -57,9 +58,7 @@ func TestPartsOfAnInstance(t *testing.T) {
 	d, err := New(t.Context(), own, target, func(_ context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
 		return edge, &vnfm.VIM{ID: id}, nil, nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got inventory
 	if err := d.Apply(t.Context(), target, &got); err == nil || err.Error() != `VIM connection "edge": no room` {
 		t.Errorf("Apply = %v", err)

@@ -7,7 +7,7 @@ import (
 )
 
 // linksOfPart are the networks for what one VIM has of an instance: those of connection
-// points of its VDUs. What is of no VDU, such as an internal virtual link, is for every VIM
+// points of its VDUs. Links of no VDU, such as an internal virtual link, are for every VIM
 // that has one without containers.
 func linksOfPart(f *vnfm.Flavour, part *vnfm.Part, all vnfm.Links) vnfm.Links {
 	machines := slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload == nil && part.Has(v.ID) })

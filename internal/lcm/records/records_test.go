@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -25,14 +27,11 @@ func TestInventoryOfAnEarlierForm(t *testing.T) {
 	}
 	for _, form := range []string{"earlier", "present"} {
 		en, err := Decode[vnfm.Instance](store.Record{Kind: store.KindInstance, ID: "one", Data: data})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !slices.Equal(en.Value.Inventory, want) {
 			t.Errorf("the %s form is read as %+v, want %+v", form, en.Value.Inventory, want)
 		}
-		if data, err = json.Marshal(en.Value); err != nil {
-			t.Fatal(err)
-		}
+		data, err = json.Marshal(en.Value)
+		require.NoError(t, err)
 	}
 }

@@ -64,7 +64,7 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 			workers = append(workers, n)
 			continue
 		}
-		// What lets masters in is valid for a short time, and making one takes long.
+		// The secret with which masters join is valid for a short time, and making one takes long.
 		if err := i.join(ctx, c, []*cluster.Node{n}); err != nil {
 			return err
 		}
@@ -112,7 +112,7 @@ func (i *installer) token(ctx context.Context, c *cluster.Cluster, role cluster.
 	result, err := hosts.RunProgram(ctx, client, cmd, i.program)
 	token := vnfm.Secret(strings.TrimSpace(result.Stdout))
 	if err != nil {
-		// What it printed until then may be the secret already, and stderr may repeat it.
+		// The output so far may contain the secret already, and stderr may repeat it.
 		if ended, ok := errors.AsType[*remote.StatusError](err); ok {
 			ended.Result = remote.Result{Stderr: client.Mask(ended.Result.Stderr, secretsIn(token)...)}
 		}
@@ -139,7 +139,7 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 	}
 	err = i.call(ctx, c, action{name: actionReset, on: n, leaving: n})
 	if err != nil && c.Call.Operation == vnfm.OpHeal && ctx.Err() == nil {
-		// What is replaced may well be broken, and the cluster has forgotten it.
+		// A replaced node may be broken, and the cluster has forgotten it.
 		c.Progress(ctx, "node %s, which is replaced, was not reset: %s", n.Name, err)
 		return nil
 	}

@@ -100,7 +100,7 @@ func TestSends(t *testing.T) {
 	assert.NotContains(t, string(record), "first", "the record holds the kubeconfig")
 	assert.NotContains(t, string(record), "of-the-sink", "the record holds a header")
 
-	// What was sent is not sent again; what is new is.
+	// Kubeconfigs that were sent are not sent again; new ones are.
 	require.NoError(t, quick().Run(t.Context(), call))
 	assert.Len(t, s.got, 1)
 	call.Kubeconfig = kubeconfig("second")

@@ -90,7 +90,7 @@ func TestInventory(t *testing.T) {
 	assert.NotContains(t, string(got), "kube_node")
 }
 
-// What the user says of variables goes over what is computed.
+// The user's variables override the computed ones.
 func TestVariables(t *testing.T) {
 	c, _ := sample()
 	assert.Equal(t, map[string]any{

@@ -5,6 +5,7 @@ package playbook
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
@@ -104,7 +105,7 @@ func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inve
 			return c.Close()
 		}
 		if call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, server.ID) && ctx.Err() == nil {
-			// What is replaced may well not answer any more.
+			// A server that is replaced may no longer answer.
 			call.Recorder.Progress(ctx, fmt.Sprintf("playbook %s does not run for VNFC %s, which is replaced: %s", t.file, server.ID, err))
 			silent[n] = true
 			return nil
@@ -160,9 +161,7 @@ func variables(call *vnfm.HookCall, t *task, s *settings) map[string]any {
 	for name, text := range t.inputs {
 		out[name] = text
 	}
-	for name, value := range s.input {
-		out[name] = value
-	}
+	maps.Copy(out, s.input)
 	out["vnf_instance_id"], out["vnf_instance_name"] = call.Instance.ID, call.Instance.Name
 	out["vnf_hook"], out["vnf_operation"] = call.Hook.Name, string(call.Operation)
 	return out

@@ -36,7 +36,8 @@ func (Installer) CheckRegistry(spec *vnfm.RegistrySpec, content fs.FS) vnfm.Prob
 		h.Address = "192.0.2.1"
 	}
 	if err := h.Check(); err != nil {
-		problems = append(problems, vnfm.Problem{Attribute: "ssh", Summary: strings.TrimPrefix(err.Error(), "host 192.0.2.1: "), Detail: "it is needed to log in to the host of the registry"})
+		problems = append(problems, vnfm.Problem{Attribute: "ssh", Summary: strings.TrimPrefix(err.Error(), "host 192.0.2.1: "),
+			Detail: "it is needed to log in to the host of the registry"})
 	}
 	cfg, err := configOf(spec, content)
 	if err != nil {

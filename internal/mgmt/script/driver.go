@@ -142,7 +142,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 		return call.Once(ctx, s.ID, func(ctx context.Context) error {
 			err := run(ctx, call, t, text, inventory, access[s.VDUID], s)
 			if err != nil && call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, s.ID) && ctx.Err() == nil {
-				// What is replaced may well not answer any more.
+				// A server that is replaced may no longer answer.
 				call.Recorder.Progress(ctx, fmt.Sprintf("script %s did not run on VNFC %s, which is replaced: %s", t.file, s.ID, err))
 				return nil
 			}
@@ -163,9 +163,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 		"VNF_VDU_ID": s.VDUID, "VNF_VNFC_ID": s.ID, "VNF_VNFC_NAME": s.Resource, "VNF_ADDRESS": s.Address,
 		"VNF_LEAVING": strconv.FormatBool(slices.Contains(call.Leaving, s.ID)),
 	}
-	for name, text := range t.inputs {
-		env[name] = text
-	}
+	maps.Copy(env, t.inputs)
 	_, err = hosts.RunProgram(ctx, c, remote.Command{
 		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
 		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), hosts.Texts(call.Params[ParamInput])...),

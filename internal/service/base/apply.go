@@ -42,8 +42,8 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 }
 
 // fillObjects fills the digests that neither plan nor Prepare could compute: those with the
-// key of an instance that has just been made. What cannot be had any more is left out, and
-// the next refresh shows it.
+// key of an instance that has just been made. Unavailable values are left out, and
+// the next refresh shows them.
 func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
 	objects := &m.Common().Objects
 	if !hasUnknown(*objects) {

@@ -85,8 +85,8 @@ func idOf[M any, P Model[M]](state *M) string {
 	return P(state).Common().ID.ValueString()
 }
 
-// preview fills what the instance will consist of. What is not found is registered by
-// the same apply.
+// preview fills the planned objects and counts of the instance. A missing VIM or package is
+// registered by the same apply.
 func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {

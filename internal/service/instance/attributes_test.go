@@ -69,7 +69,7 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 		step.ConfigPlanChecks = resource.ConfigPlanChecks{PostApplyPreRefresh: checks}
 		steps = append(steps, step)
 	}
-	// What was the default and is said now leads to no operation, and the plan after it is empty.
+	// An explicit default leads to no operation, and the plan after it is empty.
 	steps = append(steps, resource.TestStep{
 		Config: base + env.instanceWith(`scale_levels = { web = 0 }`), ConfigPlanChecks: updates(),
 		ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(1))},

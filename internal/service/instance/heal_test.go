@@ -78,7 +78,7 @@ func TestAccInstance_heal(t *testing.T) {
 		resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "at birth", vdu_ids = ["web"] }`), Check: healed(2), ConfigStateChecks: generation(1)},
 		update(resource.TestStep{PreConfig: choose, Config: named("4711"), Check: healed(1), ConfigStateChecks: generation(2)}),
 		resource.TestStep{Config: named("4711"), PlanOnly: true},
-		// What the trigger named before is not there any more.
+		// The VNFC that the trigger named before no longer exists.
 		resource.TestStep{Config: named("4712"), ExpectError: sentence(`The VNF instance has no VNFC "web-`, `Its VNFCs are "web-`)},
 		update(resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "4713", vdu_ids = ["web"] }`), Check: healed(0), ConfigStateChecks: generation(3)}),
 		update(resource.TestStep{PreConfig: remember, Config: config(`heal = { trigger = "4714" }`), Check: allChecks(healed(0), env.checkBackend()), ConfigStateChecks: generation(4)}),

@@ -281,7 +281,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			Check:             allChecks(env.checkBackend(), deployment(deployed), env.history("1 deployed")),
 		},
 		resource.TestStep{
-			// What Helm's command has made goes with the instance, also when no apply
+			// Objects that Helm's command has made are removed with the instance, also when no apply
 			// has seen it.
 			PreConfig: func() { helm.Run(t, "upgrade", "test", withMore(t), "--reuse-values", "--force-conflicts") },
 			Config:    config("two.example.org"),

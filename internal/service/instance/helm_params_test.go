@@ -134,7 +134,7 @@ func expectConcealed(store acctest.Store, secrets ...string) resource.TestCheckF
 		}
 		err := filepath.WalkDir(filepath.Dir(store.Path), func(path string, entry os.DirEntry, err error) error {
 			if err == nil && entry.Type().IsRegular() {
-				// What is removed meanwhile holds nothing.
+				// A file that was removed meanwhile holds nothing.
 				data, _ := os.ReadFile(path)
 				texts[path] = string(data)
 			}
@@ -175,7 +175,7 @@ func TestAccInstance_helmServerVersion(t *testing.T) {
 			Check:             env.history("1 deployed"),
 		},
 		resource.TestStep{Config: env.configFor(source, newer), ExpectError: refused()},
-		// What is deployed is repaired, and plans that change nothing ask nothing.
+		// A deployed release is repaired, and plans without a change send no request.
 		resource.TestStep{Config: env.configFor(ims(t), chartParams()), Check: env.history("1 deployed")},
 	)
 }

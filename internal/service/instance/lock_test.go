@@ -7,15 +7,14 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/stretchr/testify/require"
 )
 
 // hold takes the lease of the only instance, as a process that works on it has it.
 func (env *testEnv) hold(t *testing.T) (release func()) {
 	t.Helper()
 	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, "somebody")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return func() {
 		if err := lease.Release(context.WithoutCancel(t.Context())); err != nil {
 			t.Error(err)

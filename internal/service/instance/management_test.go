@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -130,9 +131,7 @@ func TestAccInstance_openStackRegistry(t *testing.T) {
 	c.openstack = labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	dir := acctest.CopyPackage(t, "private-registry")
 	archive, err := os.ReadFile(c.openstack.RegistryArchive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	acctest.Write(t, dir, "Files/images/registry.tar", string(archive))
 	acctest.Hash(t, dir)
 	config := func(port, arguments string) string {

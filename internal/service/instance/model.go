@@ -226,7 +226,7 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
 	vdus, objects := attrs.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
 	if len(o.Unseen) > 0 {
-		// What could not be refreshed keeps its last known state.
+		// Attributes that could not be refreshed keep their last known state.
 		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })
 		objects = base.WithUnobserved(ctx, objects, m.Objects, o.Unseen)
 	}

@@ -65,7 +65,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 				Check:            c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
 			},
 			{
-				// What fails in an update stays too, and the rest of the VNF with it.
+				// A server that fails in an update stays too, and the rest of the VNF with it.
 				Config:      c.configFor(examplePackage(c, "firewall"), "simple", c.links("no-such-network")),
 				ExpectError: acctest.Says(`(?s)network.*no-such-network`),
 			},

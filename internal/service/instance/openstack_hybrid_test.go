@@ -110,7 +110,7 @@ resource "vnf_instance" "test" {
 				Check: allChecks(deployment("deployment.apps/probe"), servers(map[string]int{"FW": 1, "TG": 1})),
 			},
 			{
-				// What is deleted on one VIM comes back, while the other one is scaled.
+				// A server that was deleted on one VIM is restored while the other VIM is scaled.
 				PreConfig:        func() { lab.Kubectl(t, "-n", namespace, "delete", "deployment", "probe") },
 				Config:           onCloud(level(1)),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 2), countOf("probe", 1)),

@@ -17,7 +17,7 @@ import (
 
 // PlanArguments implements base.Model.
 func (m *model) PlanArguments(ctx context.Context, _ vnfm.Manager, config, state *model, resp *resource.ModifyPlanResponse) bool {
-	// What the user left out is computed again, not carried on from the state: a
+	// Attributes without a value in the configuration are computed again, not taken from the state: a
 	// new package may have other defaults.
 	m.FlavourID, m.InstantiationLevelID = config.FlavourID, config.InstantiationLevelID
 	m.Namespace = plannedNamespace(m, config, state)

@@ -95,7 +95,7 @@ func TestAccInstance_noRefresh(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 			{
-				// What was changed meanwhile is put right although the plan did not see it.
+				// A change in between is repaired although the plan did not see it.
 				PreConfig:         func() { env.kubectl("delete", "service", "web") },
 				Config:            env.config("hello", `scale_levels = { web = 1 }`),
 				ConfigPlanChecks:  updates(),

@@ -102,8 +102,8 @@ func (m *model) asksFor(state *model) bool {
 		!m.UsersWOVersion.Equal(state.UsersWOVersion) || !m.StoragePath.Equal(state.StoragePath) || !m.Proxy.Equal(state.Proxy)
 }
 
-// Create implements resource.Resource. What an installation that fails has left on the host is
-// found there by the next one: there is no state of it.
+// Create implements resource.Resource. A failed installation leaves no state; the next one
+// finds its parts on the host.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
@@ -172,7 +172,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	case err != nil:
 		r.restore(&state, seen)
 		state.Status = types.StringValue(statusUnreachable)
-		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed", tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
+		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed",
+			tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
 	default:
 		r.restore(&state, seen)
 		state.set(ctx, seen, &resp.Diagnostics)

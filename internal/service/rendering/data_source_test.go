@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/rendering"
@@ -313,9 +314,7 @@ func TestExample(t *testing.T) {
 	acctest.PreCheck(t)
 	path := filepath.Join(labtest.Root(t), "examples", "data-sources", rendering.DataSourceType, "data-source.tf")
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// The provider under test has no source.
 	_, example, _ := strings.Cut(string(text), "\n}\n")
 	example = strings.ReplaceAll(example, "${path.module}/../../packages", filepath.Join(labtest.Root(t), "examples", "packages"))

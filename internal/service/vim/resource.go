@@ -87,7 +87,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	if !state.Kubernetes.IsNull() && plan.Kubernetes.IsNull() || !state.OpenStack.IsNull() && plan.OpenStack.IsNull() {
-		// What is on the one cannot be on the other.
+		// A VIM cannot change its kind.
 		resp.RequiresReplace.Append(path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
 		return
 	}
@@ -123,7 +123,10 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 }
 
 // register sends the configuration of a VIM to the manager and fills the plan.
-func (r *Resource) register(ctx context.Context, verb string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics, send func(context.Context, vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error)) {
+func (r *Resource) register(
+	ctx context.Context, verb string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics,
+	send func(context.Context, vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error),
+) {
 	spec, more := config.spec(ctx)
 	diags.Append(more...)
 	ctx, cancel := tfutil.WithTimeout(ctx, limit, defaultTimeout, diags)

@@ -205,7 +205,7 @@ func TestConnectionRoundTrip(t *testing.T) {
 	if got := m.CreatedAt.ValueString(); got != "2026-01-02T03:04:05Z" {
 		t.Errorf("created_at %q", got)
 	}
-	// What a configuration leaves out reads back as its default, or as left out.
+	// Missing arguments of a configuration read back as their defaults, or as null.
 	v.Kubernetes = &vnfm.KubernetesConnection{Endpoint: "https://h"}
 	m.Kubernetes = types.ObjectNull(kubernetesTypes())
 	if diags := m.fromVIM(t.Context(), v); diags.HasError() {

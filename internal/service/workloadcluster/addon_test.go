@@ -59,7 +59,7 @@ resource "vnf_instance" "ims" {
 			},
 		},
 		resource.TestStep{
-			// What is read is the Secret of now: one that leads nowhere is noticed.
+			// The current Secret is read: one with an unusable address is noticed.
 			PreConfig:        func() { env.plantSecret("edge-kubeconfig", map[string]string{"value": second}) },
 			Config:           config,
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},

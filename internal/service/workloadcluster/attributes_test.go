@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// What each attribute does when it changes: most of them in one apply, in place; what
+// The effect of a change of each attribute: most of them in one apply, in place; what
 // needs another cluster, or many machines, by its plan alone. At the end one machine of the
 // control plane is healed, as Cluster API itself does it.
 func TestAccWorkloadCluster_everyAttribute(t *testing.T) {

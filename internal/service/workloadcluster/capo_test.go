@@ -100,7 +100,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 			},
 		},
 		resource.TestStep{
-			// What does not come up says how far it is.
+			// A cluster that does not come up reports its progress.
 			Config:             strings.Replace(config, `create = "20s"`, `update = "20s"`, 1),
 			ExpectError:        acctest.Says(`(?s)edge-control-plane.*`),
 			ExpectNonEmptyPlan: true,
@@ -156,7 +156,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			changes: []string{`"public"`, fmt.Sprintf(`"public" }, internal = { id = %q }, internal_subnet = { name = "twin"`, nodes)},
 		},
 		{
-			// What has a name may be made by the same apply.
+			// An object that is given by name may be made by the same apply.
 			name: "not there by name",
 			changes: []string{
 				`"ops"`, `"lost-key"`, `"ubuntu-2204-kube-v1.33.1"`, `"lost-image"`, `1, flavor = "m1.medium"`, `1, flavor = "lost-flavor"`,

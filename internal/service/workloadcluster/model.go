@@ -161,9 +161,9 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 	}
 }
 
-// Finish implements base.Model. What was planned stays: Terraform holds a provider
-// to it, and the next refresh shows what has changed since. What cannot be refreshed is
-// left for that, too.
+// Finish implements base.Model. Planned values stay: Terraform holds a provider
+// to them, and the next refresh shows changes since, and attributes that could not be
+// refreshed.
 func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics) {
 	limit := time.Minute
 	if errors.Is(ctx.Err(), context.Canceled) {

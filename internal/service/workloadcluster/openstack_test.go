@@ -163,7 +163,7 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 	} {
 		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
 	}
-	// What a class makes of its variables is looked for as well, once the VIMs are known.
+	// Objects that a class derives from its variables are checked as well, once the VIMs are known.
 	env.lab.OpenStackClass(t, env.namespace)
 	steps = append(steps, resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"), cloudVIM(cloud, "nfv_user"))}, resource.TestStep{
 		Config: env.config(`

@@ -43,7 +43,7 @@ variable "machines" {
 	env.run(t,
 		resource.TestStep{
 			Config: group(`replicas = 3, scale_in_machine_names = var.machines`),
-			// What is named at birth means nothing.
+			// Machines that are named on create are ignored.
 			ConfigVariables: config.Variables{"machines": config.SetVariable(config.StringVariable("edge-a-of-another-life"))},
 			Check: func(*terraform.State) error {
 				a := ofGroup("a")

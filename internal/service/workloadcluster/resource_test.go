@@ -158,7 +158,7 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		resource.TestStep{
-			// What the management cluster would refuse is an error of the plan.
+			// A rejection by the management cluster is an error of the plan.
 			Config:      env.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
 			PlanOnly:    true,
 			ExpectError: acctest.Says(`no-such-worker`),

@@ -46,9 +46,10 @@ func resourceSchema(ctx context.Context) schema.Schema {
 			"The creation is complete when the control plane and all nodes are ready and the workload API answers. Node groups are resized, added and removed in place; a new `kubernetes_version` is an upgrade in place. " +
 			"The kubeconfig never enters the state: read it with the ephemeral resource `vnf_capi_workload_kubeconfig`. " +
 			"See the guides [Workload clusters with Cluster API](../guides/workload-clusters.md) and [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md).",
-		Attributes: tfutil.Merged(identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(), map[string]schema.Attribute{
-			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
-		}),
+		Attributes: tfutil.Merged(
+			identityAttributes(), formAttributes(), shapeAttributes(), addonAttributes(), dayTwoAttributes(), cloudAttributes(), computedAttributes(),
+			map[string]schema.Attribute{"timeouts": tfutil.Timeouts(ctx, timeoutOpts)},
+		),
 	}
 }
 

@@ -49,7 +49,7 @@ func newSink(t *testing.T) *sink {
 		var p struct {
 			Kubeconfig string `json:"kubeconfig"`
 		}
-		// What is not JSON has no kubeconfig.
+		// A content that is not JSON has no kubeconfig.
 		_ = json.Unmarshal(body, &p)
 		s.mu.Lock()
 		defer s.mu.Unlock()

@@ -181,7 +181,7 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 	assert.Empty(t, env.kubectl("get", "openstackclusters,openstackmachinetemplates,kubeadmconfigtemplates,machinehealthchecks", "-o", "name", "--ignore-not-found"))
 }
 
-// What template and cluster say must go together.
+// Template and cluster must agree.
 func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 	env := newEnv(t)
 	for name, c := range map[string]struct{ arguments, want string }{

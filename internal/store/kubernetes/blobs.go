@@ -253,14 +253,14 @@ func (u *upload) commit(ctx context.Context) error {
 			return err
 		}
 		if there.Annotations[annotationGeneration] != u.generation {
-			// What it is called by leases stays: their next holder must find it.
+			// The labels of leases stay: their next holder must find it.
 			_, err = s.client.Replace(sending, ref, s.newSecret(ref.Name, there.ResourceVersion, merged(leasesOf(there.Labels), labels), annotations, data))
 			old = there
 		}
 		switch {
 		case err == nil && old != nil:
 			generation, n := chunksOf(&old.ObjectMeta)
-			// What is not removed now is removed as that of a killed process.
+			// Chunks that are not removed now are removed later, as those of a killed process.
 			_ = s.removeChunks(sending, u.digest, generation, n)
 			return nil
 		case err == nil:

@@ -25,7 +25,7 @@ func (s *kubeStore) place() string {
 }
 
 // explain says which store could not do what, what the server said, and what can be done about
-// it. What the interface of stores promises to return stays as it is.
+// it. The errors that the interface of stores promises are returned as they are.
 func (s *kubeStore) explain(ctx context.Context, doing string, err error) error {
 	for _, promised := range []error{store.ErrNotFound, store.ErrExists, store.ErrStale, store.ErrCorrupt} {
 		if errors.Is(err, promised) {

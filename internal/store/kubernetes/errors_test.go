@@ -30,7 +30,7 @@ func TestExplain(t *testing.T) {
 		says []string
 		not  string
 	}{
-		"credentials": {err: &kube.CredentialsError{Peer: kube.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, Endpoint: "e", Err: answer(401, metav1.StatusReasonUnauthorized, "Unauthorized", nil)}, says: []string{"Unauthorized", "have expired", "rotate them in store.kubernetes"}, not: "vnf_vim"},
+		"credentials": {err: &kube.CredentialsError{Peer: vnfm.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, Endpoint: "e", Err: answer(401, metav1.StatusReasonUnauthorized, "Unauthorized", nil)}, says: []string{"Unauthorized", "have expired", "rotate them in store.kubernetes"}, not: "vnf_vim"},
 		"right": {
 			err:  answer(403, metav1.StatusReasonForbidden, `secrets is forbidden: User "system:serviceaccount:a:b" cannot list resource "secrets" in API group "" in the namespace "ns"`, nil),
 			says: []string{`system:serviceaccount:a:b needs the verb list on secrets in the namespace "ns"`, "role.yaml"},

@@ -25,9 +25,7 @@ type passage struct {
 func (s *kubeStore) enter(ctx context.Context) *passage {
 	p := &passage{s: s, fences: store.Fences(ctx)}
 	p.held = make([]*lease, len(p.fences))
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for l := range s.leases {
+	for _, l := range s.leases.All() {
 		for i, f := range p.fences {
 			if l.Fence() == f && l.begin() {
 				p.held[i] = l

@@ -67,8 +67,8 @@ func TestLateWrites(t *testing.T) {
 				t.Fatalf("the request was never sent: %v", err)
 			}
 			// It renews no more, as a process that is stopped.
-			for l := range holder.leases {
-				l.stop()
+			for _, l := range holder.leases.All() {
+				l.Stop()
 			}
 			second := takeOver(t, other, "a")
 			before := *get(t, other, store.KindInstance, "a")
@@ -83,7 +83,7 @@ func TestLateWrites(t *testing.T) {
 			if _, err := other.OpenBlob(t.Context(), digest); err != nil {
 				t.Errorf("the content: %v", err)
 			}
-			// What is left is in nobody's way.
+			// Leftovers block nobody.
 			ctx = store.Under(t.Context(), second.Fence())
 			must(t, updateSample(ctx, other))
 			must(t, other.Create(ctx, &store.Record{Kind: store.KindOperation, ID: "new", Key: "new"}))

@@ -151,8 +151,8 @@ func (s *kubeStore) contest(ctx context.Context, kind store.Kind, key, id string
 }
 
 // unreserve removes the Secret of a natural key as it was written for a record that has the
-// key no more. What is not removed, or was written again since, names a record without that
-// key and is in nobody's way.
+// key no more. A reservation that stays, or was written again since, names a record without
+// that key and blocks nobody.
 func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version string) {
 	if version == "" {
 		return
@@ -162,8 +162,8 @@ func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version
 	_ = s.client.DeleteVersion(ctx, s.secret(keyName(kind, key)), "", version)
 }
 
-// withdraw removes what a creation that failed has made. What is not removed is pending, and
-// in nobody's way.
+// withdraw removes the objects of a failed creation. Objects that stay are pending and block
+// nobody.
 func (s *kubeStore) withdraw(ctx context.Context, m *meta, fresh bool) {
 	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
 	defer cancel()

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/yaml"
 
@@ -55,7 +56,7 @@ func siteOf(address string) (l site, err error) {
 
 func (l site) client() (*kube.Client, error) {
 	return kube.New(kube.Config{
-		Peer: kube.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, UserAgent: "terraform-provider-vnf/test",
+		Peer: vnfm.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, UserAgent: "terraform-provider-vnf/test",
 		Connection:  vnfm.KubernetesConnection{Endpoint: l.Endpoint, CACertificate: l.CA},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(l.Token)},
 	})
@@ -148,9 +149,7 @@ func ask(t *testing.T, env labtest.Env, method, path, body string, into any) {
 
 func must(t *testing.T, err error) {
 	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 // gateway is the API server behind something that tests control: whatever a store sends to it
@@ -181,7 +180,7 @@ func newGateway(t *testing.T, l site) *gateway {
 		if err != nil || !g.pass(r) {
 			panic(http.ErrAbortHandler)
 		}
-		// What has got this far arrives, whatever becomes of its sender.
+		// A request that has got this far arrives, whatever becomes of its sender.
 		out := r.Clone(context.WithoutCancel(r.Context()))
 		out.URL.Scheme, out.URL.Host, out.Host, out.RequestURI = target.Scheme, target.Host, target.Host, ""
 		out.Body, out.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -258,14 +257,12 @@ func (g *gateway) stopAt(method, name string) (stopped <-chan struct{}, goOn fun
 // kill leaves a handle as a process that was killed leaves it: nothing is renewed and nothing
 // is given back.
 func kill(s *kubeStore) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.closed = true
-	for l := range s.leases {
-		l.stop()
+	for _, l := range s.leases.All() {
+		l.Stop()
 		acquisitions.Delete(l.mark)
+		s.leases.Remove(l)
 	}
-	s.leases = map[*lease]struct{}{}
+	_ = s.Close()
 }
 
 func sample(id string) store.Record {

@@ -35,12 +35,7 @@ type lease struct {
 	token  int64
 	object *coordinationv1.Lease
 
-	// stop ends the heartbeat, which closes ended.
-	stop  context.CancelFunc
-	ended chan struct{}
-
-	lostOnce sync.Once
-	lost     chan struct{}
+	*store.Heartbeat
 
 	mu sync.Mutex
 	// renewed is when the request of the last renewal began.
@@ -70,7 +65,7 @@ func (s *kubeStore) Acquire(ctx context.Context, name, holder string) (store.Lea
 		return nil, err
 	}
 	mark := random()
-	l := &lease{s: s, name: name, mark: mark, identity: holder + leaseMark + mark, lost: make(chan struct{}), ended: make(chan struct{})}
+	l := &lease{s: s, name: name, mark: mark, identity: holder + leaseMark + mark}
 	acquisitions.Store(mark, nil)
 	orphaned, err := s.take(ctx, l, holder)
 	if err != nil {
@@ -79,15 +74,9 @@ func (s *kubeStore) Acquire(ctx context.Context, name, holder string) (store.Lea
 	}
 
 	// The lease lives until Release, not until the caller's context ends.
-	heartbeat, stop := context.WithCancel(context.WithoutCancel(ctx))
-	l.stop = stop
-	s.mu.Lock()
-	closed := s.closed
-	s.leases[l] = struct{}{}
-	s.mu.Unlock()
-	go l.renewUntilReleased(heartbeat)
+	l.Heartbeat = store.StartHeartbeat(ctx, l.renewed.Add(s.timing.lease), s.timing.renew, l.renew)
 	switch {
-	case closed:
+	case !s.leases.Add(l):
 		err = errors.New("it was closed meanwhile")
 	case ctx.Err() != nil:
 		err = ctx.Err()
@@ -216,8 +205,8 @@ func (s *kubeStore) seize(ctx context.Context, l *lease, holder string, current 
 	return nil
 }
 
-// abandon gives back what an acquisition may have got whose outcome nobody knows. What cannot
-// be given back expires.
+// abandon gives back a lease that an acquisition of unknown outcome may have got. One that
+// cannot be given back expires.
 func (s *kubeStore) abandon(ctx context.Context, l *lease) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
 	defer cancel()
@@ -230,85 +219,36 @@ func (s *kubeStore) abandon(ctx context.Context, l *lease) {
 	_, _ = s.writeLease(ctx, current)
 }
 
-// renewUntilReleased is the heartbeat. A lease that could not be renewed is lost when it
-// expires, and at once when somebody else has taken it.
-func (l *lease) renewUntilReleased(ctx context.Context) {
-	defer close(l.ended)
-	expires := l.renewedAt().Add(l.s.timing.lease)
-	// A renewal can hang where no context reaches it.
-	expiry := time.AfterFunc(time.Until(expires), l.lose)
-	defer expiry.Stop()
-	ticker := time.NewTicker(l.s.timing.renew)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-l.lost:
-			return
-		case <-ticker.C:
-		}
-		// A connection that is dead must not take all the time that is left.
-		attempt, cancel := context.WithDeadline(ctx, earlier(expires, time.Now().Add(l.s.timing.renew)))
-		begun, taken, err := l.renew(attempt)
-		cancel()
-		switch {
-		case ctx.Err() != nil:
-			return
-		case taken:
-			l.lose()
-			return
-		case err == nil:
-			l.mu.Lock()
-			l.renewed = begun
-			l.mu.Unlock()
-			expires = begun.Add(l.s.timing.lease)
-			expiry.Reset(time.Until(expires))
-			ticker.Reset(l.s.timing.renew)
-		default:
-			// Try again sooner: the work of the holder stands and falls with it.
-			ticker.Reset(l.s.timing.renew / 5)
-		}
-	}
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // renew writes a new time. taken says that the lease is somebody else's.
-func (l *lease) renew(ctx context.Context) (begun time.Time, taken bool, err error) {
+func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
+	// A connection that is dead must not take all the time that is left.
+	ctx, cancel := context.WithTimeout(ctx, l.s.timing.renew)
+	defer cancel()
 	for {
 		next := l.object.DeepCopy()
 		setHolder(next, l.identity, l.s.clock(), l.s.timing.lease)
-		begun = time.Now()
+		begun := time.Now()
 		written, err := l.s.writeLease(ctx, next)
 		if err == nil {
 			l.object = written
-			return begun, false, nil
+			l.mu.Lock()
+			l.renewed = begun
+			l.mu.Unlock()
+			return begun.Add(l.s.timing.lease), false, nil
 		}
 		if !apierrors.IsConflict(err) && !missing(err, l.s.leaseRef(l.name)) {
-			return begun, false, err
+			return time.Time{}, false, err
 		}
 		// It was changed, by an earlier renewal whose answer was lost, or by others.
 		current, err := l.s.readLease(ctx, l.name)
 		if err != nil {
-			return begun, false, err
+			return time.Time{}, false, err
 		}
 		if current == nil || identityOf(current) != l.identity {
-			return begun, true, nil
+			return time.Time{}, true, nil
 		}
 		l.object = current
 	}
-}
-
-func (l *lease) renewedAt() time.Time {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.renewed
 }
 
 // isFresh reports whether nobody can have acquired the lease since: it was renewed so lately
@@ -316,7 +256,7 @@ func (l *lease) renewedAt() time.Time {
 // only counts on stands still while the machine sleeps, and the other one can be set.
 func (l *lease) isFresh() bool {
 	select {
-	case <-l.lost:
+	case <-l.Lost():
 		return false
 	default:
 	}
@@ -345,27 +285,18 @@ func (l *lease) end(undecided bool) {
 	l.unclean = l.unclean || undecided
 }
 
-func (l *lease) lose() { l.lostOnce.Do(func() { close(l.lost) }) }
-
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
-
-// Lost is closed when the lease could not be renewed in time.
-func (l *lease) Lost() <-chan struct{} { return l.lost }
 
 // Release gives the lease back, whether ctx has ended or not. While a write is on its way, or
 // may be, the next holder learns that from the Lease. One that cannot be given back expires.
 func (l *lease) Release(ctx context.Context) error {
-	l.s.mu.Lock()
-	_, held := l.s.leases[l]
-	delete(l.s.leases, l)
-	l.s.mu.Unlock()
-	if !held {
+	if !l.s.leases.Remove(l) {
 		return nil
 	}
 	defer acquisitions.Delete(l.mark)
-	l.stop()
-	<-l.ended
+	l.Stop()
+	l.Wait()
 	l.mu.Lock()
 	l.released = true
 	unclean := l.unclean || l.writing > 0

@@ -33,8 +33,8 @@ func TestClocksApart(t *testing.T) {
 			held, err := holder.Acquire(t.Context(), "a", "somebody elsewhere")
 			must(t, err)
 			if test.stops {
-				for l := range holder.leases {
-					l.stop()
+				for _, l := range holder.leases.All() {
+					l.Stop()
 				}
 			}
 			begun := time.Now()

@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -52,12 +51,12 @@ type kubeStore struct {
 	// context.
 	checking chan struct{}
 
-	mu     sync.Mutex
-	closed bool
+	leases store.Leases[*lease]
+
+	mu sync.Mutex
 	// checked is when the format was asked for last, present whether there was one.
 	checked time.Time
 	present bool
-	leases  map[*lease]struct{}
 	// sightings are the leases of others as they were seen last, by name.
 	sightings map[string]sighting
 	// given are the leases that this handle has given back, as it wrote them, by name.
@@ -107,7 +106,6 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 		client: client, namespace: namespace, release: release, timing: t, clock: time.Now, maxContent: MaxContent,
 
 		checking:  make(chan struct{}, 1),
-		leases:    map[*lease]struct{}{},
 		sightings: map[string]sighting{},
 		given:     map[string]*coordinationv1.Lease{},
 		known:     map[string]*meta{},
@@ -116,35 +114,11 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 }
 
 // Close gives back the leases that are still held and ends the handle.
-func (s *kubeStore) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	held := make([]*lease, 0, len(s.leases))
-	for l := range s.leases {
-		held = append(held, l)
-	}
-	s.mu.Unlock()
-
-	errs := make([]error, len(held))
-	var wg sync.WaitGroup
-	for i, l := range held {
-		l.lose()
-		wg.Go(func() { errs[i] = l.Release(context.Background()) })
-	}
-	wg.Wait()
-	return errors.Join(errs...)
-}
+func (s *kubeStore) Close() error { return s.leases.Close(func() error { return nil }) }
 
 // usable returns an error when the handle is closed or ctx has ended.
 func (s *kubeStore) usable(ctx context.Context, doing string) error {
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
+	if s.leases.Closed() {
 		return fmt.Errorf("%s is closed", s.place())
 	}
 	if ctx.Err() != nil {

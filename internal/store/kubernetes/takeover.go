@@ -20,7 +20,7 @@ func (s *kubeStore) inherit(ctx context.Context, l *lease) error {
 	}
 	return each(ctx, len(left), func(ctx context.Context, i int) error {
 		select {
-		case <-l.lost:
+		case <-l.Lost():
 			return &vnfm.LeaseLostError{Object: l.name}
 		default:
 			return s.turn(ctx, &left[i].ObjectMeta)

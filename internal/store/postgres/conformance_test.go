@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/storetest"
@@ -62,9 +63,7 @@ func damage(t *testing.T, address, digest string) {
 	t.Helper()
 	schema, connStr, _ := strings.Cut(address, "|")
 	conn, err := pgx.Connect(t.Context(), connStr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer conn.Close(t.Context()) //nolint:errcheck // It was read from alone.
 	tag, err := conn.Exec(t.Context(), inSchema(schema, `UPDATE {schema}.chunks SET data = set_byte(data, length(data) / 2, get_byte(data, length(data) / 2) # 1)
 		WHERE n = 0 AND generation = (SELECT generation FROM {schema}.contents WHERE digest = $1 AND state = 'current')`), digest)

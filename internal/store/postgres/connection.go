@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -141,12 +142,7 @@ func checkSchema(name string) error {
 }
 
 func remote(c *pgx.ConnConfig) bool {
-	for _, e := range endpoints(c) {
-		if !e.isLocal() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(endpoints(c), func(e endpoint) bool { return !e.isLocal() })
 }
 
 func isURL(connStr string) bool {
@@ -158,8 +154,8 @@ var (
 	pairsMode = regexp.MustCompile(`(?:^|\s)sslmode\s*=\s*'?([a-z-]*)`)
 )
 
-// statedMode returns the sslmode that the user has set, empty for none. What else looks like
-// one is taken for one: then the connection must turn out to be verified.
+// statedMode returns the sslmode that the user has set, empty for none. A text that only
+// looks like one counts as one: then the connection must turn out to be verified.
 func statedMode(connStr string) string {
 	pattern := pairsMode
 	if isURL(connStr) {

@@ -25,7 +25,7 @@ const (
 	keepReplaced = "1 hour"
 	// keepUnfinished is longer than anybody writes one.
 	keepUnfinished = "1 day"
-	// discardTimeout bounds the removal of what was written in vain. What is left is removed
+	// discardTimeout bounds the removal of what was written in vain. The rest is removed
 	// after keepUnfinished.
 	discardTimeout = 2 * time.Second
 )
@@ -220,7 +220,7 @@ func (w *writer) finish() error {
 	return w.failed
 }
 
-// discard removes what was written in vain. What it cannot remove is removed later.
+// discard removes an unfinished content. The rest is removed later.
 func (w *writer) discard(ctx context.Context) {
 	if w.generation == 0 {
 		return

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -32,15 +33,11 @@ func breakAt(t *testing.T, address string, at int, done bool) (store.Store, func
 	t.Helper()
 	schema, connStr, _ := strings.Cut(address, "|")
 	config, err := pgx.ParseConfig(connStr)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c := &cutter{network: "unix", address: fmt.Sprintf("%s/.s.PGSQL.%d", config.Host, config.Port), at: at, done: done}
 	through := c.listen(t)
 	s, err := open(t.Context(), Config{ConnStr: fmt.Sprintf("host=127.0.0.1 port=%d user=%s dbname=%s sslmode=disable", through, config.User, config.Database), Schema: schema}, quick(), testContent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s, func() int { return int(c.requests.Load()) }
 }
 
@@ -48,9 +45,7 @@ func breakAt(t *testing.T, address string, at int, done bool) (store.Store, func
 func (c *cutter) listen(t *testing.T) int {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It ends with the test.
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = l.Close() })
 	go func() {
 		for {
@@ -62,9 +57,7 @@ func (c *cutter) listen(t *testing.T) int {
 		}
 	}()
 	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatal(l.Addr())
-	}
+	require.True(t, ok, l.Addr())
 	return address.Port
 }
 

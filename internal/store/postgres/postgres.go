@@ -9,7 +9,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,8 +24,8 @@ const DefaultSchema = "vnf"
 // Config says where the store is.
 type Config struct {
 	// ConnStr is a connection string as Terraform's own backend pg has it: a URL
-	// (postgres://user@host:5432/database) or pairs (host=… dbname=…). What it leaves out
-	// comes from the variables and files of libpq: PGHOST, PGPASSWORD, ~/.pgpass.
+	// (postgres://user@host:5432/database) or pairs (host=… dbname=…). Missing parts
+	// come from the variables and files of libpq: PGHOST, PGPASSWORD, ~/.pgpass.
 	ConnStr string
 	// Schema is the schema of the tables; empty is DefaultSchema.
 	Schema string
@@ -81,9 +80,7 @@ type pgStore struct {
 	opening chan struct{}
 	pool    *pgxpool.Pool
 
-	mu     sync.Mutex
-	closed bool
-	leases map[*lease]struct{}
+	leases store.Leases[*lease]
 }
 
 var _ store.Portable = (*pgStore)(nil)
@@ -106,7 +103,6 @@ func open(ctx context.Context, c Config, t timing, maxContent int64) (*pgStore, 
 	s := &pgStore{
 		place: at, config: config, release: c.Release, timing: t, maxContent: maxContent,
 		opening: make(chan struct{}, 1),
-		leases:  map[*lease]struct{}{},
 	}
 	config.AfterConnect = func(context.Context, *pgx.Conn) error {
 		s.connected.Store(true)
@@ -117,37 +113,16 @@ func open(ctx context.Context, c Config, t timing, maxContent int64) (*pgStore, 
 
 // Close gives back the leases that are still held and closes the connections.
 func (s *pgStore) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
+	return s.leases.Close(func() error {
+		// A concurrent connection attempt sees that the handle is closed.
+		s.opening <- struct{}{}
+		defer func() { <-s.opening }()
+		s.ready.Store(nil)
+		if s.pool != nil {
+			s.pool.Close()
+		}
 		return nil
-	}
-	s.closed = true
-	held := make([]*lease, 0, len(s.leases))
-	for l := range s.leases {
-		held = append(held, l)
-	}
-	s.mu.Unlock()
-
-	var errs []error
-	for _, l := range held {
-		l.Lose()
-		errs = append(errs, l.Release(context.Background()))
-	}
-	// Whoever is connecting now sees closed afterwards.
-	s.opening <- struct{}{}
-	defer func() { <-s.opening }()
-	s.ready.Store(nil)
-	if s.pool != nil {
-		s.pool.Close()
-	}
-	return errors.Join(errs...)
-}
-
-func (s *pgStore) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
+	})
 }
 
 func (s *pgStore) errClosed() error { return fmt.Errorf("%s is closed", s.name()) }
@@ -167,7 +142,7 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 	if pool := s.ready.Load(); pool != nil {
 		return pool, nil
 	}
-	if s.isClosed() {
+	if s.leases.Closed() {
 		return nil, s.errClosed()
 	}
 	if s.pool == nil {

@@ -106,7 +106,8 @@ func (s *pgStore) Update(ctx context.Context, r *store.Record) error {
 		return notFound(r.Kind, r.ID)
 	}
 	err := s.change(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), func(tx step) error {
-		err := tx.QueryRow(ctx, s.sql(`UPDATE {schema}.records SET key = nullif($4, ''), owner = $5, revision = revision + 1, data = $6, sealed = $7, updated_at = `+nowNanos+`, write_id = $8
+		err := tx.QueryRow(ctx, s.sql(`UPDATE {schema}.records SET key = nullif($4, ''), owner = $5, revision = revision + 1, data = $6, sealed = $7,
+			updated_at = `+nowNanos+`, write_id = $8
 			WHERE kind = $1 AND id = $2 AND revision = $3 RETURNING created_at, updated_at`),
 			string(r.Kind), r.ID, r.Revision, r.Key, r.Owner, present(r.Data), present(r.Sealed), write).Scan(&created, &updated)
 		if !errors.Is(err, pgx.ErrNoRows) {

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
@@ -20,9 +22,7 @@ import (
 func openStore(t *testing.T, c Config) *pgStore {
 	t.Helper()
 	s, err := open(t.Context(), c, quick(), testContent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -88,9 +88,7 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 	wantError(t, createVIM(t.Context(), s, "a"), "making its tables", "permission denied for database postgres", "CREATE SCHEMA granted AUTHORIZATION plain")
 
 	server.Exec(t, "postgres", "CREATE SCHEMA granted AUTHORIZATION plain")
-	if err := createVIM(t.Context(), s, "a"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, createVIM(t.Context(), s, "a"))
 	member := openStore(t, Config{ConnStr: server.URL("member", "secret-pw", "postgres", "sslmode=disable"), Schema: "granted"})
 	_, err := member.Get(t.Context(), store.KindVIM, "a")
 	wantError(t, err, "permission denied for schema granted", "GRANT USAGE ON SCHEMA granted")
@@ -135,9 +133,7 @@ func serverConnections(t *testing.T, server *pgtest.Server) {
 
 func serverFormats(t *testing.T, server *pgtest.Server) {
 	old := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "formats", Release: "v1.0.0"})
-	if err := createVIM(t.Context(), old, "a"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, createVIM(t.Context(), old, "a"))
 	// A newer release takes the store over while an older one works on it.
 	server.Exec(t, "postgres", "UPDATE formats.schema_version SET version = 99, release = 'v9.0.0'")
 	wantError(t, createVIM(t.Context(), old, "b"), "format 99", "newer release", "v9.0.0")
@@ -161,9 +157,7 @@ func serverFormats(t *testing.T, server *pgtest.Server) {
 	if err := createVIM(t.Context(), old, "b"); err != nil {
 		t.Errorf("after a migration that failed: %v", err)
 	}
-	if err := old.migrate(t.Context(), old.pool, steps[:2]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, old.migrate(t.Context(), old.pool, steps[:2]))
 	if version, err := old.formatVersion(t.Context(), old.pool, 2); err != nil || version != 2 {
 		t.Errorf("format %d, %v, want 2", version, err)
 	}
@@ -172,9 +166,7 @@ func serverFormats(t *testing.T, server *pgtest.Server) {
 // serverReadOnly reads from what is never written, as a hot standby is.
 func serverReadOnly(t *testing.T, server *pgtest.Server) {
 	connStr := server.ConnStr("postgres")
-	if err := createVIM(t.Context(), openStore(t, Config{ConnStr: connStr, Schema: "readonly"}), "a"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, createVIM(t.Context(), openStore(t, Config{ConnStr: connStr, Schema: "readonly"}), "a"))
 	server.Exec(t, "postgres", "CREATE ROLE reader SUPERUSER LOGIN; ALTER ROLE reader SET default_transaction_read_only = on")
 	s := openStore(t, Config{ConnStr: strings.Replace(connStr, "user=postgres", "user=reader", 1), Schema: "readonly"})
 	if _, err := s.Get(t.Context(), store.KindVIM, "a"); err != nil {
@@ -190,15 +182,11 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 	s := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "abandoned"})
 	put := func(content string) {
 		t.Helper()
-		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
 	}
 	count := func() (n int) {
 		t.Helper()
-		if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents").Scan(&n); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents").Scan(&n))
 		return n
 	}
 	put("a content")
@@ -207,9 +195,7 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 	long := strings.Repeat("0123456789", 300_000)
 	put(long)
 	r, err := s.OpenBlob(t.Context(), store.Digest([]byte(long)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	server.Exec(t, "postgres", "UPDATE abandoned.contents SET state = 'replaced'")
 	if got, err := readAll(r); err != nil || got != long {
 		t.Errorf("a content that is replaced reads as %d bytes, %v", len(got), err)
@@ -227,12 +213,9 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 	}
 	// Deleting is for readers what it is elsewhere: nothing is there any more.
 	put(long)
-	if r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long))); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.DeleteBlob(t.Context(), store.Digest([]byte(long))); err != nil {
-		t.Fatal(err)
-	}
+	r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long)))
+	require.NoError(t, err)
+	require.NoError(t, s.DeleteBlob(t.Context(), store.Digest([]byte(long))))
 	if _, err := readAll(r); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("reading a content that was deleted = %v, want ErrNotFound", err)
 	}
@@ -257,34 +240,22 @@ func serverStopped(t *testing.T, server *pgtest.Server) {
 	brief := quick()
 	brief.idle = time.Second
 	s, err := open(t.Context(), Config{ConnStr: server.ConnStr("postgres"), Schema: "stopped"}, brief, testContent)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	first, err := s.Acquire(t.Context(), "a", "somebody elsewhere")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := first.Release(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, first.Release(t.Context()))
 	tx, err := s.begin(t.Context(), s.pool)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { rollback(context.WithoutCancel(t.Context()), tx) })
-	if err := s.checkRights(t.Context(), tx, []store.Fence{first.Fence()}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.checkRights(t.Context(), tx, []store.Fence{first.Fence()}))
 	if _, err := tx.Exec(t.Context(), "INSERT INTO stopped.records (kind, id, owner, revision, data, sealed, created_at, updated_at, write_id) VALUES ('vim', 'lost', '', 1, '', '', 0, 0, gen_random_uuid())"); err != nil {
 		t.Fatal(err)
 	}
 	// The lease is free, but the write is not over.
 	begun := time.Now()
 	second, err := s.Acquire(t.Context(), "a", "another one")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if took := time.Since(begun); took < brief.idle/2 {
 		t.Errorf("the lease was acquired after %s, in the middle of a write", took)
 	}
@@ -306,13 +277,9 @@ func serverStopped(t *testing.T, server *pgtest.Server) {
 func serverClock(t *testing.T, server *pgtest.Server) {
 	s := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "clock"})
 	held, err := s.Acquire(t.Context(), "a", "somebody elsewhere")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	l, ok := held.(*lease)
-	if !ok {
-		t.Fatal(held)
-	}
+	require.True(t, ok, held)
 	l.Stop()
 	server.Exec(t, "postgres", "UPDATE clock.leases SET expires_at = expires_at + interval '1 hour', acquired_at = acquired_at + interval '1 hour'")
 	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(t.Context(), time.Minute), func() error {
@@ -336,9 +303,7 @@ func serverSettings(t *testing.T, server *pgtest.Server) {
 		"ALTER ROLE odd SET TimeZone = 'Asia/Kathmandu'; ALTER ROLE odd SET default_transaction_isolation = serializable; ALTER ROLE odd SET search_path = ''")
 	s := openStore(t, Config{ConnStr: strings.Replace(server.ConnStr("postgres"), "user=postgres", "user=odd", 1), Schema: "odd"})
 	r := store.Record{Kind: store.KindVIM, ID: "a", Data: []byte{0, 1, 2, 0xff}, Sealed: []byte(`\x00`)}
-	if err := s.Create(t.Context(), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Create(t.Context(), &r))
 	got, err := s.Get(t.Context(), r.Kind, r.ID)
 	if err != nil || string(got.Data) != string(r.Data) || string(got.Sealed) != string(r.Sealed) || !got.CreatedAt.Equal(r.CreatedAt) || time.Since(got.CreatedAt).Abs() > time.Hour {
 		t.Errorf("Get = %+v, %v, want %+v", got, err, r)
@@ -355,17 +320,13 @@ func serverSettings(t *testing.T, server *pgtest.Server) {
 // serverSealed keeps contents sealed, as the engine does.
 func serverSealed(t *testing.T, server *pgtest.Server) {
 	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(t.TempDir(), "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inner := openStore(t, Config{ConnStr: server.ConnStr("postgres"), Schema: "sealed"})
 	s := seal.NewStore(inner, keys)
 	for _, content := range []string{"", strings.Repeat("a secret of a package ", 200_000)} {
 		digest := store.Digest([]byte(content))
 		for range 2 {
-			if err := s.PutBlob(t.Context(), digest, strings.NewReader(content)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.PutBlob(t.Context(), digest, strings.NewReader(content)))
 		}
 		if got, err := readOne(t, s, content); err != nil || got != content {
 			t.Errorf("a content of %d bytes reads as %d bytes, %v", len(content), len(got), err)

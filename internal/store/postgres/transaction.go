@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -36,8 +37,8 @@ var errOvertaken = errors.New("another process has written the same at the same 
 type step struct {
 	pgx.Tx
 	// unsure says that an earlier try may have been committed: its connection was lost
-	// before the answer. What that try has locked is free when a statement of this one
-	// has written or read it for update, so that it is known what became of it.
+	// before the answer. Rows that it has locked are free when a statement of this try
+	// has written them or read them for update: then its outcome is known.
 	unsure bool
 }
 
@@ -166,7 +167,7 @@ func (s *pgStore) retry(ctx context.Context, doing string, f func() error) error
 		if ctx.Err() != nil {
 			return fmt.Errorf("%s: %s: %w", s.name(), doing, context.Cause(ctx))
 		}
-		if s.isClosed() {
+		if s.leases.Closed() {
 			return s.errClosed()
 		}
 		patience := s.timing.patience
@@ -201,10 +202,6 @@ func isCut(err error) bool {
 	if _, ok := errors.AsType[net.Error](err); ok || pgconn.SafeToRetry(err) {
 		return true
 	}
-	for _, cut := range []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, pgconn.ErrConnClosed} {
-		if errors.Is(err, cut) {
-			return true
-		}
-	}
-	return false
+	lost := []error{io.EOF, io.ErrUnexpectedEOF, net.ErrClosed, syscall.ECONNRESET, syscall.EPIPE, pgconn.ErrConnClosed}
+	return slices.ContainsFunc(lost, func(cut error) bool { return errors.Is(err, cut) })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -27,9 +28,7 @@ func inBarbican(t *testing.T) seal.Source {
 		Connection:  vnfm.OpenStackConnection{AuthURL: env.AuthURL, Username: user.Name, ProjectName: user.Project},
 		Credentials: vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(user.Password)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return seal.Source{Vault: vault, DefaultKeyFile: filepath.Join(t.TempDir(), "key.txt")}
 }
 

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -35,54 +36,36 @@ func plantAndSearch(t *testing.T, path string, src seal.Source, vim string) {
 	t.Helper()
 	dir := filepath.Dir(path)
 	keys, err := seal.New(src)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	inner, err := sqlite.Open(t.Context(), path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := seal.NewStore(inner, keys)
 	r := store.Record{Kind: store.KindVIM, ID: vim, Data: []byte("readable data of the record")}
 	if r.Sealed, err = keys.Seal(t.Context(), r.ID, nil, map[string]string{"token": plantedToken}); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Create(t.Context(), &r); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Create(t.Context(), &r))
 	content := "apiVersion: v1\nkind: Secret\ndata: " + plantedContent + strings.Repeat("\n# padding", 10_000)
-	if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)); err == nil {
-		t.Fatal("PutBlob took another content")
-	}
+	require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
+	require.Error(t, s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)), "PutBlob took another content")
 	if n := grep(t, dir, "readable data of the record"); n == 0 {
 		t.Error("the search does not find what is there")
 	}
 	wantNowhere(t, dir)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Close())
 	wantNowhere(t, dir)
 
 	// They are there, though.
 	inner, err = sqlite.Open(t.Context(), path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer inner.Close() //nolint:errcheck // The test is over.
 	stored, err := inner.Get(t.Context(), store.KindVIM, vim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if plain, err := keys.Open(t.Context(), vim, stored.Sealed); err != nil || plain["token"] != plantedToken {
 		t.Errorf("sealed token: %v", err)
 	}
 	blob, err := seal.NewStore(inner, keys).OpenBlob(t.Context(), store.Digest([]byte(content)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer blob.Close() //nolint:errcheck // The test is over.
 	if plain, err := io.ReadAll(blob); err != nil || string(plain) != content {
 		t.Errorf("sealed content: %d bytes, %v", len(plain), err)
@@ -133,37 +116,25 @@ func grep(t *testing.T, dir, text string) int {
 // TestContentOfLostKey puts a content again that was sealed with a key that is gone.
 func TestContentOfLostKey(t *testing.T) {
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // The test is over.
 	sealed := make([]store.Store, 2)
 	for i := range sealed {
 		id, err := age.GenerateX25519Identity()
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keys, err := seal.New(seal.Source{Key: id.String()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sealed[i] = seal.NewStore(s, keys)
 	}
 	digest := store.Digest([]byte("content"))
-	if err := sealed[0].PutBlob(t.Context(), digest, strings.NewReader("content")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sealed[0].PutBlob(t.Context(), digest, strings.NewReader("content")))
 	_, err = sealed[1].OpenBlob(t.Context(), digest)
 	if _, ok := errors.AsType[*seal.WrongKeyError](err); !ok || errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("OpenBlob with another key = %v, want a WrongKeyError", err)
 	}
-	if err := sealed[1].PutBlob(t.Context(), digest, strings.NewReader("content")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, sealed[1].PutBlob(t.Context(), digest, strings.NewReader("content")))
 	r, err := sealed[1].OpenBlob(t.Context(), digest)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Close() //nolint:errcheck // The test is over.
 	if got, err := io.ReadAll(r); err != nil || string(got) != "content" {
 		t.Errorf("content = %q, %v", got, err)
@@ -175,23 +146,15 @@ func TestContentOfLostKey(t *testing.T) {
 func TestMixedUpContents(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	s, err := openSealed(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // The test is over.
 	one, two := store.Digest([]byte("one")), store.Digest([]byte("two"))
 	for _, content := range []string{"one", "two"} {
-		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
 	}
-	if err := os.Rename(blobFile(path, two), blobFile(path, one)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(blobFile(path, two), blobFile(path, one)))
 	r, err := s.OpenBlob(t.Context(), one)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer r.Close() //nolint:errcheck // The test is over.
 	if got, err := io.ReadAll(r); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("content = %q, %v, want ErrCorrupt", got, err)
@@ -202,14 +165,10 @@ type plainStore struct{ store.Store }
 
 func TestStoreWithoutEncodedBlobs(t *testing.T) {
 	s, err := openSealed(t.Context(), filepath.Join(t.TempDir(), "store.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer s.Close() //nolint:errcheck // The test is over.
 	keys, err := seal.New(seal.Source{KeyFile: "unused"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	wrapped := seal.NewStore(plainStore{s}, keys)
 	digest := store.Digest([]byte("x"))
 	if err := wrapped.PutBlob(t.Context(), digest, strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {

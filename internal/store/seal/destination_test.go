@@ -9,6 +9,7 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
@@ -19,9 +20,7 @@ var place = Destination{"kubernetes.endpoint": "https://a.example", "kubernetes.
 func sealFor(t *testing.T, k *Keyring, owner string, to Destination) []byte {
 	t.Helper()
 	sealed, err := k.SealFor(t.Context(), owner, to, nil, map[string]string{"token": planted})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return sealed
 }
 
@@ -88,9 +87,7 @@ func TestDestinationIsSealed(t *testing.T) {
 func TestRecordGetsItsDestination(t *testing.T) {
 	before, after := newIdentity(t), newIdentity(t)
 	inner, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer inner.Close() //nolint:errcheck // a test
 	destination := func(rec *store.Record) (Destination, error) {
 		var d Destination
@@ -98,26 +95,18 @@ func TestRecordGetsItsDestination(t *testing.T) {
 		return d, err
 	}
 	data, err := json.Marshal(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	rec := &store.Record{Kind: store.KindVIM, ID: "vim-1", Data: data, Sealed: mustSeal(t, ring(t, before), "vim-1", map[string]string{"token": planted})}
-	if err := inner.Create(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, inner.Create(t.Context(), rec))
 	for _, k := range []*Keyring{ring(t, before), ring(t, before), ring(t, after, before)} {
 		rec, err := inner.Get(t.Context(), store.KindVIM, "vim-1")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if plain, err := NewStore(inner, k).OpenRecord(t.Context(), rec, "vim-1", destination); err != nil || plain["token"] != planted {
 			t.Fatalf("%v, %v", plain, err)
 		}
 	}
 	rec, err = inner.Get(t.Context(), store.KindVIM, "vim-1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// Two writes: with the destination, and with the other key.
 	if rec.Revision != 3 {
 		t.Errorf("revision %d", rec.Revision)
@@ -135,45 +124,29 @@ func forged(t *testing.T, id *age.X25519Identity, version int) []byte {
 	t.Helper()
 	own := newIdentity(t)
 	sealed, err := seal("vim-1", key{identity: own}, map[string]string{"token": planted}, place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v, err := parseValue(sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dataKey, err := unwrap(v.Key, own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	v.Version, v.Recipient = version, id.Recipient().String()
 	var wrapped bytes.Buffer
 	w, err := age.Encrypt(&wrapped, id.Recipient())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := w.Write(dataKey); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Close())
 	v.Key = wrapped.Bytes()
 	if version < versionProven {
 		aead, err := newAEAD(dataKey)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		text, err := json.Marshal(boundText{Values: map[string]string{"token": planted}, For: place})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		v.Data = aead.Seal(nil, nil, text, associatedData(version, "vim-1"))
 	}
 	sealed, err = json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return sealed
 }
 
@@ -216,7 +189,7 @@ func TestProof(t *testing.T) {
 			}
 		})
 	}
-	// What says that it is proven and is not does not open.
+	// A value that claims to be proven and is not does not open.
 	_, err := given(id).OpenFor(t.Context(), "vim-1", place, forged(t, id, versionProven))
 	wantError(t, err, "changed since it was sealed")
 	if plain, err := given(id).OpenFor(t.Context(), "vim-1", place, forged(t, id, versionBound)); err != nil || plain["token"] != planted {

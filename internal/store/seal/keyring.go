@@ -185,7 +185,7 @@ func (k *Keyring) Forget(ctx context.Context, owner string) error {
 
 // sealing returns the key that seals for an owner.
 func (k *Keyring) sealing(ctx context.Context, owner string, before []byte) (key, error) {
-	// What cannot be read is nothing that could be gone on with.
+	// An unreadable value is replaced, not continued.
 	prior, err := parseValue(before)
 	if err != nil {
 		prior = &sealedValue{}

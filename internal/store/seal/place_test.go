@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 )
@@ -16,14 +18,10 @@ import (
 func inPlace(t *testing.T, path string) (*Store, *Keyring) {
 	t.Helper()
 	inner, err := sqlite.Open(t.Context(), path, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = inner.Close() })
 	k, err := New(Source{DefaultPlace: KeyIn(func(context.Context) (store.Store, error) { return inner, nil })})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return NewStore(inner, k), k
 }
 
@@ -67,16 +65,12 @@ func TestKeyInTheStore(t *testing.T) {
 	}
 	own := sealFor(t, k, "vim-1", place)
 	rec, err := s.Get(t.Context(), store.KindKey, keyID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if strings.Contains(string(rec.Data), "SECRET") || !strings.Contains(string(rec.Data), `"recipient":"age1`) {
 		t.Errorf("the clear part of the record is %s", rec.Data)
 	}
 	v, err := parseValue(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = k.OpenFor(t.Context(), "vim-1", place, foreign)
 	wantError(t, err, "the key that the store itself keeps is that of "+v.Recipient, "give the identity of "+other.Recipient().String())
 	// A key that is configured is the only one that opens then: who can write the store can
@@ -85,9 +79,7 @@ func TestKeyInTheStore(t *testing.T) {
 	wantError(t, err, "sealed for the recipient "+v.Recipient, other.Recipient().String())
 
 	rec.Sealed = []byte("AGE-SECRET-KEY-1WRONG")
-	if err := s.Update(t.Context(), rec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Update(t.Context(), rec))
 	_, damaged := inPlace(t, path)
 	_, err = damaged.OpenFor(t.Context(), "vim-1", place, own)
 	wantError(t, err, "the key that the store itself keeps: line 1 is not an age identity")

@@ -17,6 +17,7 @@ import (
 
 	"filippo.io/age"
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -24,9 +25,7 @@ import (
 func newIdentity(t *testing.T) *age.X25519Identity {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return id
 }
 
@@ -38,18 +37,14 @@ func ring(t *testing.T, ids ...*age.X25519Identity) *Keyring {
 		lines = append(lines, id.String())
 	}
 	k, err := New(Source{Key: strings.Join(lines, "\n")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return k
 }
 
 func mustSeal(t *testing.T, k *Keyring, owner string, plain map[string]string) []byte {
 	t.Helper()
 	sealed, err := k.Seal(t.Context(), owner, nil, plain)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return sealed
 }
 
@@ -98,9 +93,7 @@ func TestSealOpen(t *testing.T) {
 func TestForm(t *testing.T) {
 	id := newIdentity(t)
 	var form map[string]any
-	if err := json.Unmarshal(mustSeal(t, ring(t, id), "vim-1", secrets), &form); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(mustSeal(t, ring(t, id), "vim-1", secrets), &form))
 	for _, field := range []string{"key", "data"} {
 		text, ok := form[field].(string)
 		if _, err := base64.StdEncoding.DecodeString(text); !ok || err != nil || text == "" {
@@ -117,28 +110,18 @@ func TestForm(t *testing.T) {
 // TestOpenOld opens a value that the first release sealed.
 func TestOpenOld(t *testing.T) {
 	key, err := os.ReadFile(filepath.Join("testdata", "v1.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sealed, err := os.ReadFile(filepath.Join("testdata", "v1.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	k, err := New(Source{Key: string(key)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := k.Open(t.Context(), "vim-1", sealed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(map[string]string{"token": "t", "password": "p"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 	digestKey, err := NewStore(noRecords{}, k).DigestKey(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, want := base64.StdEncoding.EncodeToString(digestKey), "j85HRC/fdgJK0bEB84+b7kDKhKuN7QGMukZVNLHirCU="; got != want {
 		t.Errorf("digest key = %s, want %s", got, want)
 	}
@@ -150,14 +133,10 @@ func TestOpenRefuses(t *testing.T) {
 	sealed := mustSeal(t, k, "vim-1", secrets)
 	change := func(field string, f func(any) any) []byte {
 		var form map[string]any
-		if err := json.Unmarshal(sealed, &form); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(sealed, &form))
 		form[field] = f(form[field])
 		changed, err := json.Marshal(form)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return changed
 	}
 	flip := func(v any) any {
@@ -166,9 +145,7 @@ func TestOpenRefuses(t *testing.T) {
 			t.Fatalf("%v is no text", v)
 		}
 		raw, err := base64.StdEncoding.DecodeString(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		raw[len(raw)-1] ^= 1
 		return base64.StdEncoding.EncodeToString(raw)
 	}
@@ -223,9 +200,7 @@ func TestWrongKey(t *testing.T) {
 	// Opening makes no key file: it could not open anything.
 	file := filepath.Join(t.TempDir(), "key.txt")
 	lost, err := New(Source{KeyFile: file})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = lost.Open(t.Context(), "vim-1", sealed)
 	wantError(t, err, then.Recipient().String(), file, "does not exist", "restore it")
 	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
@@ -265,9 +240,7 @@ func TestDigestKey(t *testing.T) {
 func TestSource(t *testing.T) {
 	file, env, arg := newIdentity(t), newIdentity(t), newIdentity(t)
 	path := filepath.Join(t.TempDir(), "key.txt")
-	if err := os.WriteFile(path, []byte("# a comment\n\n"+file.String()+"\r\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte("# a comment\n\n"+file.String()+"\r\n"), 0o600))
 	for name, test := range map[string]struct {
 		src  Source
 		env  string
@@ -296,13 +269,9 @@ func TestSource(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var v sealedValue
-			if err := json.Unmarshal(mustSeal(t, k, "a", secrets), &v); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, json.Unmarshal(mustSeal(t, k, "a", secrets), &v))
 			if v.Recipient != test.want.Recipient().String() {
 				t.Errorf("sealed for %s, want %s", v.Recipient, test.want.Recipient())
 			}
@@ -313,9 +282,7 @@ func TestSource(t *testing.T) {
 func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "key.txt")
 	k, err := New(Source{DefaultKeyFile: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("something was made before the first use: %v", err)
 	}
@@ -329,9 +296,7 @@ func TestKeyFile(t *testing.T) {
 		t.Errorf("beside the key file: %v, %v", entries, err)
 	}
 	again, err := New(Source{KeyFile: path})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := again.Open(t.Context(), "vim-1", sealed); err != nil {
 		t.Error(err)
 	}
@@ -343,16 +308,10 @@ func TestKeyFileModes(t *testing.T) {
 	}
 	for mode, ok := range map[os.FileMode]bool{0o600: true, 0o400: true, 0o640: false, 0o604: false, 0o660: false, 0o644: false, 0o602: false} {
 		path := filepath.Join(t.TempDir(), "key.txt")
-		if err := os.WriteFile(path, []byte(newIdentity(t).String()), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(path, mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(newIdentity(t).String()), 0o600))
+		require.NoError(t, os.Chmod(path, mode))
 		k, err := New(Source{KeyFile: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = k.Seal(t.Context(), "a", nil, secrets)
 		if ok && err != nil {
 			t.Errorf("mode %#o: %v", mode, err)
@@ -368,17 +327,11 @@ func TestKeyFileModes(t *testing.T) {
 func TestKeyFileRace(t *testing.T) {
 	if path := os.Getenv("SEAL_TEST_KEY_FILE"); path != "" {
 		k, err := New(Source{KeyFile: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, err = io.ReadFull(os.Stdin, make([]byte, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		sealed := mustSeal(t, k, "a", secrets)
-		if err := os.WriteFile(os.Getenv("SEAL_TEST_OUT"), sealed, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(os.Getenv("SEAL_TEST_OUT"), sealed, 0o600))
 		return
 	}
 	for range 5 {
@@ -399,9 +352,7 @@ func TestKeyFileRace(t *testing.T) {
 			if p.in, err = p.cmd.StdinPipe(); err != nil {
 				t.Fatal(err)
 			}
-			if err := p.cmd.Start(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.cmd.Start())
 			processes[i] = p
 		}
 		for _, p := range processes {
@@ -424,17 +375,11 @@ func TestKeyFileRace(t *testing.T) {
 		}
 		wg.Wait()
 		k, err := New(Source{KeyFile: path})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, p := range processes {
-			if err := p.cmd.Wait(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, p.cmd.Wait())
 			sealed, err := os.ReadFile(p.out)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if _, err := k.Open(t.Context(), "a", sealed); err != nil {
 				t.Error(err)
 			}
@@ -447,15 +392,11 @@ func TestStream(t *testing.T) {
 	for _, content := range []string{"", "planted", strings.Repeat("planted secret ", 50_000)} {
 		var sealed bytes.Buffer
 		w, err := NewStore(noRecords{}, k).sealWriter(t.Context(), &sealed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := io.WriteString(w, content); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Close())
 		if strings.Contains(sealed.String(), "planted") {
 			t.Error("the sealed stream holds plain text")
 		}

@@ -45,8 +45,8 @@ func (s *Store) sealWriter(ctx context.Context, w io.Writer) (io.WriteCloser, er
 }
 
 // openReader returns a reader of the plain text of what sealWriter wrote. It returns
-// a *WrongKeyError when no key fits. What was read is genuine also before the end is
-// reached.
+// a *WrongKeyError when no key fits. Content that was read is genuine also before the
+// end is reached.
 func (s *Store) openReader(ctx context.Context, r io.Reader) (io.Reader, error) {
 	buffered := bufio.NewReaderSize(r, maxHeader)
 	line, err := buffered.ReadSlice('\n')

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"filippo.io/age"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
@@ -52,9 +53,7 @@ func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
 	dir := t.TempDir()
 	inner, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = inner.Close() })
 	return &testEnv{T: t, inner: inner, vault: vaulttest.New(), file: filepath.Join(dir, "key.txt")}
 }
@@ -165,9 +164,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 			t.Fatal(err)
 		}
 		r, err := in.OpenBlob(t.Context(), store.Digest([]byte("content")))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = r.Close()
 	}
 	for id, n := range s.vault.Reads {
@@ -176,9 +173,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 		}
 	}
 
-	if err := keys.Forget(t.Context(), "vim-1"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, keys.Forget(t.Context(), "vim-1"))
 	if found := s.vault.Names(); len(found) != 1 {
 		t.Errorf("secrets after the VIM is gone: %v", found)
 	}
@@ -281,9 +276,7 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	s.register(seal.Source{})
 	digests := s.must(seal.Source{})
 	id, err := age.GenerateX25519Identity()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	foreign := func(src seal.Source) seal.Source {
 		src.Key = id.String()
 		return src
@@ -388,7 +381,7 @@ func TestVaultAtOnce(t *testing.T) {
 	}
 	all.Wait()
 	s.must(s.withVault("two"))
-	// What the slower ones made goes with the next rotation at the latest.
+	// Keys of the slower processes are removed by the next rotation at the latest.
 	s.must(s.withVault("three"))
 	if got := s.vault.Names(); len(got) != 2 {
 		t.Errorf("the vault has %v", got)

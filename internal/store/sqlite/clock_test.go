@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -32,14 +34,10 @@ func TestClockSteps(t *testing.T) {
 			holder, other := openAt(t, path, brief), openAt(t, path, brief)
 			holder.clock, other.clock = clock, clock
 			held, err := holder.Acquire(t.Context(), "a", "somebody on another machine")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if test.stops {
 				l, ok := held.(*lease)
-				if !ok {
-					t.Fatal(held)
-				}
+				require.True(t, ok, held)
 				l.Stop()
 			}
 			ahead.Store(int64(test.step))

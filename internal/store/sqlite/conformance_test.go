@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/storetest"
 )
@@ -32,11 +34,7 @@ func damage(t *testing.T, path, digest string) {
 	sum := strings.TrimPrefix(digest, "sha256:")
 	name := filepath.Join(filepath.Dir(path), "blobs", "sha256", sum[:2], sum)
 	content, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	content[len(content)/2] ^= 1
-	if err := os.WriteFile(name, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(name, content, 0o600))
 }

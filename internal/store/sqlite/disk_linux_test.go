@@ -12,6 +12,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -32,13 +34,9 @@ func asUser(t *testing.T, dir string) {
 	// The file system user belongs to a thread. A goroutine that ends locked takes
 	// its thread with it.
 	runtime.LockOSThread()
-	if err := syscall.Setfsuid(nobody); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Setfsuid(nobody))
 	t.Cleanup(func() {
-		if err := syscall.Setfsuid(0); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, syscall.Setfsuid(0))
 		runtime.UnlockOSThread()
 	})
 }
@@ -48,22 +46,14 @@ func TestReadOnlyDirectory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), "state")
 			path := filepath.Join(dir, "store.db")
-			if err := os.Mkdir(dir, 0o700); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Mkdir(dir, 0o700))
 			if existing {
 				s, err := open(t.Context(), path, quick())
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				createVIM(t, s, "a")
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.Close())
 			}
-			if err := os.Chmod(dir, 0o500); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Chmod(dir, 0o500))
 			// The owner must be able to remove what is in it.
 			t.Cleanup(func() { _ = os.Chmod(dir, 0o700) }) //nolint:gosec // A folder needs the bit.
 			s := openAt(t, path, quick())
@@ -131,12 +121,10 @@ func TestFullDisk(t *testing.T) {
 	wantError(t, s.PutBlob(t.Context(), store.Digest(big), bytes.NewReader(big)), s.path, "the disk is full", "make room")
 	wantError(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b", Data: big}), s.path, "the disk is full", "make room")
 	r, err := s.Get(t.Context(), store.KindVIM, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r.Data = big
 	wantError(t, s.Update(t.Context(), r), s.path, "the disk is full", "make room")
-	// What did not fit leaves nothing, so that there is room again.
+	// A content that did not fit leaves nothing, so that there is room again.
 	createVIM(t, s, "c")
 	list, err := s.List(t.Context(), store.Query{})
 	if err != nil || len(list) != 2 || string(list[0].Data) != "data of a" {

@@ -53,12 +53,8 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 
 	// The lease lives until Release, not until the caller's context ends.
 	l.Heartbeat = store.StartHeartbeat(ctx, expires, s.timing.renew, l.renew)
-	s.mu.Lock()
-	closed := s.closed
-	s.leases[l] = struct{}{}
-	s.mu.Unlock()
-	if closed {
-		return nil, errors.Join(fmt.Errorf("local store %s is closed", s.path), l.Release(ctx))
+	if !s.leases.Add(l) {
+		return nil, errors.Join(s.errClosed(), l.Release(ctx))
 	}
 	return l, nil
 }
@@ -127,11 +123,7 @@ func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l
 // Release gives the lease back, whether ctx has ended or not.
 func (l *lease) Release(ctx context.Context) error {
 	l.Stop()
-	l.s.mu.Lock()
-	_, held := l.s.leases[l]
-	delete(l.s.leases, l)
-	l.s.mu.Unlock()
-	if !held {
+	if !l.s.leases.Remove(l) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -33,12 +34,8 @@ func newCutDisk(t *testing.T) *cutDisk {
 		t.Skipf("mounts cannot be kept to this process: %v", err)
 	}
 	d := &cutDisk{image: filepath.Join(t.TempDir(), "disk"), dir: t.TempDir()}
-	if err := os.WriteFile(d.image, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(d.image, 32<<20); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(d.image, nil, 0o600))
+	require.NoError(t, os.Truncate(d.image, 32<<20))
 	if out, err := osexec.CommandContext(t.Context(), "mkfs.ext4", "-q", "-F", d.image).CombinedOutput(); err != nil { //nolint:gosec // a path of the test
 		t.Skipf("no file system of ext4 can be made: %v %s", err, out)
 	}
@@ -63,9 +60,7 @@ func (d *cutDisk) cut(t *testing.T) {
 		noLogFlush        = 2
 	)
 	f, err := os.Open(d.dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	err = unix.IoctlSetPointerInt(int(f.Fd()), ext4IoctlShutdown, noLogFlush)
 	if err := f.Close(); err != nil {
 		t.Error(err)
@@ -78,9 +73,7 @@ func (d *cutDisk) cut(t *testing.T) {
 // unmount forgets what is in memory.
 func (d *cutDisk) unmount(t *testing.T) {
 	t.Helper()
-	if err := syscall.Unmount(d.dir, 0); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, syscall.Unmount(d.dir, 0))
 }
 
 // written is what a store has said is written, before the disk was cut off. What it says
@@ -188,13 +181,9 @@ func (d *cutDisk) openOn(t *testing.T) (*sqliteStore, *seal.Store) {
 	t.Helper()
 	state := filepath.Join(d.dir, "home", "state")
 	db, err := open(t.Context(), filepath.Join(state, "store.db"), quick())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(d.dir, "home", "config", "key.txt")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return db, seal.NewStore(db, keys)
 }
 

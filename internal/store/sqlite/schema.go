@@ -69,7 +69,7 @@ var (
 )
 
 // migrate brings the format of db, the file at path, to the version after the last of
-// steps, and notes that this release did it. What was there before is kept beside it.
+// steps, and notes that this release did it. A backup of the former format is kept beside it.
 func migrate(ctx context.Context, db *sql.DB, path string, steps []string, release string) error {
 	version, err := formatVersion(ctx, db, len(steps))
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -65,9 +64,7 @@ type sqliteStore struct {
 	opening chan struct{}
 	writing chan struct{}
 
-	mu     sync.Mutex
-	closed bool
-	leases map[*lease]struct{}
+	leases store.Leases[*lease]
 }
 
 var _ store.Portable = (*sqliteStore)(nil)
@@ -169,39 +166,25 @@ func open(ctx context.Context, path string, t timing) (*sqliteStore, error) {
 
 		opening: make(chan struct{}, 1),
 		writing: make(chan struct{}, 1),
-		leases:  map[*lease]struct{}{},
 	}, nil
 }
 
 // Close gives back the leases that are still held and closes the database.
 func (s *sqliteStore) Close() error {
-	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil
-	}
-	s.closed = true
-	held := make([]*lease, 0, len(s.leases))
-	for l := range s.leases {
-		held = append(held, l)
-	}
-	s.mu.Unlock()
-
-	var errs []error
-	for _, l := range held {
-		l.Lose()
-		errs = append(errs, l.Release(context.Background()))
-	}
-	// A concurrent opening of the database sees closed afterwards.
-	s.opening <- struct{}{}
-	defer func() { <-s.opening }()
-	if db := s.db.Load(); db != nil {
-		if err := db.Close(); err != nil {
-			errs = append(errs, s.explain("closing the database", err))
+	return s.leases.Close(func() error {
+		// A concurrent opening of the database sees that the handle is closed.
+		s.opening <- struct{}{}
+		defer func() { <-s.opening }()
+		if db := s.db.Load(); db != nil {
+			if err := db.Close(); err != nil {
+				return s.explain("closing the database", err)
+			}
 		}
-	}
-	return errors.Join(errs...)
+		return nil
+	})
 }
+
+func (s *sqliteStore) errClosed() error { return fmt.Errorf("local store %s is closed", s.path) }
 
 // database returns the open database; the first call opens it. Without create, it
 // returns errAbsent when there is none.
@@ -218,11 +201,8 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	if db := s.db.Load(); db != nil {
 		return db, nil
 	}
-	s.mu.Lock()
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return nil, fmt.Errorf("local store %s is closed", s.path)
+	if s.leases.Closed() {
+		return nil, s.errClosed()
 	}
 	if err := s.checkFileSystem(); err != nil {
 		return nil, err
@@ -289,7 +269,7 @@ func (s *sqliteStore) dsn() string {
 	if !strings.HasPrefix(path, "/") {
 		path = "/" + path
 	}
-	// What a record tells has happened elsewhere, or is about to: a key is removed from a
+	// A record tells of something that has happened elsewhere, or is about to: a key is removed from a
 	// vault, an object is made. So each commit is on the disk before the next step; with
 	// NORMAL, a loss of power would take back the last ones.
 	//

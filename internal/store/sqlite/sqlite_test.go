@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -25,9 +26,7 @@ func tempStore(t testing.TB, timing timing) *sqliteStore {
 func openAt(t testing.TB, path string, timing timing) *sqliteStore {
 	t.Helper()
 	s, err := open(t.Context(), path, timing)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -38,9 +37,7 @@ func openAt(t testing.TB, path string, timing timing) *sqliteStore {
 
 func createVIM(t testing.TB, s store.Store, id string) {
 	t.Helper()
-	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: id, Data: []byte("data of " + id)}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: id, Data: []byte("data of " + id)}))
 }
 
 // wantError checks that an error says all of that.
@@ -121,28 +118,20 @@ func TestSymbolicLinks(t *testing.T) {
 	for name, before := range map[string]bool{"to a store": true, "to a store that is not there yet": false} {
 		t.Run(name, func(t *testing.T) {
 			dir, err := filepath.EvalSymlinks(t.TempDir())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			database, link := filepath.Join(dir, "real", "store.db"), filepath.Join(dir, "links", "store.db")
 			if before {
 				createVIM(t, openAt(t, database, quick()), "a")
 			}
-			if err := errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink("again", link), os.Symlink("../real/store.db", filepath.Join(dir, "links", "again"))); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, errors.Join(os.Mkdir(filepath.Dir(link), 0o700), os.Symlink("again", link), os.Symlink("../real/store.db", filepath.Join(dir, "links", "again"))))
 			if got, err := RealPath(link); err != nil || got != database {
 				t.Errorf("RealPath = %s, %v, want %s", got, err, database)
 			}
 			s := openAt(t, link, quick())
 			createVIM(t, s, "b")
-			if err := s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")))
 			content, err := openAt(t, database, quick()).OpenBlob(t.Context(), store.Digest([]byte("x")))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if err := content.Close(); err != nil {
 				t.Error(err)
 			}
@@ -164,9 +153,7 @@ func TestCommitsAreSynced(t *testing.T) {
 	createVIM(t, s, "a")
 	for range 4 {
 		conn, err := s.db.Load().Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(func() {
 			if err := conn.Close(); err != nil {
 				t.Error(err)
@@ -174,9 +161,7 @@ func TestCommitsAreSynced(t *testing.T) {
 		})
 		var synchronous int
 		var journal string
-		if err := conn.QueryRowContext(t.Context(), "SELECT synchronous, journal_mode FROM pragma_synchronous, pragma_journal_mode").Scan(&synchronous, &journal); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, conn.QueryRowContext(t.Context(), "SELECT synchronous, journal_mode FROM pragma_synchronous, pragma_journal_mode").Scan(&synchronous, &journal))
 		if synchronous != 2 || journal != "wal" {
 			t.Errorf("synchronous = %d, journal_mode = %s, want 2 (FULL) and wal", synchronous, journal)
 		}
@@ -186,9 +171,7 @@ func TestCommitsAreSynced(t *testing.T) {
 func TestModes(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")
-	if err := s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")))
 	if _, err := s.Acquire(t.Context(), "a", store.Holder()); err != nil {
 		t.Fatal(err)
 	}
@@ -211,9 +194,7 @@ func TestModes(t *testing.T) {
 		seen[d.Name()] = true
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range []string{"store.db", "store.db-wal", "store.db-shm", "blobs", "uploads"} {
 		if !seen[name] {
 			t.Errorf("%s was not looked at", name)
@@ -224,9 +205,7 @@ func TestModes(t *testing.T) {
 func TestOpenModeIsClosed(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
 	createVIM(t, openAt(t, path, quick()), "a")
-	if err := os.Chmod(path, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chmod(path, 0o644))
 	createVIM(t, openAt(t, path, quick()), "b")
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -253,13 +232,9 @@ func TestUnusableDatabases(t *testing.T) {
 				for _, id := range []string{"a", "b", "c"} {
 					createVIM(t, s, id)
 				}
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.Close())
 				content, err := os.ReadFile(path)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for i := 100; i < len(content); i++ {
 					content[i] = 0xa5
 				}
@@ -297,17 +272,13 @@ func TestUnusableDatabases(t *testing.T) {
 
 func writeFile(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
 }
 
 func rawDB(t *testing.T, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)
@@ -327,9 +298,7 @@ func exec(t *testing.T, path, statement string) {
 func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	conn, err := rawDB(t, path).Conn(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
 		t.Fatal(err)
 	}
@@ -375,9 +344,7 @@ func TestLockedDatabaseWaitEndsWithContext(t *testing.T) {
 func TestLeaseThatCannotBeRenewedIsLost(t *testing.T) {
 	s := tempStore(t, timing{lease: time.Second, renew: 300 * time.Millisecond, busy: 30 * time.Second})
 	l, err := s.Acquire(t.Context(), "a", store.Holder())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	unlock := lock(t, s.path)
 	defer unlock()
 	begin := time.Now()
@@ -406,9 +373,7 @@ func TestMigrate(t *testing.T) {
 	}
 	var sum, version int
 	row := db.QueryRowContext(t.Context(), "SELECT sum(size), (SELECT version FROM schema_version) FROM things")
-	if err := row.Scan(&sum, &version); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, row.Scan(&sum, &version))
 	if sum != 15 || version != 3 {
 		t.Errorf("sum = %d, version = %d, want 15 and 3", sum, version)
 	}
@@ -432,9 +397,7 @@ func TestMigrate(t *testing.T) {
 func formatOne(t *testing.T) (path string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("testdata", "format-1.sql"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path = filepath.Join(t.TempDir(), "store.db")
 	exec(t, path, "PRAGMA journal_mode = WAL")
 	exec(t, path, string(text))
@@ -466,9 +429,7 @@ func TestAStoreOfAnEarlierFormat(t *testing.T) {
 	}
 	var version int
 	var release string
-	if err := rawDB(t, path).QueryRowContext(t.Context(), "SELECT version, release FROM schema_version").Scan(&version, &release); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawDB(t, path).QueryRowContext(t.Context(), "SELECT version, release FROM schema_version").Scan(&version, &release))
 	if version != 2 || release != "2.3.4" {
 		t.Errorf("format %d, written by %q, want 2 and 2.3.4", version, release)
 	}
@@ -480,9 +441,7 @@ func TestAStoreOfAnEarlierFormat(t *testing.T) {
 		t.Fatalf("backup %v, %v, want one of mode 0600", info, err)
 	}
 	var revision int
-	if err := rawDB(t, backup).QueryRowContext(t.Context(), "SELECT version, revision FROM schema_version, records WHERE id = 'instance-1'").Scan(&version, &revision); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rawDB(t, backup).QueryRowContext(t.Context(), "SELECT version, revision FROM schema_version, records WHERE id = 'instance-1'").Scan(&version, &revision))
 	if version != 1 || revision != 1 {
 		t.Errorf("the backup has format %d and revision %d, want 1 and 1", version, revision)
 	}
@@ -493,9 +452,7 @@ func TestAStoreOfAnEarlierFormat(t *testing.T) {
 
 func TestAStoreThatCannotBeBackedUpIsNotMigrated(t *testing.T) {
 	path := formatOne(t)
-	if err := os.MkdirAll(filepath.Join(backupPath(path, 1), "x"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Join(backupPath(path, 1), "x"), 0o700))
 	_, err := openAt(t, path, quick()).List(t.Context(), store.Query{})
 	wantError(t, err, "backing it up before format 1 becomes 2")
 	var version int
@@ -510,9 +467,7 @@ func TestANewerReleaseTakesOverAnOpenStore(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")
 	r, err := s.Get(t.Context(), store.KindVIM, "a")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	exec(t, s.path, "UPDATE schema_version SET version = 99, release = '9.9.9'")
 	for what, err := range map[string]error{
 		"Create": s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"}),
@@ -532,9 +487,7 @@ func TestStaleUploadsAreRemoved(t *testing.T) {
 	s := tempStore(t, quick())
 	put := func(content string) {
 		t.Helper()
-		if err := s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
 	}
 	put("a")
 	uploads := filepath.Join(s.dir, "blobs", "uploads")
@@ -542,17 +495,11 @@ func TestStaleUploadsAreRemoved(t *testing.T) {
 		writeFile(t, filepath.Join(uploads, name), "half a conte")
 	}
 	old := time.Now().Add(-2 * staleUpload)
-	if err := os.Chtimes(filepath.Join(uploads, "stale"), old, old); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chtimes(filepath.Join(uploads, "stale"), old, old))
 	put("b")
-	if err := s.PutBlob(t.Context(), store.Digest([]byte("c")), strings.NewReader("d")); err == nil {
-		t.Fatal("PutBlob took another content")
-	}
+	require.Error(t, s.PutBlob(t.Context(), store.Digest([]byte("c")), strings.NewReader("d")), "PutBlob took another content")
 	entries, err := os.ReadDir(uploads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, e := range entries {
 		names = append(names, e.Name())

@@ -177,7 +177,8 @@ func testFence(t *testing.T, b Backend) {
 			t.Errorf("Get of a record that was refused = %v, want ErrNotFound", err)
 		}
 	}
-	if err := handles[0].Create(store.Under(t.Context(), store.Fence{Lease: "never taken", Token: 1}), &store.Record{Kind: store.KindOperation, ID: "new"}); !errors.As(err, new(*vnfm.LeaseLostError)) {
+	ctx = store.Under(t.Context(), store.Fence{Lease: "never taken", Token: 1})
+	if err := handles[0].Create(ctx, &store.Record{Kind: store.KindOperation, ID: "new"}); !errors.As(err, new(*vnfm.LeaseLostError)) {
 		t.Errorf("Create under a lease that nobody has taken = %v, want a LeaseLostError", err)
 	}
 	must(t, other.Release(t.Context()))

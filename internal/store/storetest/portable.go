@@ -43,7 +43,7 @@ func testImport(t *testing.T, b Backend) {
 	}
 	same(t, "record", get(t, s, full.Kind, full.ID), &full)
 
-	// What was imported lives on.
+	// Imported records can be changed.
 	next := full
 	next.Data = []byte("updated")
 	must(t, s.Update(t.Context(), &next))

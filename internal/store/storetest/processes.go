@@ -186,7 +186,7 @@ func roleHold(ctx context.Context, s store.Store, holder string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Println("held by", holder) //nolint:forbidigo // What the parent hears.
+	fmt.Println("held by", holder) //nolint:forbidigo // The parent process reads it.
 	hungUp := make(chan error, 1)
 	go func() {
 		_, err := io.Copy(io.Discard, os.Stdin)
@@ -212,7 +212,7 @@ func roleHoldWrite(ctx context.Context, s store.Store) error {
 	if _, err := s.Acquire(ctx, "a", store.Holder()); err != nil {
 		return err
 	}
-	fmt.Println("held by", store.Holder()) //nolint:forbidigo // What the parent hears.
+	fmt.Println("held by", store.Holder()) //nolint:forbidigo // The parent process reads it.
 	for i := 0; ; i++ {
 		content := strings.Repeat(fmt.Sprintln(i), 50_000)
 		r := store.Record{Kind: store.KindPackage, ID: digestOf(content), Data: []byte(content)}

@@ -30,7 +30,7 @@ func testProcessStopped(t *testing.T, b Backend) {
 	c.hear(t, "refused")
 	c.wait(t)
 	same(t, "counter", string(get(t, s, store.KindVIM, "counter").Data), "1")
-	// What the old holder released was not the lease any more.
+	// The release by the old holder did not affect the new lease.
 	wantHeld(t, s, store.Holder())
 	if isLost(l) {
 		t.Error("the new holder lost the lease to the old one")

@@ -17,7 +17,7 @@ import (
 	"github.com/google/uuid"
 )
 
-// What the cloud of a test has.
+// The resources of a test's cloud.
 const (
 	Region    = "RegionOne"
 	ProjectID = "c2f1f1a5d0de4c7a8a3bd6a7a8a6d001"

@@ -58,9 +58,11 @@ func Everything() map[string]any {
 			"machineFlavor": UUID,
 		},
 		"nodeGroupDefaults": map[string]any{
-			"machineNetworking": map[string]any{"ports": []any{map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}}}},
-			"rolloutStrategy":   map[string]any{"rollingUpdate": map[string]any{"deletePolicy": "Oldest"}},
-			"failureDomain":     "nova",
+			"machineNetworking": map[string]any{"ports": []any{
+				map[string]any{}, map[string]any{"network": map[string]any{"filter": map[string]any{"name": "storage"}}, "securityGroups": []any{}},
+			}},
+			"rolloutStrategy": map[string]any{"rollingUpdate": map[string]any{"deletePolicy": "Oldest"}},
+			"failureDomain":   "nova",
 		},
 	}
 }
@@ -68,7 +70,8 @@ func Everything() map[string]any {
 // Placed are arguments that say all that there is to say of volumes and networks.
 func Placed(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
 	spec.Network = &vnfm.ClusterNetwork{
-		PodCIDRs: []string{"10.0.0.0/12"}, Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}}, Subnet: &vnfm.CloudResource{ID: UUID}, External: &vnfm.CloudResource{Name: "public"},
+		PodCIDRs: []string{"10.0.0.0/12"}, External: &vnfm.CloudResource{Name: "public"}, Subnet: &vnfm.CloudResource{ID: UUID},
+		Internal: &vnfm.CloudResource{Name: "tenant", Tags: []string{"core", "edge"}},
 	}
 	spec.ControlPlane.FailureDomains = []string{"a", "b"}
 	spec.ControlPlane.Labels = map[string]string{"node-role.kubernetes.io/core": ""}

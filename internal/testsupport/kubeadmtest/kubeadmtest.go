@@ -1,6 +1,6 @@
 // Package kubeadmtest is a stand-in of kubeadm for servers of a lab with
 // labtest.OpenStackDocker. It takes the commands, flags and configurations (v1beta4) of
-// kubeadm and refuses others. What it makes is a small Kubernetes without containers: etcd,
+// kubeadm and refuses others. It makes a small Kubernetes without containers: etcd,
 // API servers with their controllers and KWOK, which plays nodes and pods, all from the
 // program of the lab.
 package kubeadmtest

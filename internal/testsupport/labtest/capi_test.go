@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -40,9 +42,7 @@ func TestClusterAPI(t *testing.T) {
 	}
 
 	file := filepath.Join(t.TempDir(), "cluster.yaml")
-	if err := os.WriteFile(file, []byte(realCluster), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(realCluster), 0o600))
 	lab.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
 	lab.Kubectl(t, "wait", "--namespace", namespace, "cluster/edge", "--for=condition=Available", "--timeout=4m")
 	if out := lab.WorkloadKubectl(t, namespace, "edge", "get", "namespaces", "--output", "name"); !strings.Contains(out, "namespace/kube-system") {
@@ -85,9 +85,7 @@ func TestOwnClusterAPI(t *testing.T) {
 	own.Scale(t, "capi-system", "capi-controller-manager", 1)
 	own.Kubectl(t, class...)
 	file := filepath.Join(t.TempDir(), "cluster.yaml")
-	if err := os.WriteFile(file, []byte(memoryCluster), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(memoryCluster), 0o600))
 	own.Kubectl(t, "apply", "--server-side", "--namespace", namespace, "--filename", file)
 	own.Kubectl(t, "wait", "--namespace", namespace, "cluster/memory", "--for=jsonpath={.status.phase}=Provisioned", "--timeout=4m")
 }

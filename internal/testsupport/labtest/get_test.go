@@ -5,9 +5,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
-// What is asked for without a process is what kubectl prints.
+// Get starts no process and returns the same as kubectl prints.
 func TestGet(t *testing.T) {
 	lab := Kubernetes(t)
 	server, namespace := lab.Server(t), lab.Namespace(t)
@@ -43,9 +45,7 @@ func TestGet(t *testing.T) {
 	} {
 		args = append([]string{"-n", namespace}, args...)
 		want, err := run(t.Context(), filepath.Join(filepath.Dir(lab.binary), "lab-kubectl"), append([]string{"--kubeconfig", lab.Kubeconfig}, args...)...)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		q, ok := parseGet(args)
 		if !ok {
 			t.Errorf("%s: kubectl has to be asked", strings.Join(args, " "))

@@ -268,7 +268,7 @@ func (e OpenStackEnv) DisableUser(t testing.TB, user OpenStackUser) {
 	e.patchUser(t, user, "enabled", false)
 }
 
-// EnableUser lets a user in again. What was revoked when he was disabled stays so.
+// EnableUser lets a user in again. Tokens that were revoked when he was disabled stay revoked.
 func (e OpenStackEnv) EnableUser(t testing.TB, user OpenStackUser) {
 	t.Helper()
 	e.patchUser(t, user, "enabled", true)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -158,12 +159,9 @@ func (s server) do(t *testing.T, action string) {
 func newKey(t *testing.T) (signer ssh.Signer, public string) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if signer, err = ssh.NewSignerFromKey(private); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	signer, err = ssh.NewSignerFromKey(private)
+	require.NoError(t, err)
 	return signer, string(ssh.MarshalAuthorizedKey(signer.PublicKey()))
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -104,13 +105,9 @@ func TestOpenStackAnsible(t *testing.T) {
 func load(t *testing.T, client *ssh.Client, archive string) {
 	t.Helper()
 	data, err := os.ReadFile(archive)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	session, err := client.NewSession()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer session.Close() //nolint:errcheck // It has ended.
 	session.Stdin = bytes.NewReader(data)
 	if out, err := session.CombinedOutput("sudo docker load"); err != nil {

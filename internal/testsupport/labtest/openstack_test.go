@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -96,16 +98,10 @@ func token(t *testing.T, lab labtest.OpenStackEnv, user labtest.OpenStackUser) i
 		"scope": {"project": {"name": %q, "domain": {"name": %q}}}}}`,
 		user.Name, lab.Domain, user.Password, user.Project, lab.Domain)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, strings.TrimSuffix(lab.AuthURL, "/")+"/auth/tokens", bytes.NewBufferString(body))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := response.Body.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, response.Body.Close())
 	return response.StatusCode
 }

@@ -64,7 +64,7 @@ func TestOpenStackVolumes(t *testing.T) {
 		t.Errorf("on another server, grown, the volume has %q", got)
 	}
 
-	// What a deleted server had is free again.
+	// The volumes of a deleted server are free again.
 	lab.Delete(t, "compute", two.path)
 	data.is(t, "available")
 	lab.Delete(t, "block-storage", "/volumes/"+data.id)

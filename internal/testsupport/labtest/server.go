@@ -20,8 +20,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
-// Server asks the API server of a lab itself, past every gateway. What tests ask for again and again is asked in this way:
-// a kubectl reads what it knows of all kinds first, which costs it a second of processor time for a list of everything.
+// Server asks the API server of a lab itself, past every gateway. It serves frequent requests of tests: kubectl
+// reads the list of all kinds first, which costs a second of processor time.
 type Server struct {
 	endpoint, token string
 	client          *http.Client

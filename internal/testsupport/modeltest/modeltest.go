@@ -157,7 +157,7 @@ func another(v tftypes.Value) (tftypes.Value, bool) {
 		if at, err := time.Parse(time.RFC3339, text); err == nil {
 			return tftypes.NewValue(t, at.Add(time.Hour).Format(time.RFC3339)), true
 		}
-		// What is a duration or JSON stays one.
+		// A duration stays a duration, and JSON stays JSON.
 		return tftypes.NewValue(t, "1"+text), true
 	case t.Is(tftypes.Bool):
 		var on bool

@@ -190,7 +190,7 @@ func (s *Server) Refuse(on bool) {
 	s.refuse = on
 }
 
-// Cut cuts all connections. What runs hears the end of its input, and nothing else.
+// Cut cuts all connections. Running commands see the end of their input, and nothing else.
 func (s *Server) Cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -152,8 +152,7 @@ func (c *ChartRelease) findByLabel(r *Rendering, vdu *vnfm.VDU) *Object {
 	for _, label := range nameLabels {
 		var found []*Object
 		for _, o := range r.Objects {
-			value, _ := kube.Nested(o.Content, "metadata", "labels", label)
-			if value == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
+			if o.Field("metadata", "labels", label) == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
 				found = append(found, o)
 			}
 		}

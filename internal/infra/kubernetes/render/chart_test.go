@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -24,9 +24,7 @@ func TestChartIsRendered(t *testing.T) {
 		"crds/a.yaml": "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinition\nmetadata: { name: as.example.com }\n",
 	}, map[string]int{"amf": 3})
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	var keys []string
 	for _, o := range r.Objects {
 		keys = append(keys, o.Key)
@@ -98,9 +96,7 @@ func TestVDUsOfSubCharts(t *testing.T) {
 	}
 	target := targettest.Chart(files, map[string]int{"forwarder": 2, "router": 3, "counter": 1, "gauge": 1})
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	for id, want := range map[string]string{"forwarder": "core-1-upf-forwarder", "router": "core-1-edge-router", "counter": "core-1-meter-counter", "gauge": "core-1-meter-gauge"} {
 		if o := r.VDUs[id]; o == nil || o.Name != want {
 			t.Errorf("the workload of %s is %+v, want %s", id, o, want)
@@ -119,10 +115,8 @@ func TestCountsGoIntoValues(t *testing.T) {
 	target := targettest.Chart(files, map[string]int{"amf": 3})
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.replicas"}}}
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
-	if paused, _ := kube.Nested(r.VDUs["amf"].Content, "spec", "paused"); paused != true || r.VDUs["amf"].Scaling.Count != 3 {
+	require.Empty(t, ps)
+	if r.VDUs["amf"].Field("spec", "paused") != true || r.VDUs["amf"].Scaling.Count != 3 {
 		t.Errorf("the value did not reach the template: %v, %+v", r.VDUs["amf"].Content, r.VDUs["amf"].Scaling)
 	}
 	target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "amf.count"}}}
@@ -154,9 +148,7 @@ func TestAutoscalersOfCharts(t *testing.T) {
 			}, map[string]int{"amf": 3})
 			target.Instance.AdditionalParams = map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replica": "replicas"}}}
 			r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-			if len(ps) > 0 {
-				t.Fatal(ps)
-			}
+			require.Empty(t, ps)
 			state, scaling := r.States["amf"], r.VDUs["amf"].Scaling
 			if !state.Autoscaled || state.Replicas != nil || scaling.DriverOwned() || scaling.FromZero != tt.fromZero || scaling.Count != 3 {
 				t.Errorf("state %+v, scaling %+v", state, scaling)

@@ -46,9 +46,8 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		if !rolling[o.GVK.GroupKind()] || len(sources) == 0 {
 			continue
 		}
-		template, _ := kube.Nested(o.Content, "spec", "template", "spec")
 		used := map[string]any{}
-		eachConfiguration(template, func(kind, name string) {
+		eachConfiguration(o.Field("spec", "template", "spec"), func(kind, name string) {
 			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(t), Name: name}]; ok {
 				content, secret := configurationContent(source, t.DigestKey)
 				used[kind+" "+name] = content
@@ -80,8 +79,7 @@ func configurationContent(o *Object, key []byte) (content []any, secret bool) {
 func eachConfiguration(template any, found func(kind, name string)) {
 	text := func(value any, path ...string) string {
 		fields, _ := value.(map[string]any)
-		v, _ := kube.Nested(fields, path...)
-		s, _ := v.(string)
+		s, _ := fieldOf(fields, path...).(string)
 		return s
 	}
 	both := func(value any, configMap, secret []string) {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
@@ -57,9 +59,7 @@ func TestConfigurationIsRolledOut(t *testing.T) {
 			text := strings.NewReplacer("SPEC", spec, "NAME", "shared", "CONFIG", config, "SECRET", secret).Replace(readers)
 			text = strings.NewReplacer("NAME", "shared").Replace(text)
 			r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			out := map[string]string{}
 			for _, o := range r.Objects {
 				out[o.Name+o.GVK.Kind] = o.Digest
@@ -84,9 +84,7 @@ func TestConfigurationNeedsNoRollOut(t *testing.T) {
 		text := strings.NewReplacer("SPEC", "{containers: [{name: a, image: a, envFrom: [{configMapRef: {name: NAME}}]}]}").Replace(readers)
 		text = strings.NewReplacer("NAME", "shared", from, to).Replace(text)
 		r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
-		if ps.HasErrors() {
-			t.Fatal(ps)
-		}
+		require.False(t, ps.HasErrors(), ps)
 		return r.Objects[2].Digest
 	}
 	if digest("metadata: {name: NAME}", "metadata: {name: shared}") != digest("metadata: {name: NAME}", "metadata: {name: shared, labels: {a: b}}") {

@@ -4,8 +4,6 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // defaultReplicasPath is where all built-in kinds hold their replicas, and most others.
@@ -33,8 +31,7 @@ func DefinitionOf(o *Object) *Definition {
 // ReadDefinition reads the content of a CustomResourceDefinition.
 func ReadDefinition(content map[string]any) *Definition {
 	text := func(path ...string) string {
-		value, _ := kube.Nested(content, path...)
-		s, _ := value.(string)
+		s, _ := fieldOf(content, path...).(string)
 		return s
 	}
 	d := &Definition{
@@ -44,8 +41,7 @@ func ReadDefinition(content map[string]any) *Definition {
 		Namespaced: text("spec", "scope") == "Namespaced",
 		Replicas:   map[string][]string{},
 	}
-	versions, _ := kube.Nested(content, "spec", "versions")
-	list, _ := versions.([]any)
+	list, _ := fieldOf(content, "spec", "versions").([]any)
 	for _, item := range list {
 		version, _ := item.(map[string]any)
 		name, _ := version["name"].(string)
@@ -56,10 +52,8 @@ func ReadDefinition(content map[string]any) *Definition {
 			continue
 		}
 		d.Replicas[name] = nil
-		if value, ok := kube.Nested(version, "subresources", "scale", "specReplicasPath"); ok {
-			if path, isText := value.(string); isText {
-				d.Replicas[name] = strings.Split(strings.TrimPrefix(path, "."), ".")
-			}
+		if path, ok := fieldOf(version, "subresources", "scale", "specReplicasPath").(string); ok {
+			d.Replicas[name] = strings.Split(strings.TrimPrefix(path, "."), ".")
 		}
 	}
 	return d

@@ -37,7 +37,9 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	k := digester{key: key, files: o.GVK.Group == "bootstrap.cluster.x-k8s.io" || o.GVK.Group == "controlplane.cluster.x-k8s.io"}
 	if o.isSecret() {
 		if data, ok := o.Content["data"].(map[string]any); ok && len(data) > 0 {
-			return kube.Merged(o.Content, map[string]any{"data": k.all(data)}), true
+			out := maps.Clone(o.Content)
+			out["data"] = k.all(data)
+			return out, true
 		}
 		return o.Content, false
 	}

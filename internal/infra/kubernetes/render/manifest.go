@@ -36,7 +36,7 @@ func decodeManifests(b *budget.Budget, file string, text []byte, rendered bool, 
 	d := decoder{file: file, rendered: rendered, ps: ps}
 	for _, doc := range docs {
 		if !doc.Sound() {
-			continue // What follows from its problems is no finding of its own.
+			continue // Problems that follow from these would be noise.
 		}
 		d.doc = doc
 		if doc.Root.Kind != yaml.MappingNode {

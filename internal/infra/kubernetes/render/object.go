@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -33,6 +34,14 @@ type Object struct {
 
 	file         string
 	line, column int
+}
+
+// Field returns a nested field of the content as it is, not a copy of it; nil for none.
+func (o *Object) Field(path ...string) any { return fieldOf(o.Content, path...) }
+
+func fieldOf(content map[string]any, path ...string) any {
+	value, _, _ := unstructured.NestedFieldNoCopy(content, path...)
+	return value
 }
 
 func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }

@@ -6,13 +6,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // A VDU on another VIM takes along what exists for it alone: its autoscaler and whatever
-// selects its pods. What its pods refer to, such as a ConfigMap, exists on both VIMs: other
-// pods may use it.
+// selects its pods. References of its pods, such as a ConfigMap, exist on both VIMs: other
+// pods may use them.
 
 // selectPart drops the objects that the target's VIM does not have.
 func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
@@ -73,16 +72,14 @@ func (o *Object) podTemplate() map[string]any {
 	case o.Wave != WaveWorkload:
 		return nil
 	}
-	value, _ := kube.Nested(o.Content, path...)
-	template, _ := value.(map[string]any)
+	template, _ := o.Field(path...).(map[string]any)
 	return template
 }
 
 // eachReference calls found for every object of the package that the pods of a workload
 // need to start.
 func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*Object)) {
-	template := workload.podTemplate()
-	spec, _ := kube.Nested(template, "spec")
+	spec, _ := workload.podTemplate()["spec"].(map[string]any)
 	look := func(kind, name string) {
 		for _, o := range r.Objects {
 			if o.GVK.Group == "" && o.GVK.Kind == kind && o.Name == name && o.NamespaceIn(t) == workload.NamespaceIn(t) {
@@ -91,28 +88,26 @@ func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*
 		}
 	}
 	eachConfiguration(spec, look)
-	fields, _ := spec.(map[string]any)
-	if name, ok := fields["serviceAccountName"].(string); ok {
+	if name, ok := spec["serviceAccountName"].(string); ok {
 		look("ServiceAccount", name)
 	}
-	secrets, _ := fields["imagePullSecrets"].([]any)
+	secrets, _ := spec["imagePullSecrets"].([]any)
 	for _, item := range secrets {
 		secret, _ := item.(map[string]any)
 		if name, ok := secret["name"].(string); ok {
 			look("Secret", name)
 		}
 	}
-	volumes, _ := fields["volumes"].([]any)
+	volumes, _ := spec["volumes"].([]any)
 	for _, item := range volumes {
 		volume, _ := item.(map[string]any)
-		if name, ok := kube.Nested(volume, "persistentVolumeClaim", "claimName"); ok {
-			text, _ := name.(string)
-			look("PersistentVolumeClaim", text)
+		if name, ok := fieldOf(volume, "persistentVolumeClaim", "claimName").(string); ok {
+			look("PersistentVolumeClaim", name)
 		}
 	}
 	for _, o := range r.Objects {
 		// A StatefulSet names the Service that gives its pods their names.
-		if name, ok := kube.Nested(workload.Content, "spec", "serviceName"); ok && o.GVK.Kind == "Service" && name == o.Name {
+		if o.GVK.Kind == "Service" && workload.Field("spec", "serviceName") == o.Name {
 			found(o)
 		}
 	}
@@ -131,11 +126,9 @@ func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]boo
 	if ref, ok := scaleTarget(o); ok {
 		serves = func(w *Object) bool { return w.GVK.Kind == ref.kind && w.Name == ref.name }
 	} else if path, ok := selectorPaths[o.GVK.GroupKind()]; ok {
-		labels, _ := kube.Nested(o.Content, path...)
-		wanted, _ := labels.(map[string]any)
+		wanted, _ := o.Field(path...).(map[string]any)
 		serves = func(w *Object) bool {
-			value, _ := kube.Nested(w.podTemplate(), "metadata", "labels")
-			own, _ := value.(map[string]any)
+			own, _ := fieldOf(w.podTemplate(), "metadata", "labels").(map[string]any)
 			for name, value := range wanted {
 				if own[name] != value {
 					return false

@@ -54,8 +54,8 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	return r, ps
 }
 
-// Decode returns the objects of a text that a chart was rendered to. What cannot be read
-// is left out.
+// Decode returns the objects of a text that a chart was rendered to. Unreadable documents
+// are left out.
 func Decode(b *budget.Budget, file, text string) []*Object {
 	var out []*Object
 	var ps vnfm.Problems

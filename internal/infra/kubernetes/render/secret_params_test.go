@@ -5,9 +5,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -85,12 +85,10 @@ func TestSecretValues(t *testing.T) {
 	secrets := values("users", []any{map[string]any{"name": "b", "password": "hunter"}}, "auth.password", "hunter")
 	target := secretChart(plain, secrets)
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	content := map[string]any{}
 	for _, o := range r.Objects {
-		content[o.Name], _ = kube.Nested(o.Content, "data")
+		content[o.Name] = o.Field("data")
 	}
 	want := map[string]any{
 		"s":     map[string]any{"password": "aHVudGVy"},
@@ -108,9 +106,7 @@ func TestSecretValues(t *testing.T) {
 		target := secretChart(plain, values("auth.password", password))
 		target.DigestKey = []byte(key)
 		p, ps := Preview(t.Context(), target)
-		if len(ps) > 0 {
-			t.Fatal(ps)
-		}
+		require.Empty(t, ps)
 		return p.Objects
 	}
 	base := objects("one", "key")

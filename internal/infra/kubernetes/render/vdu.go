@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -68,7 +67,7 @@ func (r *Rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *Object, count in
 		return state
 	}
 	path := r.replicasPath(o)
-	value, written := kube.Nested(o.Content, path...)
+	value, written, _ := unstructured.NestedFieldNoCopy(o.Content, path...)
 	if r.Release != nil {
 		r.Release.checkCount(vdu.ID, o, value, count, ps)
 	}
@@ -119,8 +118,7 @@ func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
 		return
 	}
 	path := r.replicasPath(o)
-	value, _ := kube.Nested(o.Content, path...)
-	count, ok := value.(int64)
+	count, ok := o.Field(path...).(int64)
 	if !ok {
 		return
 	}
@@ -133,8 +131,7 @@ func scaleTarget(o *Object) (ref struct{ group, kind, name string }, ok bool) {
 	if !IsAutoscaler(o.GVK.GroupKind()) {
 		return ref, false
 	}
-	value, _ := kube.Nested(o.Content, "spec", "scaleTargetRef")
-	fields, _ := value.(map[string]any)
+	fields, _ := o.Field("spec", "scaleTargetRef").(map[string]any)
 	apiVersion, _ := fields["apiVersion"].(string)
 	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
 		ref.group = gv.Group

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -113,9 +112,8 @@ func (r *Rendering) hasReplicas(o *Object) bool {
 	if slices.Contains(workloadKinds, o.GVK.GroupKind()) {
 		return false
 	}
-	value, ok := kube.Nested(o.Content, r.replicasPath(o)...)
-	_, isNumber := value.(int64)
-	return ok && isNumber
+	_, isNumber := o.Field(r.replicasPath(o)...).(int64)
+	return isNumber
 }
 
 // noWorkload reports a VDU without a workload, and which workloads exist.

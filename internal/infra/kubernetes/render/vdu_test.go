@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -67,9 +67,7 @@ func TestVDUs(t *testing.T) {
 				}
 				return
 			}
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			if diff := cmp.Diff(tt.want, preview.VDUs); diff != "" {
 				t.Errorf("VDUs (-want +got):\n%s", diff)
 			}
@@ -85,14 +83,12 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	text := deploymentAMF + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: helper}\nspec: {replicas: 2}\n"
 	target := targettest.Manifests(map[string]string{"a.yaml": text}, map[string]int{"amf": 3})
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
-	if _, found := kube.Nested(r.Objects[0].Content, "spec", "replicas"); found {
+	require.False(t, ps.HasErrors(), ps)
+	if r.Objects[0].Field("spec", "replicas") != nil {
 		t.Error("the workload of a VDU keeps its replicas")
 	}
-	if n, _ := kube.Nested(r.Objects[1].Content, "spec", "replicas"); n != int64(2) || r.Objects[1].Scaling != nil {
-		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", n, r.Objects[1].Scaling)
+	if r.Objects[1].Field("spec", "replicas") != int64(2) || r.Objects[1].Scaling != nil {
+		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", r.Objects[1].Field("spec", "replicas"), r.Objects[1].Scaling)
 	}
 	first, _ := Preview(t.Context(), target)
 	target.Counts["amf"] = 9

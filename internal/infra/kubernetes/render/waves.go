@@ -90,7 +90,7 @@ var waveOfKind = map[string]map[string]int{
 		"VolumeAttributesClass": WaveFoundation,
 		"VolumeAttachment":      WaveConfiguration,
 	},
-	// What pods refer to before they can start.
+	// Prerequisites of pods.
 	"gateway.networking.k8s.io": {"GatewayClass": WaveFoundation},
 	"k8s.cni.cncf.io":           {"NetworkAttachmentDefinition": WaveConfiguration},
 	"snapshot.storage.k8s.io":   {"VolumeSnapshotClass": WaveFoundation},

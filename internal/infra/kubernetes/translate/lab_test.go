@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -16,9 +18,7 @@ func TestTranslationsAreAccepted(t *testing.T) {
 	for _, tt := range translations {
 		t.Run(tt.name, func(t *testing.T) {
 			target, ps := vnfdTarget(t, tt.vnfd)
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			for i := range target.Flavour.VDUs {
 				target.Flavour.VDUs[i].Workload.Namespace = namespace
 			}
@@ -27,9 +27,7 @@ func TestTranslationsAreAccepted(t *testing.T) {
 				text += "---\n" + object
 			}
 			file := filepath.Join(t.TempDir(), "objects.yaml")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 			lab.Kubectl(t, "apply", "--dry-run=server", "--validate=strict", "-f", file)
 		})
 	}

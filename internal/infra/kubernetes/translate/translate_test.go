@@ -27,9 +27,7 @@ func vnfdTarget(t *testing.T, text string) (*vnfm.Target, vnfm.Problems) {
 		return nil, ps
 	}
 	counts, more := vnfd.Counts(&d.Flavours[0], "", nil)
-	if more.HasErrors() {
-		t.Fatal(more)
-	}
+	require.False(t, more.HasErrors(), more)
 	return &vnfm.Target{
 		Instance:  &vnfm.Instance{ID: "i-1", Name: "one", OperationalState: vnfm.Started},
 		Package:   &vnfm.Package{ID: "p@sha256:1", Name: "p", Descriptor: d, Content: content},
@@ -68,9 +66,7 @@ const (
 func renderedText(t *testing.T, target *vnfm.Target) map[string]string {
 	t.Helper()
 	r, ps := render.Render(budget.New(t.Context(), budget.Limits{}), target)
-	if len(ps) > 0 {
-		t.Fatal(ps)
-	}
+	require.Empty(t, ps)
 	out := map[string]string{}
 	for _, o := range r.Objects {
 		text, err := yaml.Marshal(o.Content)
@@ -84,9 +80,7 @@ func TestTranslate(t *testing.T) {
 	for _, tt := range translations {
 		t.Run(tt.name, func(t *testing.T) {
 			target, ps := vnfdTarget(t, tt.vnfd)
-			if ps.HasErrors() {
-				t.Fatal(ps)
-			}
+			require.False(t, ps.HasErrors(), ps)
 			got := renderedText(t, target)
 			want := map[string]any{}
 			for key, text := range tt.want {
@@ -144,9 +138,7 @@ func TestTranslateWarns(t *testing.T) {
       properties: { layer_protocols: [ ipv4 ], vnic_type: direct-physical }
       requirements: [ virtual_binding: web ]
 `))
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), ps)
 	_, ps = render.Render(budget.New(t.Context(), budget.Limits{}), target)
 	want := `v.yaml:16:59: the connection point n3 needs a device (vnic_type direct-physical) and does not name it: name it by k8s.v1.cni.cncf.io/resourceName in its network_interface_requirements`
 	if len(ps) != 1 || ps[0].Severity != vnfm.SeverityWarning || ps[0].String() != want {
@@ -165,9 +157,7 @@ func TestTranslateTwice(t *testing.T) {
       properties: { additionalServiceData: [ { portData: [ { name: http, protocol: TCP, port: 80 } ] } ] }
       requirements: [ target: web ]
 `))
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), ps)
 	first := renderedText(t, target)
 	target.Instance.AdditionalParams = map[string]any{
 		"vdu_mapping": map[string]any{"web": map[string]any{"kind": "StatefulSet", "name": "web-two"}},
@@ -194,9 +184,7 @@ func TestTranslateTwice(t *testing.T) {
 // however its VNFD describes containers.
 func TestManifestsBeforeContainers(t *testing.T) {
 	target, ps := vnfdTarget(t, osContainer("ports: [ none ]"))
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), ps)
 	target.Package.KubernetesFiles = []string{"web.yaml"}
 	target.Package.Content = fstest.MapFS{"web.yaml": {Data: []byte("apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: { name: web }\nspec: {}\n")}}
 	if diff := cmp.Diff([]string{"apps/v1/ReplicaSet web"}, slices.Sorted(maps.Keys(renderedText(t, target)))); diff != "" {

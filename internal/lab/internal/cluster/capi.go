@@ -107,7 +107,7 @@ func (l *Lab) clusterAPIRuns(state *layout.State) bool {
 // allProcesses are the processes of a lab by name: those that `lab up` has started, and the programs of pods.
 func (l *Lab) allProcesses(state *layout.State) process.Set {
 	all := maps.Clone(state.Processes)
-	// What cannot be read does not run.
+	// A list that cannot be read counts as empty.
 	programs, _ := controllers.ListPrograms(l.Dir)
 	for _, program := range programs {
 		if name := managerPrefix + program.Name; !all[name].Alive() {

@@ -94,7 +94,7 @@ func (l *Lab) installClusterAPI(ctx context.Context) (deployments []types.Namesp
 			deployments = append(deployments, types.NamespacedName{Namespace: object.GetNamespace(), Name: object.GetName()})
 		}
 	}
-	// What others live in or are kinds of is there first.
+	// Namespaces and definitions come first.
 	foundation := func(object *unstructured.Unstructured) bool {
 		return object.GetKind() == kindDefinition || object.GetKind() == kindNamespace
 	}

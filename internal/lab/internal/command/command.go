@@ -106,7 +106,7 @@ func (p Program) Run(ctx context.Context, args []string, stdout, stderr io.Write
 	}
 	verb, args := p.Verbs[at], args[1:]
 	if verb.helps(args) {
-		// What the flags say of themselves was asked for, so that it is not a complaint.
+		// The usage of the flags was requested, so it is not an error.
 		stderr = stdout
 		if verb.Does != "" {
 			fmt.Fprintf(stdout, "%s\n", strings.TrimSpace(p.Name+" "+verb.Name+" "+verb.Arguments)+": "+verb.Does)

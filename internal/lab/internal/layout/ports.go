@@ -61,7 +61,7 @@ func (p Ports) theirs() []int {
 // Host is the address of everything in a lab.
 const Host = "127.0.0.1"
 
-// Address is a port on the loopback interface. What belongs to the lab listens nowhere else.
+// Address is a port on the loopback interface. All parts of the lab listen there alone.
 func Address(port int) string { return net.JoinHostPort(Host, strconv.Itoa(port)) }
 
 // Listeners are the open ports Fault, Basic and Kubelet, in this order.

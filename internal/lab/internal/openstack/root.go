@@ -21,7 +21,7 @@ import (
 
 // root is a directory with Debian's packages, kept in the cache and shared by all labs. It is not a system that was
 // installed: the packages are unpacked and none of their scripts is run, so that nothing is started, asked or set up
-// for a machine that is not there. What of that OpenStack needs, prepare and links do.
+// for a machine that is not there. The methods prepare and links provide the parts that OpenStack needs.
 type root struct {
 	cache string
 	// lists is the folder of apt's lists of what there is, which all roots share.

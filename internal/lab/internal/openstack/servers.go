@@ -18,7 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
-// What is behind the servers of a lab: processes that look like machines, or nothing at all.
+// The kinds of servers of a lab: processes that look like machines, or nothing at all.
 const (
 	ServersContainers = "containers"
 	ServersNone       = "none"

@@ -159,7 +159,10 @@ func services() []service { //nolint:funlen // A table.
 // basePackages are needed by every lab: the database, the parts of SQLAlchemy in C, the server of programs that bring none
 // of their own, and what their scripts use. Nothing is configured by scripts of the packages, see install.
 func basePackages() []string {
-	return []string{"base-files", "bash", "coreutils", "dash", "grep", "libc-bin", "mariadb-server-core", "python3-pymysql", "python3-sqlalchemy-ext", "uwsgi-core", "uwsgi-plugin-python3"}
+	return []string{
+		"base-files", "bash", "coreutils", "dash", "grep", "libc-bin",
+		"mariadb-server-core", "python3-pymysql", "python3-sqlalchemy-ext", "uwsgi-core", "uwsgi-plugin-python3",
+	}
 }
 
 // identityProcesses is how many requests Keystone answers at once: one, for each process has a cache of its own. With it

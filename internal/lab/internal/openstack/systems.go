@@ -18,7 +18,7 @@ import (
 )
 
 // systemsFolder is the folder of a lab with links to the layers of the systems that its servers can have, and to the archives
-// of archives. What is not linked there the lab does not have, even if the cache does.
+// of archives. The lab has only the systems that are linked there, even if the cache has more.
 const systemsFolder = "systems"
 
 // processSweeper is the name of the log of the sweeper.

@@ -8,7 +8,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -107,9 +109,7 @@ func (p *Faulty) Set(fault Fault) {
 	p.changed++
 	var cut []*link
 	if fault.Mode == ModeCut {
-		for l := range p.open {
-			cut = append(cut, l)
-		}
+		cut = slices.Collect(maps.Keys(p.open))
 	}
 	p.mu.Unlock()
 	for _, l := range cut {

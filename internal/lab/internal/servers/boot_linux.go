@@ -28,7 +28,7 @@ const ready = 3
 // Boot turns this process, which has namespaces of its own, into the first one of a server. Standard input ends when its
 // network is there.
 func Boot(options BootOptions) error {
-	// What is a thread's own must be that of the thread that becomes the server.
+	// Properties of a thread must be those of the thread that becomes the server.
 	runtime.LockOSThread()
 	syscall.CloseOnExec(ready)
 	err := boot(options)

@@ -64,7 +64,7 @@ func Serve(ctx context.Context, options Options) error {
 		return err
 	}
 	h := &host{Options: options, networks: networks, groups: &controlGroups{name: uplinkName(networks.octet)}, servers: map[string]*server{}}
-	if err := h.load(); err != nil { //nolint:contextcheck // What is done with a server is not given up when the one who asked is gone.
+	if err := h.load(); err != nil { //nolint:contextcheck // Work on a server goes on when the requester is gone.
 		return err
 	}
 	if err := os.Remove(h.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// What a server has beside its packages: what their scripts would make of a system that was installed, its users, and its
+// The parts of a server beside its packages: the results of their installation scripts, its users, and its
 // first process. There is a folder for the image that all servers share, and one for each system that needs it.
 //
 //go:embed image

@@ -20,7 +20,7 @@ import (
 // server is one of a host's.
 type server struct {
 	host *host
-	// mu is held while something is done with the server. What reads of it alone takes state.
+	// mu is held while something is done with the server. Readers of its state alone take state.
 	mu         sync.Mutex
 	definition Definition
 

@@ -2,6 +2,7 @@ package servers
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,9 +107,7 @@ func WriteSystem(root, name string, packages []byte) error {
 		return err
 	}
 	links := map[string]string{"var/run": "/run", "var/lock": "/run/lock"}
-	for path, target := range s.links {
-		links[path] = target
-	}
+	maps.Copy(links, s.links)
 	for wants, units := range s.units {
 		for _, unit := range units {
 			links[filepath.Join("etc/systemd/system", wants, unit)] = filepath.Join("/lib/systemd/system", unit)

@@ -17,7 +17,7 @@ import (
 
 // disks are loop devices over the files of volumes, by the names of these. A server has them as long as it runs. The kernel
 // frees a loop device with its last descriptor: those here are the first ones, and with this process, however it ends, they
-// end too. What is mounted in a server keeps a device for as long as it is.
+// end too. A mount in a server keeps its device for as long as it lasts.
 type disks struct {
 	mu     sync.Mutex
 	byFile map[string]*os.File
@@ -45,7 +45,7 @@ func (d *disks) get(file string) *os.File {
 	return d.byFile[file]
 }
 
-// close puts the device of a volume away. What was written to it is in the file then.
+// close puts the device of a volume away. All writes to it are in the file then.
 func (d *disks) close(file string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -32,7 +32,7 @@ type Sweep struct {
 // Run removes all that can be removed. A failure is an error, and the others are removed all the same.
 func (s Sweep) Run(ctx context.Context) error {
 	var errs []error
-	// What used a lab ends with it, and may have owned others.
+	// Users of a lab end with it, and may have owned others.
 	for again := true; again; {
 		again = false
 		entries, err := layout.Registered()

@@ -181,7 +181,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// What cannot be removed keeps nothing else from going, and is tried again.
+// A failed removal does not stop the others, and is retried.
 func TestSweepGoesOn(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	dead := ended(t)

@@ -36,7 +36,7 @@ func TestNodes(t *testing.T) {
 		t.Helper()
 		lines, p := play(t, c, playbook)
 		write(t, p.Dir, "inventory.ini", fmt.Sprintf("edge ansible_host=127.0.0.1 ansible_port=%d ansible_user=ops ansible_password=%s ansible_become_password=%s ansible_python_interpreter=/usr/bin/python3\n", node.Port, password, password))
-		// What an administrator has in ansible.cfg does not open the door.
+		// The ansible.cfg of an administrator does not weaken the check of host keys.
 		write(t, p.Dir, "ansible.cfg", "[defaults]\nhost_key_checking = False\n[ssh_connection]\nssh_args = -o UserKnownHostsFile=/dev/null -o StrictHostKeyChecking=no\n")
 		p.KnownHosts, p.Become, p.Secrets = known, true, []vnfm.Secret{vnfm.Secret(password)}
 		_, err := ansible.Run(t.Context(), p)

@@ -1,5 +1,5 @@
-// Package ansible runs playbooks on a host that has Ansible, over SSH. What happens comes
-// back as events of a callback plugin of ours, so that errors name playbook, play, task
+// Package ansible runs playbooks on a host that has Ansible, over SSH. Progress and results
+// come back as events of an own callback plugin, so that errors name playbook, play, task
 // and node. It has no host keys, inventory or playbooks of its own.
 package ansible
 

@@ -253,7 +253,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.balance(ctx, staying); err != nil {
 		return err
 	}
-	// What an installer does to all nodes fails at those that do not answer: they go first.
+	// Silent nodes are removed first: work on all nodes would fail at them.
 	for _, gone := range []bool{true, false} {
 		for _, n := range leaving {
 			if n.Gone != gone {

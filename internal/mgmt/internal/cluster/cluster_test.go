@@ -212,7 +212,7 @@ func TestClusterFollowsItsServers(t *testing.T) {
 	assert.Equal(t, []string{"install master1,worker1,worker2"}, s.taken(), "without a master it is another cluster")
 }
 
-// What leaves is drained and removed first; what cannot be is reported before anything is done.
+// Leaving nodes are drained and removed first; nodes that cannot leave are reported before anything is done.
 func TestNodesLeave(t *testing.T) {
 	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {
@@ -255,7 +255,7 @@ func TestNodesLeave(t *testing.T) {
 	assert.Empty(t, s.known(t))
 }
 
-// What does not answer goes before what does: playbooks for all nodes would fail at it.
+// Silent nodes are removed before the others: playbooks for all nodes would fail at them.
 func TestTheDeadLeaveFirst(t *testing.T) {
 	s := newTestEnv(t)
 	for n, id := range []string{"m1", "m2", "m3", "w1", "w2"} {

@@ -173,9 +173,10 @@ const Patience = 10 * time.Minute
 // replaces it may have another one at the same address.
 func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, error) {
 	call.Recorder.Progress(ctx, fmt.Sprintf("connecting to VNFC %s at %s", s.ID, s.Address))
+	patience := s.patienceIn(call)
 	h := s.host
 	h.Pins = call.HostKeys
-	c, err := remote.Dial(ctx, h, s.patienceIn(call))
+	c, err := remote.Dial(ctx, h, patience)
 	if err != nil {
 		return nil, fmt.Errorf("VNFC %s: %w%s", s.ID, err, advice(ctx, err))
 	}

@@ -23,6 +23,7 @@ const (
 // line names, /bin/sh without one. The script of the command is left empty, its arguments
 // are those of the program.
 func RunProgram(ctx context.Context, c *remote.Client, cmd remote.Command, program string) (result remote.Result, err error) {
+	words := interpreter(program)
 	made, err := c.Run(ctx, remote.Command{What: "making a folder for " + cmd.What, Script: makeFolder})
 	if err != nil {
 		return result, err
@@ -38,7 +39,7 @@ func RunProgram(ctx context.Context, c *remote.Client, cmd remote.Command, progr
 	if _, err := c.WriteFile(ctx, remote.File{Path: file, Content: []byte(program), Mode: 0o600}); err != nil {
 		return result, err
 	}
-	cmd.Script, cmd.Args = runProgram, append(append(interpreter(program), file), cmd.Args...)
+	cmd.Script, cmd.Args = runProgram, append(append(words, file), cmd.Args...)
 	return c.Run(ctx, cmd)
 }
 

@@ -51,7 +51,7 @@ func TestObject(t *testing.T) {
 	}, texts(problems))
 }
 
-// What may still come is not missed.
+// A parameter that may still come is not missing.
 func TestLater(t *testing.T) {
 	var problems vnfm.Problems
 	site := params.Root(map[string]any{"site": map[string]any{}}, true, &problems).Object("site")

@@ -20,7 +20,7 @@ const (
 	annotationRef  = "org.opencontainers.image.ref.name"
 )
 
-// What is kept of an archive: the files that describe images are small.
+// Bounds of the metadata of an archive: the files that describe images are small.
 const (
 	maxDescription  = 1 << 20
 	maxDescriptions = 32 << 20

@@ -38,8 +38,8 @@ func valid(certificate *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// checkKey says what is wrong with the key of a certificate. What the parser says of a key
-// is not repeated.
+// checkKey says what is wrong with the key of a certificate. The parser's errors about a key
+// are not repeated.
 func checkKey(chain, key string) error {
 	block, _ := pem.Decode([]byte(key))
 	switch {

@@ -137,7 +137,7 @@ func (p Proxy) check(refuse func(attribute, summary, detail string)) {
 		if of.value == "" {
 			continue
 		}
-		// What the parser says repeats the URL, which may hold a password.
+		// The parser's error repeats the URL, which may hold a password.
 		u, err := url.Parse(of.value.Reveal())
 		switch {
 		case err != nil || u.Host == "" || u.Hostname() == "":

@@ -25,7 +25,7 @@ const (
 // runtimes are the engines as an error lists them.
 var runtimes = []Runtime{Docker, Podman, Containerd}
 
-// What is taken by default.
+// Defaults of the parameters.
 const (
 	DefaultName  = "private_registry"
 	DefaultImage = "docker.io/library/registry:3"

@@ -3,8 +3,8 @@
 // one container that the engine, or systemd, keeps running. The management driver
 // mgmt-drivers-private-registry and the resource vnf_private_registry are both made of it.
 //
-// Everything can be done again. What is on the host is looked at first, in one command;
-// what is right stays untouched, and an interrupted run is resumed.
+// Everything can be done again. The host is read first, in one command; correct parts
+// stay untouched, and an interrupted run is resumed.
 //
 // On the host there are, for a registry of the name private_registry:
 //

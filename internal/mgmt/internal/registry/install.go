@@ -184,7 +184,7 @@ func (i *installer) startEngine(ctx context.Context) error {
 			return fmt.Errorf("%s does not start: %w%s", i.service, err, i.serviceLog(ctx))
 		}
 	}
-	// What is there beside the engine is known by now only: a container that an earlier run left.
+	// Leftovers are known only now that the engine runs: a container of an earlier run.
 	if err := i.readHost(ctx); err != nil {
 		return err
 	}
@@ -338,8 +338,8 @@ func (i *installer) removeOld(ctx context.Context) error {
 	return nil
 }
 
-// freePort says who else listens on the port. What listens while the registry itself runs
-// there is the registry.
+// freePort says who else listens on the port. While the registry runs, the
+// listener is the registry.
 func (i *installer) freePort() error {
 	ours := i.found.running && i.note.Container != nil && i.note.Container.Port == i.Port ||
 		i.note.Container != nil && i.note.Container.Runtime != i.Runtime && i.note.Container.Port == i.Port

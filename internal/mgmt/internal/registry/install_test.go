@@ -283,7 +283,7 @@ func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
 	assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
 }
 
-// What somebody changed on the host is named, and put right.
+// Changes on the host by others are named and repaired.
 func TestDrift(t *testing.T) {
 	h := debianHost(t)
 	client := h.Dial(t)

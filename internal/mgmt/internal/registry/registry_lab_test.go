@@ -94,7 +94,7 @@ func TestRegistryOfServer(t *testing.T) {
 	wrong.Password = "another one"
 	require.ErrorContains(t, runtimeregistries.Verify(t.Context(), node, []runtimeregistries.Connection{wrong}), `rejects user "user01"`)
 
-	// What ends comes back; what somebody stopped is named and started again.
+	// A registry that ends is restarted; one that somebody stopped is named and started again.
 	process = shell(t, host, "docker inspect --format '{{.State.Pid}}' private_registry")
 	shell(t, host, "kill -9 "+process)
 	labtest.Eventually(t, serverPatience, "another process", func() error {

@@ -9,8 +9,8 @@ import (
 )
 
 // Remove removes the container of a registry, its image and its files, and with removeData
-// the images that were pushed to it. The engine stays. What is gone already is not an error; a
-// container of the name that is not ours stays.
+// the images that were pushed to it. The engine stays. Missing parts are not an error; a
+// foreign container of the name stays.
 func Remove(ctx context.Context, client *remote.Client, c Config, removeData bool) error {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]
@@ -47,7 +47,7 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 		}
 	}
 	if removeData {
-		// What is not the registry's stays, and the folder with it, which may be the root of a volume.
+		// Foreign files stay, and the folder with them, which may be the root of a volume.
 		err := i.do(ctx, call{what: "remove the images in " + i.StoragePath, function: []string{"remove_data", i.StoragePath}})
 		if err != nil {
 			return err

@@ -125,7 +125,7 @@ func (c Config) unitText(s spec, digest string) []byte {
 		stop = []string{"-podman stop --ignore --time 10 " + c.Name}
 	default:
 		ctr := "ctr --namespace private-registry "
-		// What is not there is no news for the log of the registry.
+		// Errors about missing containers do not belong into the log of the registry.
 		var leftovers []string
 		for _, what := range []string{"tasks kill --signal SIGKILL ", "tasks delete --force ", "containers delete ", "snapshots remove "} {
 			leftovers = append(leftovers, ctr+what+c.Name)

@@ -2,7 +2,7 @@
 // configures the container runtimes there (containerd, Docker, CRI-O, several at once) with the
 // address of each registry, its CA and the login.
 //
-// What is on a node is read first; files of others are merged into, and a record on the node
+// The files of a node are read first; connections are merged into files of others, and a record on the node
 // says what is ours in them, so that connections can be changed and removed later. A service
 // is touched only when something changed that it does not read by itself.
 package runtimeregistries

@@ -129,7 +129,7 @@ func TestReadWarnsOfCertificateWithoutHTTPS(t *testing.T) {
 	assert.Empty(t, connections[0].Certificate)
 }
 
-// What is not known yet is not missing.
+// A parameter of unknown value is not missing.
 func TestReadLater(t *testing.T) {
 	_, problems := read(t, `[{"username": "a"}]`, true)
 	assert.Empty(t, problems)

@@ -40,7 +40,7 @@ func nodesOfGolden(t *testing.T) map[string]*node {
 	return map[string]*node{
 		// Debian 12 as its package comes.
 		"containerd-1.6": {containerd: true, kubelet: true, files: map[string]file{hostsFile: hosts, containerdConfig: text(t, "containerd-1.6.toml")}},
-		// What `containerd config default` of version 2 prints, as installers write it.
+		// The output of `containerd config default` of version 2, as installers write it.
 		"containerd-2": {containerd: true, kubelet: true, files: map[string]file{hostsFile: hosts, containerdConfig: text(t, "containerd-2.toml")}},
 		// As kubespray leaves it: there is nothing to set in the configuration.
 		"containerd-kubespray": {
@@ -135,7 +135,7 @@ func TestPlanIsDoneOnce(t *testing.T) {
 	}
 }
 
-// What others wrote is there after the connections came and went.
+// Settings of others are still there after the connections came and went.
 func TestPlanTakesBackItsOwn(t *testing.T) {
 	for name, n := range nodesOfGolden(t) {
 		t.Run(name, func(t *testing.T) {
