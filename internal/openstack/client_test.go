@@ -223,7 +223,7 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 	c := clientOf(t, withPassword(cloud.URL))
 	_, err := c.ApplicationCredentials(t.Context())
 	require.NoError(t, err)
-	away := 2
+	away := []int{http.StatusServiceUnavailable, http.StatusInternalServerError}
 	revoked := true
 	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
 		if revoked && strings.HasSuffix(r.URL.Path, "/application_credentials") {
@@ -231,9 +231,9 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 			w.WriteHeader(http.StatusUnauthorized)
 			return true
 		}
-		if away > 0 {
-			away--
-			w.WriteHeader(http.StatusServiceUnavailable)
+		if len(away) > 0 {
+			w.WriteHeader(away[0])
+			away = away[1:]
 			return true
 		}
 		return false

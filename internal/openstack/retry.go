@@ -35,12 +35,13 @@ func (c *Client) again(ctx context.Context, method, target string, _ *gopherclou
 	return nil
 }
 
-// passes reports whether a failure may pass by itself.
+// passes reports whether a failure may pass by itself. The APIs of Heat and Nova answer 500 as well when one of their workers
+// has not answered in time, or when their database has ended one of two transactions that met.
 func passes(err error) bool {
 	var answer gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &answer) {
 		switch answer.Actual {
-		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		case http.StatusInternalServerError, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
 		default:
 			return false

@@ -53,6 +53,9 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.awaitDeletion(ctx, plan.target); err != nil {
 		return err
 	}
+	if err := s.noteOlderClaims(ctx, plan.target); err != nil {
+		return err
+	}
 	err = s.asRevision(ctx, plan.history, plan.target, func(ctx context.Context) error { return s.applyAndPrune(ctx, plan) })
 	if err != nil {
 		return err

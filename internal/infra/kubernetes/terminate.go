@@ -3,12 +3,9 @@ package kubernetes
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -239,89 +236,6 @@ func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetOb
 	return slices.DeleteFunc(all, func(p *targetObject) bool {
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
-}
-
-// statefulSetClaims returns the claims that the instance's StatefulSets made. They have no
-// owner and no label of the instance: their names and labels are those that the controller
-// gives. A claim older than its StatefulSet is that of an earlier instance.
-func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
-	namespaces := map[string]map[string]bool{}
-	found := map[string]bool{}
-	for _, p := range all {
-		if p.item.Group == statefulSetKind.Group && p.item.Kind == statefulSetKind.Kind {
-			if namespaces[p.ref.Namespace] == nil {
-				namespaces[p.ref.Namespace] = map[string]bool{}
-			}
-			namespaces[p.ref.Namespace][p.ref.Name] = true
-		}
-		if isClaim(p) {
-			found[p.ref.Namespace+"/"+p.ref.Name] = true
-		}
-	}
-	var out []*targetObject
-	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		sets, err := s.client.Resource(ctx, statefulSetKind)
-		if err != nil {
-			return nil, err
-		}
-		claims, err := s.client.Resource(ctx, claimKind)
-		if err != nil {
-			return nil, err
-		}
-		list, err := s.client.List(ctx, sets, namespace, kube.ListOptions{})
-		if err != nil {
-			return nil, err
-		}
-		there, err := s.listMetadata(ctx, claims, namespace, kube.ListOptions{})
-		if err != nil {
-			return nil, err
-		}
-		for i := range there {
-			made := slices.ContainsFunc(list, func(set unstructured.Unstructured) bool {
-				since := set.GetCreationTimestamp()
-				return namespaces[namespace][set.GetName()] && isClaimOf(set.Object, there[i].Name, there[i].Labels) &&
-					(!onlyNew || !there[i].CreationTimestamp.Before(&since))
-			})
-			if !made || found[namespace+"/"+there[i].Name] {
-				continue
-			}
-			p := s.objectNamed(kube.Ref{Resource: claims, Namespace: namespace}, there[i].Name, nil)
-			p.live = &live{ObjectMeta: there[i].ObjectMeta}
-			p.item.UID = string(there[i].UID)
-			out = append(out, p)
-		}
-	}
-	return out, nil
-}
-
-// isClaimOf reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
-// with the labels of the template and of the set's selector.
-func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
-	setName, _, _ := unstructured.NestedString(set, "metadata", "name")
-	templates, _, _ := unstructured.NestedSlice(set, "spec", "volumeClaimTemplates")
-	selector, _, _ := unstructured.NestedMap(set, "spec", "selector", "matchLabels")
-	for _, item := range templates {
-		template, _ := item.(map[string]any)
-		templateName, _, _ := unstructured.NestedString(template, "metadata", "name")
-		ordinal, ok := strings.CutPrefix(name, templateName+"-"+setName+"-")
-		if !ok || ordinal == "" || strings.Trim(ordinal, "0123456789") != "" {
-			continue
-		}
-		own, _, _ := unstructured.NestedMap(template, "metadata", "labels")
-		if hasLabels(labels, own) && hasLabels(labels, selector) {
-			return true
-		}
-	}
-	return false
-}
-
-func hasLabels(labels map[string]string, want map[string]any) bool {
-	for name, value := range want {
-		if labels[name] != value {
-			return false
-		}
-	}
-	return true
 }
 
 // deletesVolumes reports whether volume claims go with the instance.
