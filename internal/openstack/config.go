@@ -36,6 +36,9 @@ func (c Config) peer() Peer {
 	if c.Peer != (Peer{}) {
 		return c.Peer
 	}
+	if c.Connection.PerRun {
+		return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: vnfm.PerRunSettings}
+	}
 	return Peer{Name: fmt.Sprintf("VIM %q", c.VIM), Settings: "its vnf_vim resource"}
 }
 
