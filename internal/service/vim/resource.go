@@ -89,7 +89,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
 		return
 	}
-	if planned != "" && planned != vnfm.VIMType(state.Type.ValueString()) {
+	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// What is on the one cannot be on the other.
 		plan.Type = types.StringUnknown()
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
@@ -124,6 +124,11 @@ func (r *Resource) plannedType(plan *resourceModel, diags *diag.Diagnostics) vnf
 		tfutil.AddError(diags, "Plan", object(plan.Name.ValueString()), err, path.Root("name"))
 	}
 	return a.Type
+}
+
+// isOther reports whether a VIM becomes one of the other type.
+func isOther(planned, present vnfm.VIMType) bool {
+	return planned == vnfm.VIMTypeKubernetes && present == vnfm.VIMTypeOpenStack || planned == vnfm.VIMTypeOpenStack && present == vnfm.VIMTypeKubernetes
 }
 
 // Create implements resource.Resource. A VIM that cannot be reached is not
