@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -124,12 +125,23 @@ func validateVIMs(ctx context.Context, all types.Map, diags *diag.Diagnostics) {
 	}
 }
 
-// entryProblems are the findings about an entry. They are put at the entry, and name the
-// argument in their text: Terraform quotes the lines of a path, and a secret that is written there.
+// entryProblems are the findings about an entry. They have no path: Terraform quotes the lines of
+// a path, and a secret that is written there.
 func entryProblems(name string, t vnfm.VIMType, err error) diag.Diagnostics {
+	const summary = "Unusable Connection to a VIM"
 	var diags diag.Diagnostics
-	if err != nil {
-		diags.AddError("Unusable Connection to a VIM", placeOf(name, t)+": "+tfutil.ErrorDetail(err))
+	var invalid *vnfm.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		for _, p := range invalid.Problems {
+			argument := placeOf(name, t)
+			if p.Attribute != "" {
+				argument += "." + p.Attribute
+			}
+			diags.AddError(summary, fmt.Sprintf("%s: %s: %s.", argument, p.Summary, p.Detail))
+		}
+	case err != nil:
+		diags.AddError(summary, fmt.Sprintf("%s: %s.", placeOf(name, t), err))
 	}
 	return diags
 }
