@@ -36,7 +36,7 @@ type Config struct {
 	serviceAccount string
 }
 
-func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM)) }
+func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM, c.Connection.PerRun)) }
 
 // dialTimeout bounds the wait for an address that swallows packets.
 const dialTimeout = 10 * time.Second

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -72,7 +71,7 @@ func (e *Engine) completeCluster(ctx context.Context, s store.Store, vim *vnfm.V
 	spec.Cluster = &cluster
 	spec.Namespace = e.namespaceOf(*spec, vim)
 	cluster.Namespace = spec.Namespace
-	if cluster.OpenStack, err = completeCloud(ctx, s, cluster.OpenStack); err != nil {
+	if cluster.OpenStack, err = e.completeCloud(ctx, s, cluster.OpenStack); err != nil {
 		return err
 	}
 	if err := e.completeNames(ctx, s, spec); err != nil {
@@ -86,11 +85,11 @@ func (e *Engine) completeCluster(ctx context.Context, s store.Store, vim *vnfm.V
 
 // completeCloud fills what a workload cluster's part in an OpenStack leaves to the VIM: the
 // owner of its application credential, and how Keystone is reached.
-func completeCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack) (*vnfm.ClusterOpenStack, error) {
+func (e *Engine) completeCloud(ctx context.Context, s store.Store, spec *vnfm.ClusterOpenStack) (*vnfm.ClusterOpenStack, error) {
 	if spec == nil {
 		return nil, nil
 	}
-	vim, err := vims.Get(ctx, s, spec.VIMID)
+	vim, err := e.vims.Connection(ctx, s, spec.VIMID)
 	if err != nil {
 		return nil, err
 	}

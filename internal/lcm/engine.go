@@ -29,6 +29,8 @@ type Config struct {
 	Keyring *seal.Keyring
 	// Drivers are the infra drivers by type of VIM.
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
+	// VIMs are the connections that come with this run.
+	VIMs vnfm.VIMAccesses
 	// Clusters makes workload clusters through Cluster API; nil makes none.
 	Clusters vnfm.ClusterDriver
 	// Management are the management drivers by the name that a VNFD gives.

@@ -12,7 +12,7 @@ import (
 // newVIMs returns what registers VIMs for the engine.
 func (e *Engine) newVIMs() *vims.Manager {
 	return vims.New(vims.Config{
-		Store: e.store, Keyring: e.cfg.Keyring, Drivers: e.cfg.Drivers, WithReferences: e.withReferences,
+		Store: e.store, Keyring: e.cfg.Keyring, Drivers: e.cfg.Drivers, PerRun: e.cfg.VIMs, WithReferences: e.withReferences,
 		Kubeconfig: func(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.Kubeconfig, error) {
 			return e.WorkloadKubeconfig(ctx, ref, vnfm.KubeconfigSpec{})
 		},

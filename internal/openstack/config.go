@@ -28,7 +28,7 @@ type Config struct {
 	Peer vnfm.Peer
 }
 
-func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM)) }
+func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM, c.Connection.PerRun)) }
 
 // defaultDomain is the id of the domain of users and projects that name none.
 const defaultDomain = "default"

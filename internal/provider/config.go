@@ -26,6 +26,7 @@ type model struct {
 	Encryption  types.Object `tfsdk:"encryption"`
 	Concurrency types.Int64  `tfsdk:"concurrency"`
 	OnFailure   types.String `tfsdk:"on_failure"`
+	VIMs        types.Map    `tfsdk:"vims"`
 }
 
 type encryptionModel struct {
@@ -65,6 +66,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"barbican": barbicanAttribute(),
 				},
 			},
+			"vims": vimsAttribute(),
 			"concurrency": schema.Int64Attribute{
 				Optional:            true,
 				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. Defaults to `16`.",
@@ -83,7 +85,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m model
 	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
-	if resp.Diagnostics.HasError() || m.Store.IsNull() || m.Store.IsUnknown() {
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	validateVIMs(ctx, m.VIMs, &resp.Diagnostics)
+	if m.Store.IsNull() || m.Store.IsUnknown() {
 		return
 	}
 	var s storeModel

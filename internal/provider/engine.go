@@ -28,11 +28,12 @@ var asOptions = basetypes.ObjectAsOptions{}
 // keyFileName is the file beside the store that holds the key when none is configured.
 const keyFileName = "key.txt"
 
-// settings are what a fully known configuration says.
+// settings are what a configuration says that is known but for vims.
 type settings struct {
 	store       storeSettings
 	key         seal.Source
 	concurrency int
+	vims        vnfm.VIMAccesses
 }
 
 func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diagnostics) settings {
@@ -51,6 +52,7 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 		s.key.KeyFile, s.key.Key = e.KeyFile.ValueString(), e.Key.ValueString()
 		readBarbican(ctx, e.Barbican, &s.key, userAgent, diags)
 	}
+	s.vims = readVIMs(ctx, m.VIMs, diags)
 	return s
 }
 
@@ -134,6 +136,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		Keyring:     keyring,
 		Management:  management(),
 		Concurrency: s.concurrency,
+		VIMs:        s.vims,
 		// One run of Terraform starts all its processes of the provider.
 		RunID: strconv.Itoa(os.Getppid()),
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {

@@ -87,6 +87,9 @@ func TestExamples(t *testing.T) {
 	c := newCLI(t)
 	c.run(t, "provider", nil, "validate")
 	c.run(t, "provider/barbican", nil, "validate")
+	for _, way := range []string{"hcp-terraform", "pipeline-token", "managed-clusters", "lease", "workload-cluster", "openstack"} {
+		c.run(t, "credentials-per-run/"+way, nil, "validate")
+	}
 	for example, want := range map[string]string{
 		"functions/parse_kubeconfig":    "https://10.0.0.10:6443",
 		"functions/parse_vnfd":          "hello 1.0.0",

@@ -110,13 +110,10 @@ const maxSchemaName = 63
 
 func notEmpty() []validator.String { return []validator.String{stringvalidator.LengthAtLeast(1)} }
 
-func kubernetesStoreAttribute() schema.SingleNestedAttribute {
+// kubernetesConnectionAttributes are the arguments of a connection to an API server in the
+// provider block, which is in no plan, state or store.
+func kubernetesConnectionAttributes() map[string]schema.Attribute {
 	attributes := map[string]schema.Attribute{
-		"namespace": schema.StringAttribute{
-			Required:            true,
-			MarkdownDescription: "Namespace of the records, which must exist. Each store has a namespace of its own.",
-			Validators:          []validator.String{tfutil.Namespace()},
-		},
 		"insecure_skip_tls_verify": schema.BoolAttribute{Optional: true, MarkdownDescription: attrs.KubernetesInsecure},
 		vnfm.ArgumentExec: schema.SingleNestedAttribute{
 			Optional:            true,
@@ -147,6 +144,16 @@ func kubernetesStoreAttribute() schema.SingleNestedAttribute {
 		attributes[s.Name] = schema.StringAttribute{
 			Optional: true, Sensitive: true, MarkdownDescription: s.Description + " It may be an ephemeral value.", Validators: notEmpty(),
 		}
+	}
+	return attributes
+}
+
+func kubernetesStoreAttribute() schema.SingleNestedAttribute {
+	attributes := kubernetesConnectionAttributes()
+	attributes["namespace"] = schema.StringAttribute{
+		Required:            true,
+		MarkdownDescription: "Namespace of the records, which must exist. Each store has a namespace of its own.",
+		Validators:          []validator.String{tfutil.Namespace()},
 	}
 	return schema.SingleNestedAttribute{
 		Optional: true,
@@ -228,10 +235,16 @@ func textOf(attributes map[string]attr.Value, name string) string {
 // kubernetesConfig reads the connection of the Kubernetes store.
 func kubernetesConfig(attributes map[string]attr.Value, userAgent string) kube.Config {
 	cfg := kube.Config{
-		Credentials: vnfm.Credentials{}, UserAgent: userAgent,
-		Peer: vnfm.Peer{Name: "the Kubernetes cluster of the store", Settings: kubernetesStore + " of the provider"},
+		UserAgent: userAgent,
+		Peer:      vnfm.Peer{Name: "the Kubernetes cluster of the store", Settings: kubernetesStore + " of the provider"},
 	}
-	c := &cfg.Connection
+	cfg.Connection, cfg.Credentials = kubernetesConnection(attributes)
+	return cfg
+}
+
+// kubernetesConnection reads the arguments of kubernetesConnectionAttributes.
+func kubernetesConnection(attributes map[string]attr.Value) (vnfm.KubernetesConnection, vnfm.Credentials) {
+	c, credentials := &vnfm.KubernetesConnection{}, vnfm.Credentials{}
 	paths, switches := attrs.MachineArguments()
 	for _, a := range slices.Concat(attrs.KubernetesArguments(), paths) {
 		*a.Field(c) = textOf(attributes, a.Name)
@@ -248,10 +261,10 @@ func kubernetesConfig(attributes map[string]attr.Value, userAgent string) kube.C
 	}
 	for _, s := range attrs.KubernetesSecrets() {
 		if secret := textOf(attributes, s.Name); secret != "" {
-			cfg.Credentials[s.Name] = vnfm.Secret(secret)
+			credentials[s.Name] = vnfm.Secret(secret)
 		}
 	}
-	return cfg
+	return *c, credentials
 }
 
 // connectionProblems puts each finding about the connection at its argument. Those about
@@ -264,16 +277,21 @@ func connectionProblems(err error) diag.Diagnostics {
 	case !errors.As(err, &invalid):
 		return diag.Diagnostics{diag.NewAttributeErrorDiagnostic(path.Root("store"), "Unusable Connection to the Store", tfutil.ErrorDetail(err))}
 	}
+	return placedProblems(invalid.Problems, kubernetesStore)
+}
+
+// placedProblems puts findings at the arguments below a place.
+func placedProblems(problems vnfm.Problems, place string) diag.Diagnostics {
 	secrets := map[string]bool{}
-	for _, s := range attrs.KubernetesSecrets() {
+	for _, s := range slices.Concat(attrs.KubernetesSecrets(), attrs.OpenStackSecrets()) {
 		secrets[s.Name] = true
 	}
-	placed := make(vnfm.Problems, 0, len(invalid.Problems))
-	for _, p := range invalid.Problems {
-		if secrets[p.Attribute] {
-			p.Summary, p.Attribute = fmt.Sprintf("%s.%s: %s", kubernetesStore, p.Attribute, p.Summary), ""
+	placed := make(vnfm.Problems, 0, len(problems))
+	for _, p := range problems {
+		if secrets[p.Attribute] || p.Attribute == "" {
+			p.Summary, p.Attribute = fmt.Sprintf("%s.%s: %s", place, p.Attribute, p.Summary), ""
 		} else {
-			p.Attribute = kubernetesStore + "." + p.Attribute
+			p.Attribute = place + "." + p.Attribute
 		}
 		placed = append(placed, p)
 	}

@@ -19,14 +19,20 @@ import (
 
 const plantedSecret = "planted-secret-4711"
 
-// storeDiagnostics validates a provider configuration and, when that finds nothing, configures
-// the provider with it. Each diagnostic is "<path>: <summary>: <detail>".
+// storeDiagnostics is providerDiagnostics of a configuration with a store alone.
 func storeDiagnostics(t *testing.T, store any) []string {
+	t.Helper()
+	return providerDiagnostics(t, object{"store": store})
+}
+
+// providerDiagnostics validates a provider configuration and, when that finds nothing, configures
+// the provider with it. Each diagnostic is "<path>: <summary>: <detail>".
+func providerDiagnostics(t *testing.T, arguments object) []string {
 	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
 	require.NoError(t, err)
 	typ := getSchema(t).Provider.ValueType()
-	config, err := tfprotov6.NewDynamicValue(typ, configured(t, typ, object{"store": store}))
+	config, err := tfprotov6.NewDynamicValue(typ, configured(t, typ, arguments))
 	require.NoError(t, err)
 	validated, err := server.ValidateProviderConfig(t.Context(), &tfprotov6.ValidateProviderConfigRequest{Config: &config})
 	require.NoError(t, err)

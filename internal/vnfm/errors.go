@@ -169,9 +169,13 @@ type Peer struct {
 	Name, Settings string
 }
 
-// VIMPeer is the peer of the client of a VIM.
-func VIMPeer(vim string) Peer {
-	return Peer{Name: fmt.Sprintf("VIM %q", vim), Settings: "its vnf_vim resource"}
+// VIMPeer is the peer of the client of a VIM, whose connection is in its resource or comes with the run.
+func VIMPeer(vim string, perRun bool) Peer {
+	p := Peer{Name: fmt.Sprintf("VIM %q", vim), Settings: "its vnf_vim resource"}
+	if perRun {
+		p.Settings = PerRunSettings
+	}
+	return p
 }
 
 // UnreachableError says that a VIM did not answer, or whatever else Peer names.

@@ -34,6 +34,15 @@ type VIMManager interface {
 	VIMByName(ctx context.Context, name string) (*VIM, error)
 	// VIMs lists records in the order of their creation. It does not dial.
 	VIMs(ctx context.Context, filter VIMFilter) ([]VIM, error)
+	// VIMAccess is how this run reaches a VIM, by its id or else its name. An entry that is
+	// missing is an InvalidError about the name.
+	VIMAccess(id, name string) (VIMAccess, error)
+	// EnsureVIM registers a VIM again whose record was lost, if this run has its connection. It
+	// refuses a connection that leads to another cluster or project than the one that was known.
+	EnsureVIM(ctx context.Context, known KnownVIM) error
+	// KnownVIM is what EnsureVIM needs later. It is ErrNotFound without a record, and in a run
+	// that brings no connections.
+	KnownVIM(ctx context.Context, id string) (KnownVIM, error)
 	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error
 }

@@ -31,6 +31,8 @@ type OpenStackConnection struct {
 	ApplicationCredentialName string `json:"application_credential_name,omitempty"`
 	// Cloud chooses a cloud of the credential "clouds_yaml".
 	Cloud string `json:"cloud,omitempty"`
+	// PerRun says that the connection came with this run, for errors.
+	PerRun bool `json:"-"`
 }
 
 // Names of the credentials of an OpenStack VIM. "password" is another.

@@ -27,6 +27,8 @@ type VIM struct {
 	Kubernetes *KubernetesConnection `json:"kubernetes,omitempty"`
 	// OpenStack is set when Type is openstack.
 	OpenStack *OpenStackConnection `json:"openstack,omitempty"`
+	// PerRun says that each run brings the connection (VIMAccess): the record has none.
+	PerRun bool `json:"per_run,omitempty"`
 	// Status and what follows it are what the last check saw.
 	Status   VIMStatus `json:"status"`
 	Endpoint string    `json:"endpoint,omitempty"`
@@ -53,6 +55,10 @@ func (v *VIM) Spec(credentials Credentials) VIMSpec {
 // SameServer reports whether a specification names the server that the VIM is
 // registered with.
 func (v *VIM) SameServer(spec VIMSpec) bool {
+	if v.PerRun || !spec.HasConnection() {
+		// Where it leads is seen by the check that follows.
+		return v.PerRun && !spec.HasConnection()
+	}
 	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
 		return false
 	}
@@ -114,6 +120,8 @@ type KubernetesConnection struct {
 	// KubeconfigRef names the workload cluster that the VIM is. Its credentials are read
 	// from its management cluster at each use, and none are kept.
 	KubeconfigRef *ClusterRef `json:"kubeconfig_ref,omitempty"`
+	// PerRun says that the connection came with this run, for errors.
+	PerRun bool `json:"-"`
 }
 
 // ExecPlugin is a program that prints an ExecCredential, as those that kubeconfigs name do.

@@ -13,7 +13,13 @@ import (
 
 // sealCredentials puts the credentials of a VIM into its record, sealed with its key and
 // for the connection that the record describes.
-func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record], credentials vnfm.Credentials) error {
+func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record], spec vnfm.VIMSpec) error {
+	credentials := spec.Credentials
+	if spec.NeedsCredentials() && len(credentials) == 0 && m.access(en.Rec.ID, spec.Name) != nil {
+		// They come with each run.
+		en.Rec.Sealed = nil
+		return nil
+	}
 	plain := make(map[string]string, len(credentials))
 	for name, secret := range credentials {
 		if secret != "" {
@@ -34,40 +40,48 @@ func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record]
 
 // Open reads a VIM and opens its credentials.
 func (m *Manager) Open(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
-	v, creds, err := m.openVIM(ctx, id)
+	v, creds, perRun, err := m.openVIM(ctx, id)
 	if err != nil {
 		return nil, nil, err
 	}
+	if perRun {
+		return &v.VIM, creds, m.verify(ctx, &v.VIM, creds)
+	}
 	creds, err = m.liveCredentials(ctx, v.Kubernetes, creds)
-	return v, creds, err
+	return &v.VIM, creds, err
 }
 
-// openVIM reads a VIM and the credentials that are in its record.
-func (m *Manager) openVIM(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credentials, error) {
+// openVIM reads a VIM and the credentials that this run brings, or else those in its record. It
+// reports whether they are this run's.
+func (m *Manager) openVIM(ctx context.Context, id string) (*opened, vnfm.Credentials, bool, error) {
 	s, err := m.cfg.Store(ctx)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
+	}
+	if en.Value.PerRun || m.access(id, en.Value.Name) != nil {
+		o, creds, err := m.openPerRun(ctx, &en.Value.VIM)
+		return o, creds, true, err
 	}
 	plain, err := s.OpenRecord(ctx, &en.Rec, id, func(rec *store.Record) (seal.Destination, error) {
 		return recordDestination(ctx, s, rec)
 	})
 	if err != nil {
-		return nil, nil, records.EditedError(err, vnfm.EditedVIM, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name))
+		return nil, nil, false, records.EditedError(err, vnfm.EditedVIM, fmt.Sprintf("opening the credentials of VIM %q", en.Value.Name))
 	}
 	// Another process may have written the record since it was read.
 	if en, err = records.Decode[Record](en.Rec); err != nil {
-		return nil, nil, err
+		return nil, nil, false, err
 	}
 	creds := make(vnfm.Credentials, len(plain))
 	for name, text := range plain {
 		creds[name] = vnfm.Secret(text)
 	}
 	concealCredentials(ctx, creds)
-	return &en.Value.VIM, creds, nil
+	return &opened{VIM: en.Value.VIM, own: en.Value.VIM}, creds, false, nil
 }
 
 // liveCredentials returns the credentials of a connection. Those of a workload

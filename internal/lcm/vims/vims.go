@@ -33,6 +33,8 @@ type Config struct {
 	Keyring *seal.Keyring
 	// Drivers are the infra drivers by type of VIM.
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
+	// PerRun are the connections that come with this run. They win over those in records.
+	PerRun vnfm.VIMAccesses
 	// Kubeconfig reads the kubeconfig of a workload cluster.
 	Kubeconfig func(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.Kubeconfig, error)
 	// WithReferences runs a function under the lease of the references between records.
@@ -55,6 +57,9 @@ type Manager struct {
 	// answered holds the ids of the VIMs that this process has registered and returned: the
 	// user knows them although no read has acknowledged them yet.
 	answered sync.Map
+	// verified holds the ids of the VIMs whose connection of this run was seen to lead to the
+	// cluster or project of the record.
+	verified sync.Map
 }
 
 // New returns a Manager.
@@ -113,7 +118,11 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 		}
 		id = uuid.NewString()
 	}
-	check, err := m.CheckVIM(ctx, spec)
+	used, err := m.connected(id, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	check, err := m.CheckVIM(ctx, used)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +131,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if en.Value.CreatedAt = spec.CreatedAt; en.Value.CreatedAt.IsZero() {
 		en.Value.CreatedAt = time.Now().UTC()
 	}
-	describeVIM(&en.Value.VIM, spec, check)
+	describeVIM(&en.Value.VIM, spec, used.Type, check)
 	// Set before the record exists: a concurrent registration must not resume this one.
 	m.answered.Store(id, true)
 	// The record is written before its key in a vault: when the process is killed in between,
@@ -133,7 +142,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 		}
 		return nil, nil, err
 	}
-	if err := m.sealCredentials(ctx, en, spec.Credentials); err != nil {
+	if err := m.sealCredentials(ctx, en, spec); err != nil {
 		_, inDoubt := errors.AsType[*seal.InDoubtError](err)
 		return nil, nil, m.undoRegistration(ctx, s, id, err, inDoubt)
 	}
@@ -175,10 +184,11 @@ func (m *Manager) interruptedRegistration(ctx context.Context, s store.Store, sp
 	return "", nil
 }
 
-// describeVIM writes into a VIM what a spec and a check say of it.
-func describeVIM(v *vnfm.VIM, spec vnfm.VIMSpec, check vnfm.VIMCheck) {
-	v.Name, v.Description, v.Type = spec.Name, spec.Description, spec.Type
-	v.Kubernetes, v.OpenStack = spec.Kubernetes, spec.OpenStack
+// describeVIM writes into a VIM what a spec and a check say of it. The type is that of the
+// connection that was checked.
+func describeVIM(v *vnfm.VIM, spec vnfm.VIMSpec, t vnfm.VIMType, check vnfm.VIMCheck) {
+	v.Name, v.Description, v.Type = spec.Name, spec.Description, t
+	v.Kubernetes, v.OpenStack, v.PerRun = spec.Kubernetes, spec.OpenStack, !spec.HasConnection()
 	v.Saw(check)
 	if check.ClusterUID != "" {
 		v.ClusterUID = check.ClusterUID
@@ -192,7 +202,11 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
-	check, err := m.CheckVIM(ctx, spec)
+	used, err := m.connected(id, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	check, err := m.CheckVIM(ctx, used)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -212,8 +226,8 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err := stays(ctx); err != nil {
 		return nil, nil, err
 	}
-	describeVIM(&en.Value.VIM, spec, check)
-	if err := m.sealCredentials(ctx, en, spec.Credentials); err != nil {
+	describeVIM(&en.Value.VIM, spec, used.Type, check)
+	if err := m.sealCredentials(ctx, en, spec); err != nil {
 		return nil, nil, err
 	}
 	err = m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
@@ -304,12 +318,12 @@ func (m *Manager) VIMs(ctx context.Context, f vnfm.VIMFilter) ([]vnfm.VIM, error
 	return records.Values(ctx, s, store.KindVIM, func(r *Record) (vnfm.VIM, bool) { return r.VIM, f.Selects(&r.VIM) })
 }
 
-// CheckRegisteredVIM checks a registered VIM with its sealed credentials. What it
+// CheckRegisteredVIM checks a registered VIM with the credentials of this run or the sealed ones. What it
 // saw is in the answer and not in the record; a VIM that cannot be checked is
 // returned together with the error. The limit is the VIM's: the key of its credentials
 // may be somewhere else.
 func (m *Manager) CheckRegisteredVIM(ctx context.Context, id string, limit time.Duration) (*vnfm.VIM, error) {
-	v, creds, err := m.openVIM(ctx, id)
+	v, creds, perRun, err := m.openVIM(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -321,13 +335,22 @@ func (m *Manager) CheckRegisteredVIM(ctx context.Context, id string, limit time.
 	if creds, err = m.liveCredentials(ctx, v.Kubernetes, creds); err != nil {
 		return nil, err
 	}
-	check, err := m.CheckVIM(ctx, v.Spec(creds))
+	spec := v.Spec(creds)
+	if perRun {
+		spec.ClusterUID = ""
+	}
+	check, err := m.CheckVIM(ctx, spec)
 	if err != nil {
 		v.Status = vnfm.VIMUnreachable
-		return v, err
+		return v.recorded(), err
+	}
+	if perRun {
+		if err := m.follow(ctx, &v.VIM, check); err != nil {
+			return nil, err
+		}
 	}
 	v.Saw(check)
-	return v, nil
+	return v.recorded(), nil
 }
 
 // DeregisterVIM implements vnfm.Manager.

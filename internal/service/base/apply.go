@@ -38,6 +38,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
 	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -127,6 +128,10 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.Known = r.known(before)
+	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
+		return
+	}
 	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
 	if err == nil {
 		planned := m.Common().Generation
@@ -138,6 +143,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 			// holds a provider to the plan; the next refresh shows the generation.
 			m.Common().Generation = planned
 		}
+		r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
@@ -165,6 +171,10 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	spec.LeftBehind = func(object, reason string) {
 		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
 			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
+	}
+	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
+		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
+		return
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
 	if isMissing(err, id) {

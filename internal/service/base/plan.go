@@ -39,6 +39,9 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	var manager vnfm.Manager
 	if r.data.Known() {
 		manager = r.data.Manager
+		if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
+			r.warnOfVIM(m.Common().Name.ValueString(), err, &resp.Diagnostics)
+		}
 	}
 	enough := m.PlanArguments(ctx, manager, &config, state, resp)
 	if state != nil && !m.Common().Namespace.IsUnknown() && !m.Common().Namespace.Equal(P(state).Common().Namespace) {

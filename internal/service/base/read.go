@@ -25,14 +25,24 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
 	defer cancel()
-	r.refresh(ctx, &state, &resp.Diagnostics)
+	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
+		r.warnOfVIM(P(&state).Common().Name.ValueString(), err, &resp.Diagnostics)
+	}
 	if resp.Diagnostics.HasError() {
 		return
+	}
+	instance := r.refresh(ctx, &state, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if instance != nil {
+		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) {
+// refresh reads record and VIM into the state. It returns the record, nil when there is none.
+func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) *vnfm.Instance {
 	common := state.Common()
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
@@ -42,26 +52,26 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))
 			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
 				tfutil.ErrorDetail(errors.Join(err, recoverErr))+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
-			return
+			return nil
 		}
 		WarnRecovered(diags, r.config.titled(common.Name.ValueString()))
 		instance, err = recovered, nil
 	}
 	if err != nil {
 		tfutil.AddError(diags, "Read", r.config.titled(id), err, path.Empty())
-		return
+		return nil
 	}
 	state.SetRecord(ctx, instance, diags)
 	seen, err := r.data.Manager.Observe(ctx, id)
 	if err == nil {
 		state.SetObservation(ctx, seen, diags)
-		return
+		return instance
 	}
 	// A VIM that answers too late is one that does not answer; only the user ends
 	// the plan.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		tfutil.AddError(diags, "Read", r.config.titled(instance.Name), err, path.Empty())
-		return
+		return nil
 	}
 	switch {
 	case seen != nil:
@@ -71,6 +81,7 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 	}
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
+	return instance
 }
 
 // Adopter is a model of what can be taken over although no record is of it.

@@ -41,6 +41,9 @@ func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, d
 		return v, nil
 	case errors.Is(err, vnfm.ErrNotFound):
 		return nil, nil
+	case errors.As(err, new(*vnfm.AccessUnknownError)):
+		diags.AddWarning(fmt.Sprintf("VIM %q Is Not Asked", recorded.Name), tfutil.ErrorDetail(err)+".\n\nThe plan uses the last known values.")
+		return recorded, diags
 	case errors.As(err, new(*vnfm.EditedError)):
 		diags.AddAttributeWarning(path.Root("id"), fmt.Sprintf("Record of VIM %q Was Edited", recorded.Name),
 			tfutil.ErrorDetail(err)+"\n\nThe VIM itself is untouched. The next apply of its vnf_vim registers it again under the same id, as it is configured.")
@@ -69,6 +72,8 @@ func inConnection(spec vnfm.VIMSpec, err error) error {
 	moved := make(vnfm.Problems, 0, len(invalid.Problems))
 	for _, p := range invalid.Problems {
 		switch name := p.Attribute; {
+		case spec.Type == "" && name != "" && name != "name":
+			p.Attribute, p.Summary = "", fmt.Sprintf("vims[%q] of the provider, %s: %s", spec.Name, name, p.Summary)
 		case slices.Contains(secretNames(), name):
 			p.Attribute, p.Summary = "", fmt.Sprintf("%s.%s: %s", spec.Type, name, p.Summary)
 		case name != "":

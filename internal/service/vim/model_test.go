@@ -48,7 +48,7 @@ func TestRecordRoundTrip(t *testing.T) {
 	t.Parallel()
 	kubernetes, cloud := modeltest.Filled[vnfm.KubernetesConnection](), modeltest.Filled[vnfm.OpenStackConnection]()
 	// These are in no record.
-	kubernetes.KubeconfigPath, kubernetes.InCluster = "", false
+	kubernetes.KubeconfigPath, kubernetes.InCluster, kubernetes.PerRun, cloud.PerRun = "", false, false, false
 	for name, v := range map[string]vnfm.VIM{"kubernetes": {Kubernetes: &kubernetes}, "openstack": {OpenStack: &cloud}} {
 		v.Name, v.Description = "edge", "at the edge"
 		m := resourceModel{commonModel: commonModel{Kubernetes: types.ObjectNull(kubernetesTypes()), OpenStack: types.ObjectNull(openstackTypes())}}
@@ -66,7 +66,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // TestEveryFieldIsShown: each field of a record reaches resource and data source.
 func TestEveryFieldIsShown(t *testing.T) {
 	t.Parallel()
-	hidden := []string{"ClusterUID", "UpdatedAt", "Cloud.UserName", "Kubernetes.KubeconfigPath", "Kubernetes.InCluster"}
+	hidden := []string{"ClusterUID", "UpdatedAt", "Cloud.UserName", "Kubernetes.KubeconfigPath", "Kubernetes.InCluster", "PerRun", "Kubernetes.PerRun", "OpenStack.PerRun"}
 	modeltest.EachField(t, hidden, func(v vnfm.VIM) any {
 		m := resourceModel{commonModel: commonModel{Kubernetes: types.ObjectNull(kubernetesTypes()), OpenStack: types.ObjectNull(openstackTypes())}}
 		require.Empty(t, m.fromVIM(t.Context(), &v))

@@ -77,18 +77,23 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 // lost is planned to be registered again, and what the VIM itself says stays as it
 // is when nothing changes that could change it.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	if req.Plan.Raw.IsNull() || req.State.Raw.IsNull() {
+	if req.Plan.Raw.IsNull() {
 		return
 	}
 	var plan, state resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
+	planned := r.plannedType(&plan, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() {
 		return
 	}
-	if !state.Kubernetes.IsNull() && plan.Kubernetes.IsNull() || !state.OpenStack.IsNull() && plan.OpenStack.IsNull() {
+	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
+		return
+	}
+	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
-		resp.RequiresReplace.Append(path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
+		plan.Type = types.StringUnknown()
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		resp.RequiresReplace.Append(path.Root("type"), path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
 		return
 	}
 	switch {
@@ -101,6 +106,29 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// plannedType is the type that a planned VIM has, empty while it is not known. A VIM without a
+// connection of its own needs one of this run.
+func (r *Resource) plannedType(plan *resourceModel, diags *diag.Diagnostics) vnfm.VIMType {
+	switch {
+	case tfutil.Set(plan.Kubernetes):
+		return vnfm.VIMTypeKubernetes
+	case tfutil.Set(plan.OpenStack):
+		return vnfm.VIMTypeOpenStack
+	case plan.Kubernetes.IsUnknown(), plan.OpenStack.IsUnknown(), plan.Name.IsUnknown(), !r.Data.Known():
+		return ""
+	}
+	a, err := r.Data.Manager.VIMAccess(plan.ID.ValueString(), plan.Name.ValueString())
+	if err != nil {
+		tfutil.AddError(diags, "Plan", object(plan.Name.ValueString()), err, path.Root("name"))
+	}
+	return a.Type
+}
+
+// isOther reports whether a VIM becomes one of the other type.
+func isOther(planned, present vnfm.VIMType) bool {
+	return planned == vnfm.VIMTypeKubernetes && present == vnfm.VIMTypeOpenStack || planned == vnfm.VIMTypeOpenStack && present == vnfm.VIMTypeKubernetes
 }
 
 // Create implements resource.Resource. A VIM that cannot be reached is not
@@ -187,7 +215,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 // recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.
 func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
 	spec, found := state.spec(ctx)
-	if found.HasError() || (len(spec.Credentials) == 0 && (spec.Kubernetes == nil || spec.Kubernetes.KubeconfigRef == nil)) {
+	if found.HasError() || !r.canConnect(state, spec) {
 		return nil
 	}
 	created, more := state.CreatedAt.ValueRFC3339Time()
@@ -204,6 +232,15 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *dia
 	}
 	base.WarnRecovered(diags, object(state.Name.ValueString()))
 	return v
+}
+
+// canConnect reports whether this run can connect to a VIM with what the state says of it.
+func (r *Resource) canConnect(state *resourceModel, spec vnfm.VIMSpec) bool {
+	if len(spec.Credentials) > 0 || (spec.Kubernetes != nil && spec.Kubernetes.KubeconfigRef != nil) {
+		return true
+	}
+	a, err := r.Data.Manager.VIMAccess(state.ID.ValueString(), spec.Name)
+	return err == nil && !a.Unknown
 }
 
 // Update implements resource.Resource.

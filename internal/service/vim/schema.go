@@ -70,10 +70,9 @@ func attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"kubernetes": schema.SingleNestedAttribute{
-			Optional: true,
-			Validators: []validator.Object{objectvalidator.ExactlyOneOf(
-				path.MatchRoot(string(vnfm.VIMTypeKubernetes)), path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
-			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set exactly one of `kubernetes` and `openstack`; changing from one to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
+			Optional:   true,
+			Validators: []validator.Object{objectvalidator.ConflictsWith(path.MatchRoot(string(vnfm.VIMTypeOpenStack)))},
+			MarkdownDescription: "Connection to a Kubernetes API server, version 1.25 or later. Set at most one of `kubernetes` and `openstack`; without both the entry of `vims` in the provider with the name of the VIM gives the connection. Changing from one type to the other replaces the VIM. Exactly one way of authentication is set: a bearer token, " +
 				"a token file, a program that prints credentials, a username with its password, a client certificate with its key, a kubeconfig, whose values the other arguments override, or a workload cluster of Cluster API. `~/.kube/config` is never read. " +
 				"Changing anything here checks the connection and updates it in place.",
 			Attributes: kubernetesAttributes(),
