@@ -26,7 +26,7 @@ func defaultRetry() retryPolicy { return retryPolicy{tries: 3, pause: 500 * time
 // answer was lost would be made twice.
 func (c *Client) again(ctx context.Context, method, target string, _ *gophercloud.RequestOpts, err error, failures uint) error {
 	harmless := method == http.MethodGet || method == http.MethodDelete || method == http.MethodHead || isTokens(target)
-	if !harmless || failures >= c.retry.tries || ctx.Err() != nil || !passes(err) {
+	if !harmless || failures >= c.retry.tries || ctx.Err() != nil || !passes(method, err) {
 		return err
 	}
 	if poll.Sleep(ctx, c.retry.pause<<(failures-1)) != nil {
@@ -35,13 +35,16 @@ func (c *Client) again(ctx context.Context, method, target string, _ *gopherclou
 	return nil
 }
 
-// passes reports whether a failure may pass by itself.
-func passes(err error) bool {
+// passes reports whether the failure of a request may pass by itself. The API of Heat answers a read with 500 when the engine
+// that it asked was restarted.
+func passes(method string, err error) bool {
 	var answer gophercloud.ErrUnexpectedResponseCode
 	if errors.As(err, &answer) {
 		switch answer.Actual {
 		case http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 			return true
+		case http.StatusInternalServerError:
+			return method == http.MethodGet
 		default:
 			return false
 		}
