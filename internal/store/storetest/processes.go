@@ -189,6 +189,10 @@ func countUnder(ctx context.Context, s store.Store, l store.Lease) error {
 		return fmt.Errorf("counter %q: %w", r.Data, err)
 	}
 	r.Data = fmt.Append(nil, n+1)
+	// Whoever holds the lease too writes in between.
+	if err := poll.Sleep(ctx, 20*time.Millisecond); err != nil {
+		return err
+	}
 	return s.Update(store.Under(ctx, l.Fence()), r)
 }
 
