@@ -243,6 +243,34 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 	assert.Equal(t, 2, strings.Count(strings.Join(slices.DeleteFunc(cloud.Requests(), func(r string) bool { return !strings.HasPrefix(r, "GET /v3/users") }), "\n"), "\n"), "once before, refused, and again")
 }
 
+// A request that can be repeated is, after a 500 as well: an engine of Heat was restarted meanwhile. One that creates is not.
+func TestInternalError(t *testing.T) {
+	cloud := cloudtest.New(t)
+	c := clientOf(t, withPassword(cloud.URL))
+	made, err := c.CreateApplicationCredential(t.Context(), "a", "", nil)
+	require.NoError(t, err)
+	failing := 0
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		if failing == 0 || !strings.Contains(r.URL.Path, "/application_credentials") {
+			return false
+		}
+		failing--
+		w.WriteHeader(http.StatusInternalServerError)
+		return true
+	})
+	failing = 1
+	_, err = c.ApplicationCredentials(t.Context())
+	require.NoError(t, err)
+	failing = 1
+	_, err = c.CreateApplicationCredential(t.Context(), "b", "", nil)
+	require.ErrorContains(t, err, "500")
+	failing = 1
+	require.NoError(t, c.DeleteApplicationCredential(t.Context(), made.UserID, made.ID))
+	failing = 100
+	_, err = c.ApplicationCredentials(t.Context())
+	require.ErrorContains(t, err, "500")
+}
+
 // A catalogue that would have the token sent without TLS is refused before any service is asked, unless that is asked for.
 func TestEndpointsWithoutTLS(t *testing.T) {
 	cloud := cloudtest.New(t)

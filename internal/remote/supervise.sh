@@ -43,18 +43,21 @@ end() {
 	descendants=" $$ "
 	for signal in TERM KILL; do
 		[ "$signal" = TERM ] || look
-		more=yes
-		while [ "$more" ]; do
-			more=
-			for each in $all; do
-				pid=${each%%:*} parent=${each#*:}
-				session=${parent#*:} parent=${parent%:*}
-				case $above$descendants in *" $pid "*) continue ;; esac
-				case $descendants in
-				*" $parent "*) ;;
-				*) [ "$session" = "$ours" ] || continue ;;
-				esac
-				descendants="$descendants$pid " more=yes
+		# Parents first: a shell whose child has ended would go on with its next command.
+		for by in parent session; do
+			more=yes
+			while [ "$more" ]; do
+				more=
+				for each in $all; do
+					pid=${each%%:*} parent=${each#*:}
+					session=${parent#*:} parent=${parent%:*}
+					case $above$descendants in *" $pid "*) continue ;; esac
+					case $descendants in
+					*" $parent "*) ;;
+					*) [ "$by$session" = "session$ours" ] || continue ;;
+					esac
+					descendants="$descendants$pid " more=yes
+				done
 			done
 		done
 		for each in $descendants; do

@@ -102,6 +102,7 @@ func TestAccClusterTemplate(t *testing.T) {
 func TestAccClusterTemplate_badInput(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
+	refused := map[string]acctest.Refused{}
 	for name, c := range map[string]struct{ image, arguments, want string }{
 		"no image":       {`kube_version = "v1.34.0", os_distro = "ubuntu"`, ``, `No attribute specified when one \(and only one\) of`},
 		"two images":     {image + `, id = "x"`, ``, `2 attributes specified when one`},
@@ -117,13 +118,7 @@ func TestAccClusterTemplate_badInput(t *testing.T) {
 		"addon":          {image, `labels = { monitoring_enabled = "true" }`, `has no addons, which label "monitoring_enabled" is about`},
 		"keystone":       {image, `keystone = { auth_url = "https://user:pass@keystone", project_id = "p" }`, `must be a URL that begins with`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				Steps: []resource.TestStep{{
-					Config: template(c.image, c.arguments), PlanOnly: true, ExpectError: acctest.Says(`(?s)` + c.want),
-				}},
-			})
-		})
+		refused[name] = acctest.Refused{Config: template(c.image, c.arguments), Want: `(?s)` + c.want}
 	}
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: acctest.RefusedSteps(t, refused)})
 }

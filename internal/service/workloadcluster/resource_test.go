@@ -3,6 +3,7 @@ package workloadcluster_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,6 +236,7 @@ resource "vnf_instance" "hello" {
 // The bad inputs of the arguments, each with what the user reads.
 func TestAccWorkloadCluster_badInput(t *testing.T) {
 	env := newEnv(t)
+	refused := map[string]acctest.Refused{}
 	for name, c := range map[string]struct{ arguments, want string }{
 		"no form":       {``, `No attribute specified when one \(and only one\) of`},
 		"two forms":     {`chart = { name = "in-memory" }` + "\n" + `clusterctl_template = { content = "x" }`, `2 attributes specified when one \(and only one\)`},
@@ -253,17 +255,11 @@ func TestAccWorkloadCluster_badInput(t *testing.T) {
 		"subnet by nothing": {`chart = { name = "openstack" }` + "\n" + `network = { internal_subnet = {} }`, `internal_subnet: set id, name or tags`},
 		"template's own":    {`clusterctl_template = { content = "a: $${FOO}" }`, `needs values for FOO`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inner := *env
-			inner.TB = t
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				Steps: []resource.TestStep{
-					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
-					{Config: inner.config(c.arguments), PlanOnly: true, ExpectError: acctest.Says(c.want)},
-					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
-				},
-			})
-		})
+		refused[name] = acctest.Refused{Config: env.config(c.arguments), Want: c.want}
 	}
+	management := resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    slices.Concat([]resource.TestStep{management}, acctest.RefusedSteps(t, refused), []resource.TestStep{management}),
+	})
 }

@@ -3,6 +3,7 @@ package workloadcluster_test
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -184,6 +185,7 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
 // Template and cluster must agree.
 func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 	env := newEnv(t)
+	refused := map[string]acctest.Refused{}
 	for name, c := range map[string]struct{ arguments, want string }{
 		"two forms":  {fromTemplate + "\n" + `chart = { name = "in-memory" }`, `2 attributes specified when one`},
 		"definition": {`cluster_template = { definition = "standard" }`, `Write definition = vnf_capi_cluster_template`},
@@ -195,17 +197,11 @@ func TestAccWorkloadCluster_badTemplate(t *testing.T) {
 		"credentials": {`cluster_template = { definition = vnf_capi_cluster_template.standard.definition, chart_credentials = { username = "me" } }`,
 			`chart_credentials are only for a chart from a repository or registry, and that of the template is openstack`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			inner := *env
-			inner.TB = t
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				Steps: []resource.TestStep{
-					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
-					{Config: inner.config(c.arguments, clusterTemplate("1.34.0", "")), PlanOnly: true, ExpectError: acctest.Says(c.want)},
-					{Config: inner.store.Config(acctest.VIM(t, env.lab, "test"))},
-				},
-			})
-		})
+		refused[name] = acctest.Refused{Config: env.config(c.arguments, clusterTemplate("1.34.0", "")), Want: c.want}
 	}
+	management := resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps:                    slices.Concat([]resource.TestStep{management}, acctest.RefusedSteps(t, refused), []resource.TestStep{management}),
+	})
 }

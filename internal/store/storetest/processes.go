@@ -131,6 +131,9 @@ func roles() map[string]func(ctx context.Context, s store.Store) error {
 
 const perProcess = 25
 
+// turnsPerProcess is how often each process takes its turn.
+const turnsPerProcess = 5
+
 // roleWrite counts, creates records and competes for natural keys.
 func roleWrite(ctx context.Context, s store.Store) error {
 	counter := store.Record{Kind: store.KindVIM, ID: "counter", Data: []byte("0")}
@@ -153,31 +156,44 @@ func roleWrite(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// roleTakeTurns counts without looking whether somebody else does, under a lease.
+// roleTakeTurns counts without looking whether somebody else does, under a lease. A turn whose lease was lost, because the
+// machine is busy, wrote nothing and is taken again.
 func roleTakeTurns(ctx context.Context, s store.Store) error {
-	for range 5 {
-		var l store.Lease
-		for l == nil {
-			var err error
-			l, err = s.Acquire(ctx, "turn", store.Holder())
-			if _, held := errors.AsType[*store.HeldError](err); err != nil && !held {
-				return err
-			}
+	for turns := 0; turns < turnsPerProcess; {
+		l, err := s.Acquire(ctx, "turn", store.Holder())
+		if errors.As(err, new(*store.HeldError)) {
+			_ = poll.Sleep(ctx, 10*time.Millisecond)
+			continue
 		}
-		r, err := s.Get(ctx, store.KindVIM, "counter")
 		if err != nil {
 			return err
 		}
-		var n int
-		if _, err := fmt.Sscan(string(r.Data), &n); err != nil {
-			return err
-		}
-		r.Data = fmt.Append(nil, n+1)
-		if err := errors.Join(s.Update(ctx, r), l.Release(ctx)); err != nil {
+		switch err := errors.Join(countUnder(ctx, s, l), l.Release(ctx)); {
+		case err == nil:
+			turns++
+		case !errors.As(err, new(*vnfm.LeaseLostError)):
 			return err
 		}
 	}
 	return nil
+}
+
+// countUnder adds one to the number in the record "counter" under a lease.
+func countUnder(ctx context.Context, s store.Store, l store.Lease) error {
+	r, err := s.Get(ctx, store.KindVIM, "counter")
+	if err != nil {
+		return err
+	}
+	var n int
+	if _, err := fmt.Sscan(string(r.Data), &n); err != nil {
+		return fmt.Errorf("counter %q: %w", r.Data, err)
+	}
+	r.Data = fmt.Append(nil, n+1)
+	// Whoever holds the lease too writes in between.
+	if err := poll.Sleep(ctx, 20*time.Millisecond); err != nil {
+		return err
+	}
+	return s.Update(store.Under(ctx, l.Fence()), r)
 }
 
 // roleHold holds a lease until it is lost or the parent hangs up.
@@ -255,7 +271,7 @@ func testProcessesLease(t *testing.T, b Backend) {
 	for _, c := range children {
 		c.wait(t)
 	}
-	same(t, "counter", string(get(t, s, store.KindVIM, "counter").Data), fmt.Sprint(processes*5))
+	same(t, "counter", string(get(t, s, store.KindVIM, "counter").Data), fmt.Sprint(processes*turnsPerProcess))
 }
 
 // testProcessKilled kills a process in the middle of its writes: everything is
@@ -280,7 +296,10 @@ func testProcessKilled(t *testing.T, b Backend) {
 	s := b.open(t, address, 1)[0]
 	if runtime.GOOS == "linux" {
 		// A process closes its files a moment before it is dead.
-		for !store.HolderDead(holder) && time.Since(killed) < b.Lease/2 {
+		for !store.HolderDead(holder) {
+			if time.Since(killed) > time.Minute {
+				t.Fatalf("a minute after it was killed, the holder %s is not known to be dead", holder)
+			}
 			_ = poll.Sleep(t.Context(), time.Millisecond)
 		}
 		must(t, acquire(t, s, "a").Release(t.Context()))
@@ -330,8 +349,8 @@ func acquireWithin(t *testing.T, b Backend, s store.Store, stopped time.Time) st
 		if _, held := errors.AsType[*store.HeldError](err); !held {
 			t.Fatalf("acquiring: %v", err)
 		}
-		// Twice, for machines that are busy with something else.
-		if time.Since(stopped) > 2*b.Lease {
+		// Many times, for machines that are busy with something else.
+		if time.Since(stopped) > 20*b.Lease {
 			t.Fatalf("%s after its holder stopped, the lease of %s is not free: %v", time.Since(stopped), b.Lease, err)
 		}
 		_ = poll.Sleep(t.Context(), b.Lease/50)

@@ -60,12 +60,10 @@ func Start(t testing.TB, settings ...string) *Server {
 	if err != nil {
 		labtest.Missing(t, fmt.Sprintf("PostgreSQL: %v", err))
 	}
-	// The folders of a test are closed to the user of the server.
-	folder, err := os.MkdirTemp("", "vnf-postgres-") //nolint:usetesting // See above.
+	folder, err := newFolder(t)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.RemoveAll(folder) })
 	s := &Server{Folder: folder, bin: bin, user: who, log: &bytes.Buffer{}}
 	s.Write(t, "password", Password)
 	if err := who.own(folder); err != nil {
@@ -78,6 +76,22 @@ func Start(t testing.TB, settings ...string) *Server {
 	}
 	s.serve(t, settings)
 	return s
+}
+
+// newFolder makes the folder of a server. The folders of a test are closed to the user of the server. This one is inside of one
+// that is ours, with a name by which `lab sweep` removes it when this process was killed.
+func newFolder(t testing.TB) (string, error) {
+	t.Helper()
+	outer, err := os.MkdirTemp("", fmt.Sprintf("vnf-postgres.%d.", os.Getpid())) //nolint:usetesting // See above.
+	if err != nil {
+		return "", err
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(outer) })
+	if err := os.Chmod(outer, 0o711); err != nil { //nolint:gosec // The user of the server passes through.
+		return "", err
+	}
+	folder := filepath.Join(outer, "server")
+	return folder, os.Mkdir(folder, 0o700)
 }
 
 func (s *Server) data() string { return filepath.Join(s.Folder, "data") }

@@ -103,11 +103,11 @@ func removeEmpty(folder string) {
 	}
 }
 
-// temporaryName is that of the temporary folders and files of the scripts: what they are for, the process that has made
-// them, and any letters.
-var temporaryName = regexp.MustCompile(`^vnf-(?:lab|test|ci)\.([0-9]+)\.[0-9A-Za-z]+(?:\.[a-z]+)?$`)
+// temporaryName is that of the temporary folders and files of the scripts, and of the PostgreSQL servers of tests: what they
+// are for, the process that has made them, and any letters.
+var temporaryName = regexp.MustCompile(`^vnf-(?:lab|test|ci|postgres)\.([0-9]+)\.[0-9A-Za-z]+(?:\.[a-z]+)?$`)
 
-// temporary removes the temporary folders of scripts that have ended.
+// temporary removes the temporary folders of scripts and tests that have ended.
 func (s Sweep) temporary() error {
 	// A lab that could not be stopped needs its directory.
 	kept := map[string]bool{}

@@ -120,16 +120,19 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := map[string]bool{
-		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6", dead.PID)):        false,
-		at(fmt.Sprintf("vnf-test.%d.Ab3dE6", dead.PID)):      false,
-		at(fmt.Sprintf("vnf-test.%d.Ab3dE6.err", dead.PID)):  false,
-		at(fmt.Sprintf("vnf-lab.%d.Ab3dE6", dead.PID)):       false,
-		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6", living.PID)):      true,
-		at(fmt.Sprintf("vnf-other.%d.Ab3dE6", dead.PID)):     true,
-		at("vnf-lab.Ab3dE6"):                                 true,
-		at(fmt.Sprintf("my-vnf-lab.%d.Ab3dE6", dead.PID)):    true,
-		at(fmt.Sprintf("vnf-lab.%d.Ab3dE6/more", dead.PID)):  false,
-		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6/more", living.PID)): true,
+		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6", dead.PID)):               false,
+		at(fmt.Sprintf("vnf-test.%d.Ab3dE6", dead.PID)):             false,
+		at(fmt.Sprintf("vnf-test.%d.Ab3dE6.err", dead.PID)):         false,
+		at(fmt.Sprintf("vnf-lab.%d.Ab3dE6", dead.PID)):              false,
+		at(fmt.Sprintf("vnf-postgres.%d.1234567", dead.PID)):        false,
+		at(fmt.Sprintf("vnf-postgres.%d.1234567/server", dead.PID)): false,
+		at(fmt.Sprintf("vnf-postgres.%d.1234567", living.PID)):      true,
+		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6", living.PID)):             true,
+		at(fmt.Sprintf("vnf-other.%d.Ab3dE6", dead.PID)):            true,
+		at("vnf-lab.Ab3dE6"):                                        true,
+		at(fmt.Sprintf("my-vnf-lab.%d.Ab3dE6", dead.PID)):           true,
+		at(fmt.Sprintf("vnf-lab.%d.Ab3dE6/more", dead.PID)):         false,
+		at(fmt.Sprintf("vnf-ci.%d.Ab3dE6/more", living.PID)):        true,
 	}
 	for path := range left {
 		if err := os.MkdirAll(path, 0o700); err != nil {
