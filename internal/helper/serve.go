@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"syscall"
 	"runtime/metrics"
+	"syscall"
 	"time"
 )
 
