@@ -28,7 +28,7 @@ func onTermination(ctx context.Context) context.Context {
 // that do nothing outside the process, such as those for the schema, go on.
 type interruptible struct {
 	tfprotov6.ProviderServer
-	terminated context.Context //nolint:containedctx // it is a signal to all calls
+	terminated context.Context // a signal to all calls
 }
 
 // with returns the context of a call that ends with the call or with the provider.
