@@ -8,6 +8,8 @@ import (
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
@@ -24,11 +26,7 @@ func main() {
 	p := command.Program{
 		Version: version,
 		Serve: func(ctx context.Context, debug bool) error {
-			err := providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{
-				Address:         address,
-				Debug:           debug,
-				ProtocolVersion: 6,
-			})
+			err := serve(ctx, debug)
 			if err != nil {
 				return fmt.Errorf("serving the provider %s: %w", address, err)
 			}
@@ -36,4 +34,15 @@ func main() {
 		},
 	}
 	os.Exit(p.Run(context.Background(), os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// serve answers Terraform until it ends the provider.
+func serve(ctx context.Context, debug bool) error {
+	if debug {
+		// A person has started it and ends it with Ctrl-C.
+		return providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{Address: address, Debug: true, ProtocolVersion: 6})
+	}
+	terminated := onTermination(ctx)
+	server := providerserver.NewProtocol6(provider.New(version)())
+	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} })
 }

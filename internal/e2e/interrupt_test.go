@@ -40,6 +40,12 @@ func isDeploymentWatch(r request) bool {
 // provider and terraform end soon.
 func (env *testEnv) interrupt(args ...string) result {
 	env.Helper()
+	return env.signal(syscall.SIGINT, args...)
+}
+
+// signal is interrupt with another signal, which reaches terraform and the provider.
+func (env *testEnv) signal(sent syscall.Signal, args ...string) result {
+	env.Helper()
 	waiting := env.gateway.expect(isDeploymentWatch)
 	run := env.start(args...)
 	select {
@@ -48,8 +54,8 @@ func (env *testEnv) interrupt(args ...string) result {
 		env.Fatalf("terraform ended before it waited\n%s", run.wait().output)
 	}
 	pressed := time.Now()
-	// A terminal sends Ctrl-C to all processes in the foreground.
-	if err := syscall.Kill(-run.cmd.Process.Pid, syscall.SIGINT); err != nil {
+	// A terminal sends Ctrl-C to all processes in the foreground; a runner sends SIGTERM to all of its process group.
+	if err := syscall.Kill(-run.cmd.Process.Pid, sent); err != nil {
 		env.Fatal(err)
 	}
 	got := run.wait()
@@ -106,17 +112,20 @@ func (env *testEnv) resume(id, source string, arguments ...string) {
 	}
 }
 
-// TestAccInterrupt presses Ctrl-C while terraform waits for pods that will never
-// be ready, in an instantiation and in an update.
+// TestAccInterrupt ends the process group with SIGTERM, as a runner does, while terraform waits for pods of an instantiation that will
+// never be ready, and presses Ctrl-C in an update.
 func TestAccInterrupt(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	env.configure(failing(t, "never-ready"))
-	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
+	if r := env.signal(syscall.SIGTERM, "apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
-	id := env.expectResumable()
+	id, before := env.expectResumable(), env.uids()
 	env.resume(id, acctest.ExamplePackage(t, "hello"))
+	if diff := cmp.Diff(before, env.uids()); diff != "" {
+		t.Errorf("UIDs before (-) and after (+) the run that continued:\n%s", diff)
+	}
 
 	env.configure(failing(t, "never-ready"))
 	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {

@@ -4,9 +4,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
 
@@ -27,27 +31,55 @@ func (m *module) next(files ...string) *module {
 	return n
 }
 
+// plannerToken gives the rights of the example to a runner that only plans, and returns its token.
+func plannerToken(t *testing.T, env *testEnv, namespace string) string {
+	t.Helper()
+	example := env.lab.ReadFile(t, labtest.Root(t)+"/examples/stores/kubernetes/role.yaml")
+	example = strings.NewReplacer("namespace: vnf-store\n", "namespace: "+namespace+"\n", "[vnf-store]", "["+namespace+"]").Replace(example)
+	file := filepath.Join(t.TempDir(), "role.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(example), 0o600))
+	env.lab.Kubectl(t, "apply", "-f", file)
+	return strings.TrimSpace(env.lab.Kubectl(t, "-n", namespace, "create", "token", "vnf-planner"))
+}
+
 // TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
-// one is applied on the next.
+// one is applied on the next, and a role that may only read the store plans.
 func TestAccRunners(t *testing.T) {
 	t.Parallel()
-	for name, store := range map[string]func(t *testing.T, env *testEnv) string{
-		"kubernetes": func(t *testing.T, env *testEnv) string {
+	// Each returns the store for a runner that does everything and for one that may only read it.
+	for name, store := range map[string]func(t *testing.T, env *testEnv) (full, reading string){
+		"kubernetes": func(t *testing.T, env *testEnv) (full, reading string) {
 			t.Helper()
-			return fmt.Sprintf("kubernetes = { namespace = %q, endpoint = %q, ca_certificate = file(%q), bearer_token = %q }",
-				env.lab.Namespace(t), env.lab.Endpoint, env.lab.CAFile, env.lab.AdminToken)
+			namespace := env.lab.Namespace(t)
+			with := func(token string) string {
+				return fmt.Sprintf("kubernetes = { namespace = %q, endpoint = %q, ca_certificate = file(%q), bearer_token = %q }",
+					namespace, env.lab.Endpoint, env.lab.CAFile, token)
+			}
+			return with(env.lab.AdminToken), with(plannerToken(t, env, namespace))
 		},
-		"postgres": func(t *testing.T, _ *testEnv) string {
+		"postgres": func(t *testing.T, _ *testEnv) (full, reading string) {
 			t.Helper()
-			return fmt.Sprintf("postgres = { conn_str = %q }", pgtest.Start(t).ConnStr("postgres"))
+			conn := pgtest.Start(t).ConnStr("postgres")
+			return fmt.Sprintf("postgres = { conn_str = %q }", conn), fmt.Sprintf("postgres = { conn_str = %q }", conn+" options='-c default_transaction_read_only=on'")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
-			provider := fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", store(t, env))
+			full, reading := store(t, env)
+			provider := func(store string) string { return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", store) }
 			configure := func(m *module, arguments ...string) {
-				m.write(provider, env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...))
+				m.write(provider(full), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...))
+			}
+			// It plans as others do, and has no error and at most one warning.
+			planner := func(after *module, code int, more string, arguments ...string) string {
+				m := after.next()
+				m.write(provider(reading), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...), more)
+				out := m.expectExit(code, "plan", "-detailed-exitcode").output
+				if n := strings.Count(out, "Warning: "); n > 1 {
+					t.Errorf("the plan of a role that may only read has %d warnings:\n%s", n, out)
+				}
+				return out
 			}
 			// The first plan travels too: nothing is there yet.
 			first := env.module
@@ -60,6 +92,8 @@ func TestAccRunners(t *testing.T) {
 			second.expectExit(0, "apply", "plan")
 			id := second.resource(address).text("id")
 
+			// Nobody has read VIM, package and instance since they were made.
+			planner(second, 0, "")
 			third := second.next()
 			third.expectExit(0, "plan", "-detailed-exitcode")
 			configure(third, `description = "edge"`, `scale_levels = { "user-plane" = 1 }`)
@@ -72,6 +106,10 @@ func TestAccRunners(t *testing.T) {
 
 			fifth := fourth.next()
 			fifth.expectExit(0, "plan", "-detailed-exitcode")
+			env.kubectl("delete", "service/amf")
+			creation := strings.ReplaceAll(env.instance("another"), `"vnf_instance" "test"`, `"vnf_instance" "another"`)
+			seen := planner(fifth, 2, creation, `description = "edge"`, `scale_levels = { "user-plane" = 1 }`)
+			require.Contains(t, seen, "Plan: 1 to add, 1 to change, 0 to destroy")
 			fifth.expectExit(0, "plan", "-destroy", "-out=plan")
 			fifth.next("plan").expectExit(0, "apply", "plan")
 			if left := env.uids(); len(left) > 0 {

@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"runtime/metrics"
+	"syscall"
 	"time"
 )
 
@@ -31,8 +32,8 @@ func (f *Function[Q, A]) Serve() {
 	if os.Getenv(environment) != f.name {
 		return
 	}
-	// An interrupt of a terminal reaches all processes, and only the parent knows whether to go on.
-	signal.Ignore(os.Interrupt)
+	// An interrupt of a terminal or of a runner reaches all processes, and only the parent knows whether to go on.
+	signal.Ignore(os.Interrupt, syscall.SIGTERM)
 	debug.SetMaxStack(maxStack)
 	answers := os.Stdout
 	os.Stdout = nil // for libraries that print

@@ -22,10 +22,12 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 		return nil, err
 	}
 	asked, err := e.newDryRunNote(ctx, id, spec, keys)
-	if err != nil {
+	if store.Spared(err) != nil {
 		return nil, err
 	}
-	if e.takeDryRunNote(ctx, s, asked) {
+	// Who may not write the key of the store can leave no note either.
+	noted := err == nil
+	if noted && e.takeDryRunNote(ctx, s, asked) {
 		return nil, nil
 	}
 	en := newInstance(id, spec)
@@ -47,7 +49,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 		return nil, err
 	}
 	problems, err := d.DryRun(ctx, t, keys)
-	if err == nil && !problems.HasErrors() {
+	if noted && err == nil && !problems.HasErrors() {
 		saveDryRunNote(ctx, s, asked)
 	}
 	return problems, err

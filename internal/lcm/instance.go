@@ -38,11 +38,11 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	}
 	if !en.Value.Acknowledged || len(en.Value.DigestKey) == 0 {
 		en.Value.Acknowledged = true
-		if err := e.ensureKey(ctx, &en.Value); err != nil {
+		if err := store.Spared(e.ensureKey(ctx, &en.Value)); err != nil {
 			return nil, err
 		}
 		// A stale record is being worked on; the next read acknowledges it.
-		if err := en.Update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
+		if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err
 		}
 	}

@@ -242,9 +242,9 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) error {
 	if en, err := getPackage(ctx, s, id); err != nil || (!en.Value.Superseded && !en.Value.Shares.Acknowledge(shareID)) {
 		return err
 	}
-	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+	return store.Spared(c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
 		return share(ctx, s, id, func(shares *records.Shares) bool { return shares.Acknowledge(shareID) })
-	})
+	}))
 }
 
 // ReleasePackage implements vnfm.Manager.

@@ -273,7 +273,7 @@ func (m *Manager) VIM(ctx context.Context, id string) (*vnfm.VIM, error) {
 	if !en.Value.Acknowledged {
 		en.Value.Acknowledged = true
 		// Somebody else who wrote at the same time acknowledged it as well.
-		if err := en.Update(ctx, s); err != nil && !errors.Is(err, store.ErrStale) {
+		if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -45,7 +46,20 @@ func (s *kubeStore) explain(ctx context.Context, doing string, err error) error 
 	if isUndecided(err) {
 		advice += "; nobody knows whether it was carried out: the next run finds out"
 	}
-	return fmt.Errorf("%s: %s: %w%s", s.place(), doing, cause(err), advice)
+	explained := fmt.Errorf("%s: %s: %w%s", s.place(), doing, cause(err), advice)
+	if lacksWrite(err) {
+		return store.RefusedWrite(explained)
+	}
+	return explained
+}
+
+// lacksWrite reports whether RBAC has refused a write.
+func lacksWrite(err error) bool {
+	if !apierrors.IsForbidden(err) {
+		return false
+	}
+	right := lackingRight.FindStringSubmatch(err.Error())
+	return right != nil && slices.Contains([]string{"create", "update", "patch", "delete"}, right[2])
 }
 
 // cause is the error of a request without what package kube says of VIMs.

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -78,12 +80,17 @@ func TestRightsMissing(t *testing.T) {
 	list, err := s.List(t.Context(), store.Query{Kind: r.Kind})
 	must(t, err)
 	same(t, "list", list, []store.Record{r})
-	says(t, s.Update(t.Context(), &r), place, "cannot update", "needs the verb update on secrets", "vnf-planner", "role.yaml")
+	refused := s.Update(t.Context(), &r)
+	says(t, refused, place, "cannot update", "needs the verb update on secrets", "vnf-planner", "role.yaml")
 	_, err = s.Acquire(t.Context(), "a", "x")
 	says(t, err, place, "cannot create", "needs the verb create on leases", "role.yaml")
+	for _, err := range []error{refused, err, s.Delete(t.Context(), r.Kind, r.ID), s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "b"})} {
+		require.ErrorIs(t, err, store.ErrReadOnly)
+	}
 	place.Token = "none"
 	_, err = place.handle(t, quick()).Get(t.Context(), r.Kind, r.ID)
 	says(t, err, place, "the cluster of the store", "Unauthorized", "wrong or have expired", "store.kubernetes")
+	require.NotErrorIs(t, err, store.ErrReadOnly)
 	if strings.Contains(err.Error(), "vnf_vim") {
 		t.Errorf("%v speaks of a VIM", err)
 	}

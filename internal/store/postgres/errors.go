@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 // SQLSTATE codes and the first characters of classes of them.
@@ -63,7 +65,12 @@ func (s *place) explain(doing string, err error) error {
 	if advice := s.advice(err); advice != "" {
 		text += "; " + advice
 	}
-	return &storeError{text: s.mask.Hide(text), err: err}
+	explained := &storeError{text: s.mask.Hide(text), err: err}
+	if c := code(err); c == codeNoRight || c == codeReadOnly {
+		// Who may not read meets it in the read that comes before each write.
+		return store.RefusedWrite(explained)
+	}
+	return explained
 }
 
 func (s *place) advice(err error) string {

@@ -106,6 +106,23 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 	if err != nil {
 		t.Error(err)
 	}
+
+	server.Exec(t, "postgres", "CREATE ROLE planner LOGIN PASSWORD 'secret-pw'; GRANT USAGE ON SCHEMA granted TO planner; GRANT SELECT ON ALL TABLES IN SCHEMA granted TO planner")
+	for name, parameters := range map[string]string{"planner": "sslmode=disable", "member": "sslmode=disable&default_transaction_read_only=on"} {
+		reader := openStore(t, Config{ConnStr: server.URL(name, "secret-pw", "postgres", parameters), Schema: "granted"})
+		if _, err := reader.Get(t.Context(), store.KindVIM, "a"); err != nil {
+			t.Errorf("%s reads: %v", name, err)
+		}
+		if _, err := reader.List(t.Context(), store.Query{Kind: store.KindVIM}); err != nil {
+			t.Errorf("%s lists: %v", name, err)
+		}
+		_, leaseErr := reader.Acquire(t.Context(), "a", store.Holder())
+		for _, err := range []error{leaseErr, createVIM(t.Context(), reader, "d"), reader.Delete(t.Context(), store.KindVIM, "a")} {
+			if !errors.Is(err, store.ErrReadOnly) {
+				t.Errorf("%s writes: %v, want ErrReadOnly", name, err)
+			}
+		}
+	}
 }
 
 func serverConnections(t *testing.T, server *pgtest.Server) {

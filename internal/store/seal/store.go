@@ -156,7 +156,7 @@ func (s *Store) openRecord(ctx context.Context, rec *store.Record, of sealedFor,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.renew(ctx, rec, of, plain); err != nil {
+	if err := store.Spared(s.renew(ctx, rec, of, plain)); err != nil {
 		return nil, fmt.Errorf("sealing the secrets of %s again: %w; they are unchanged", of.owner, err)
 	}
 	return plain, nil

@@ -12,6 +12,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 // code returns SQLite's result code without the extension, and 0 for other errors.
@@ -76,5 +77,9 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	default:
 		return fmt.Errorf("local store %s: %s: %w", s.path, doing, err)
 	}
-	return fmt.Errorf("local store %s: %s: %w; %s", s.path, doing, err, advice)
+	explained := fmt.Errorf("local store %s: %s: %w; %s", s.path, doing, err, advice)
+	if c == codes.SQLITE_READONLY {
+		return store.RefusedWrite(explained)
+	}
+	return explained
 }
