@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func TestAccPerRun(t *testing.T) {
 	log := filepath.Join(env.dir, "trace.log")
 	base := env.env
 	use := func(token string) {
-		env.env = append(base[:len(base):len(base)], "TF_VAR_token="+token, "TF_LOG=TRACE", "TF_LOG_PATH="+log)
+		env.env = slices.Concat(base, []string{"TF_VAR_token=" + token, "TF_LOG=TRACE", "TF_LOG_PATH=" + log})
 	}
 	configure := func(message string, server *targetCluster) {
 		env.write(perRunProvider(env, server), "resource \"vnf_vim\" \"test\" {\n  name = \"test\"\n}\n", pkg(acctest.ExamplePackage(t, "hello")),
