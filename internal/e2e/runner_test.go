@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 )
 
 // next returns a runner that follows another one: a directory, a HOME and a TMPDIR of its own, and nothing of the other one but the
-// files that a pipeline hands over.
+// files that a pipeline hands over. At the end of the test, nothing may be left in HOME and TMPDIR.
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
@@ -28,7 +29,23 @@ func (m *module) next(files ...string) *module {
 			m.Fatal(err)
 		}
 	}
+	n.Cleanup(n.expectNoTrace)
 	return n
+}
+
+// expectNoTrace checks that the runs of a runner left nothing in its HOME and its TMPDIR, and in its directory nothing but what
+// terraform writes.
+func (m *module) expectNoTrace() {
+	m.Helper()
+	for _, dir := range []string{m.home, m.tmp, m.dir} {
+		entries, err := os.ReadDir(dir)
+		require.NoError(m, err)
+		for _, e := range entries {
+			if dir != m.dir || !slices.Contains([]string{"main.tf", "plan", "terraform.tfstate", "terraform.tfstate.backup"}, e.Name()) {
+				m.Errorf("a run left %s", filepath.Join(dir, e.Name()))
+			}
+		}
+	}
 }
 
 // plannerToken gives the rights of the example to a runner that only plans, and returns its token.
@@ -74,6 +91,7 @@ func TestAccRunners(t *testing.T) {
 			// It plans as others do, and has no error and at most one warning.
 			planner := func(after *module, code int, more string, arguments ...string) string {
 				m := after.next()
+				m.setHome("/dev/null")
 				m.write(provider(reading), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...), more)
 				out := m.expectExit(code, "plan", "-detailed-exitcode").output
 				if n := strings.Count(out, "Warning: "); n > 1 {
@@ -83,6 +101,7 @@ func TestAccRunners(t *testing.T) {
 			}
 			// The first plan travels too: nothing is there yet.
 			first := env.module
+			first.Cleanup(first.expectNoTrace)
 			configure(first)
 			first.expectExit(0, "plan", "-out=plan")
 			if err := os.WriteFile(filepath.Join(first.dir, "terraform.tfstate"), nil, 0o600); err != nil {
@@ -95,10 +114,12 @@ func TestAccRunners(t *testing.T) {
 			// Nobody has read VIM, package and instance since they were made.
 			planner(second, 0, "")
 			third := second.next()
+			third.setHome("")
 			third.expectExit(0, "plan", "-detailed-exitcode")
 			configure(third, `description = "edge"`, `scale_levels = { "user-plane" = 1 }`)
 			third.expectExit(0, "plan", "-out=plan")
 			fourth := third.next("plan")
+			fourth.setHome("/dev/null")
 			fourth.expectExit(0, "apply", "plan")
 			if got := fourth.resource(address); got.text("id") != id || got.text("description") != "edge" {
 				t.Errorf("the instance is %v", got.values)

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -169,7 +168,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	env.destroyed()
 }
 
-// TestAccRemoteRun runs as a pipeline does: no home, a working directory that is
+// TestAccRemoteRun runs as a pipeline does: no home that can be written, a working directory that is
 // not written to, the key in the environment, plan and apply in processes of their
 // own.
 func TestAccRemoteRun(t *testing.T) {
@@ -177,14 +176,17 @@ func TestAccRemoteRun(t *testing.T) {
 	env := newEnv(t)
 	key, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
-	env.env = slices.DeleteFunc(env.env, func(e string) bool { return strings.HasPrefix(e, "HOME=") })
+	env.setHome("/dev/null")
 	elsewhere := t.TempDir()
 	env.env = append(env.env, seal.EnvKey+"="+key.String(), "TF_DATA_DIR="+filepath.Join(elsewhere, "data"))
 	state, plan := "-state="+filepath.Join(elsewhere, "terraform.tfstate"), filepath.Join(elsewhere, "plan")
 	parts := []string{env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("test")}
 
 	env.write(parts...)
-	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", "store = { local = { path")
+	const remote = "set the provider argument store to { kubernetes = { ... } } or { postgres = { ... } }, a store that needs no disk"
+	env.expectOutput(env.expectExit(1, "apply", "-auto-approve", state), "/dev/null/.local/state", remote)
+	env.setHome("")
+	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", remote)
 
 	provider := strings.ReplaceAll(env.store.Provider(), "encryption", "#")
 	env.write(append(parts, provider)...)

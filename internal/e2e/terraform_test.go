@@ -30,18 +30,26 @@ type module struct {
 	dir   string
 	// env is the whole environment of terraform.
 	env []string
-	// tmp is the TMPDIR of its processes.
-	tmp string
+	// home and tmp are the HOME and the TMPDIR of its processes.
+	home, tmp string
 }
 
 func newModule(t testing.TB, built tools) *module {
 	t.Helper()
-	m := &module{TB: t, tools: built, dir: t.TempDir(), tmp: t.TempDir()}
+	m := &module{TB: t, tools: built, dir: t.TempDir(), home: t.TempDir(), tmp: t.TempDir()}
 	m.env = []string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TMPDIR=" + m.tmp,
+		"PATH=" + os.Getenv("PATH"), "HOME=" + m.home, "TMPDIR=" + m.tmp,
 		"TF_CLI_CONFIG_FILE=" + built.cliConfig, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1",
 	}
 	return m
+}
+
+// setHome replaces the HOME of the module from now on; an empty one is not set at all.
+func (m *module) setHome(home string) {
+	m.env = slices.DeleteFunc(m.env, func(e string) bool { return strings.HasPrefix(e, "HOME=") })
+	if home != "" {
+		m.env = append(m.env, "HOME="+home)
+	}
 }
 
 // useProvider has the module run another build of the provider from now on.

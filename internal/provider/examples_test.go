@@ -3,6 +3,7 @@ package provider_test
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"os"
@@ -71,13 +72,21 @@ func (c *cli) run(t *testing.T, example string, vars []string, args ...string) s
 	return out.String()
 }
 
-// apply applies an example, expects the second plan to be empty, and returns what
-// terraform said.
+// apply applies an example, expects the second plan to be empty and to be shown as
+// JSON, as pipelines have it, and returns what terraform said.
 func (c *cli) apply(t *testing.T, example string, vars ...string) string {
 	t.Helper()
 	c.run(t, example, vars, "validate")
 	out := c.run(t, example, vars, "apply", "-auto-approve", "-no-color")
-	c.run(t, example, vars, "plan", "-detailed-exitcode", "-no-color")
+	c.run(t, example, vars, "plan", "-detailed-exitcode", "-no-color", "-out=again")
+	shown := c.run(t, example, vars, "show", "-json", "again")
+	var plan struct {
+		Applyable *bool           `json:"applyable"`
+		Values    json.RawMessage `json:"planned_values"`
+	}
+	if err := json.Unmarshal([]byte(shown), &plan); err != nil || plan.Applyable == nil || len(plan.Values) == 0 {
+		t.Errorf("%s: the plan as JSON: %v\n%s", example, err, shown)
+	}
 	return out
 }
 

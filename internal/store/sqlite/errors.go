@@ -53,7 +53,10 @@ func (s *sqliteStore) retry(ctx context.Context, doing string, f func() error) e
 
 // explain says which store could not do what, and what can be done about it.
 func (s *sqliteStore) explain(doing string, err error) error {
-	const otherPath = "set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: { kubernetes = { ... } } or { postgres = { ... } }"
+	const (
+		noDisk    = "{ kubernetes = { ... } } or { postgres = { ... } }"
+		otherPath = "set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: " + noDisk
+	)
 	var advice string
 	c := code(err)
 	switch {
@@ -72,6 +75,11 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	case c == codes.SQLITE_READONLY || c == codes.SQLITE_CANTOPEN || c == codes.SQLITE_PERM || c == codes.SQLITE_AUTH,
 		errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS), errors.Is(err, syscall.ENOTDIR), errors.Is(err, fs.ErrNotExist):
 		advice = "this user must be able to write the directory " + s.dir + " and the files in it: correct owner and mode, or " + otherPath
+		if s.atDefault() {
+			advice = "this is the default place, and this user must be able to write there. On a runner whose disk does not outlive the run, " +
+				"set the provider argument store to " + noDisk + ", a store that needs no disk. " +
+				"Elsewhere, correct owner and mode of the directory " + s.dir + ", or set store = { local = { path = \"...\" } }"
+		}
 	case c == codes.SQLITE_IOERR || c == codes.SQLITE_NOLFS:
 		advice = "the file system of " + s.dir + " fails: see the system's log; network file systems are not supported, " + otherPath
 	default:
@@ -82,4 +90,14 @@ func (s *sqliteStore) explain(doing string, err error) error {
 		return store.RefusedWrite(explained)
 	}
 	return explained
+}
+
+// atDefault reports whether the store is at the default path, which nobody has chosen.
+func (s *sqliteStore) atDefault() bool {
+	at, err := DefaultPath()
+	if err != nil {
+		return false
+	}
+	database, err := RealPath(at)
+	return err == nil && database == s.path
 }

@@ -78,9 +78,9 @@ func DefaultPath() (string, error) {
 	if !filepath.IsAbs(state) {
 		home, err := os.UserHomeDir()
 		if err != nil || !filepath.IsAbs(home) {
-			return "", errors.New("no place for the local store: neither XDG_STATE_HOME nor HOME is set to an absolute path, " +
-				"as on remote runners such as HCP Terraform: set the provider argument store = { kubernetes = { ... } } or { postgres = { ... } }, " +
-				"a store that needs no disk, or store = { local = { path = \"...\" } } to a file that outlives the run")
+			return "", errors.New("no place for the local store: neither XDG_STATE_HOME nor HOME is set to an absolute path. On a runner whose disk does not outlive the run, " +
+				"such as HCP Terraform, set the provider argument store to { kubernetes = { ... } } or { postgres = { ... } }, a store that needs no disk. " +
+				"Elsewhere, set store = { local = { path = \"...\" } }")
 		}
 		state = filepath.Join(home, ".local", "state")
 	}

@@ -75,6 +75,24 @@ func TestDefaultPath(t *testing.T) {
 	}
 }
 
+// TestErrorsAtTheDefaultPlace: whoever did not choose the local store is led to a store that needs no disk before a path of the disk.
+func TestErrorsAtTheDefaultPlace(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(file, nil, 0o600))
+	t.Setenv("XDG_STATE_HOME", file)
+	at, err := DefaultPath()
+	require.NoError(t, err)
+	err = openAt(t, at, quick()).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a", Data: []byte("{}")})
+	wantError(t, err, at, "set the provider argument store to { kubernetes = { ... } } or { postgres = { ... } }", "Elsewhere, correct owner and mode", "store = { local")
+	err = openAt(t, filepath.Join(file, "store.db"), quick()).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a", Data: []byte("{}")})
+	wantError(t, err, file, "must be able to write the directory "+file, "or set the provider argument store = { local")
+
+	t.Setenv("XDG_STATE_HOME", "")
+	t.Setenv("HOME", "")
+	_, err = DefaultPath()
+	wantError(t, err, "set the provider argument store to { kubernetes = { ... } } or { postgres = { ... } }", "Elsewhere, set store = { local")
+}
+
 func TestUnusedStoreLeavesNoTrace(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "state")
 	s := openAt(t, filepath.Join(dir, "store.db"), quick())
