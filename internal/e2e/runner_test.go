@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
@@ -15,16 +17,18 @@ import (
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
-	for _, name := range append([]string{"main.tf", "terraform.tfstate"}, files...) {
-		data, err := os.ReadFile(filepath.Join(m.dir, name))
-		if err != nil {
-			m.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(n.dir, name), data, 0o600); err != nil {
-			m.Fatal(err)
-		}
-	}
+	n.take(m.dir, append([]string{"main.tf", "terraform.tfstate"}, files...)...)
 	return n
+}
+
+// take copies files of another directory.
+func (m *module) take(from string, files ...string) {
+	m.Helper()
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		require.NoError(m, err)
+		require.NoError(m, os.WriteFile(filepath.Join(m.dir, name), data, 0o600))
+	}
 }
 
 // TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
