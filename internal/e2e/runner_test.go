@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
 
@@ -20,17 +19,19 @@ import (
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
-	for _, name := range append([]string{"main.tf", "terraform.tfstate"}, files...) {
-		data, err := os.ReadFile(filepath.Join(m.dir, name))
-		if err != nil {
-			m.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(n.dir, name), data, 0o600); err != nil {
-			m.Fatal(err)
-		}
-	}
+	n.take(m.dir, append([]string{"main.tf", "terraform.tfstate"}, files...)...)
 	n.Cleanup(n.expectNoTrace)
 	return n
+}
+
+// take copies files of another directory.
+func (m *module) take(from string, files ...string) {
+	m.Helper()
+	for _, name := range files {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		require.NoError(m, err)
+		require.NoError(m, os.WriteFile(filepath.Join(m.dir, name), data, 0o600))
+	}
 }
 
 // expectNoTrace checks that the runs of a runner left nothing in its HOME and its TMPDIR, and in its directory nothing but what
@@ -48,17 +49,6 @@ func (m *module) expectNoTrace() {
 	}
 }
 
-// plannerToken gives the rights of the example to a runner that only plans, and returns its token.
-func plannerToken(t *testing.T, env *testEnv, namespace string) string {
-	t.Helper()
-	example := env.lab.ReadFile(t, labtest.Root(t)+"/examples/stores/kubernetes/role.yaml")
-	example = strings.NewReplacer("namespace: vnf-store\n", "namespace: "+namespace+"\n", "[vnf-store]", "["+namespace+"]").Replace(example)
-	file := filepath.Join(t.TempDir(), "role.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(example), 0o600))
-	env.lab.Kubectl(t, "apply", "-f", file)
-	return strings.TrimSpace(env.lab.Kubectl(t, "-n", namespace, "create", "token", "vnf-planner"))
-}
-
 // TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
 // one is applied on the next, and a role that may only read the store plans.
 func TestAccRunners(t *testing.T) {
@@ -72,7 +62,7 @@ func TestAccRunners(t *testing.T) {
 				return fmt.Sprintf("kubernetes = { namespace = %q, endpoint = %q, ca_certificate = file(%q), bearer_token = %q }",
 					namespace, env.lab.Endpoint, env.lab.CAFile, token)
 			}
-			return with(env.lab.AdminToken), with(plannerToken(t, env, namespace))
+			return with(env.lab.AdminToken), with(env.lab.StoreToken(t, namespace, "vnf-planner"))
 		},
 		"postgres": func(t *testing.T, _ *testEnv) (full, reading string) {
 			t.Helper()

@@ -34,7 +34,9 @@ func TestAPackageBelongsToEveryResource(t *testing.T) {
 	p := onboard("north")
 	require.Equal(t, p.ID, onboard("south").ID)
 	onboard("south")
-	require.NoError(t, w.HoldPackage(t.Context(), p.ID, "imported"))
+	held, err := w.HoldPackage(t.Context(), p.ID, "imported")
+	require.NoError(t, err)
+	require.Equal(t, p.ID, held.ID)
 	for _, share := range []string{"north", "north", "of nobody", "imported"} {
 		require.NoError(t, w.ReleasePackage(t.Context(), p.ID, share))
 		there(p, true)
@@ -42,7 +44,8 @@ func TestAPackageBelongsToEveryResource(t *testing.T) {
 	require.NoError(t, w.ReleasePackage(t.Context(), p.ID, "south"))
 	there(p, false)
 	require.NoError(t, w.ReleasePackage(t.Context(), p.ID, "south"))
-	require.ErrorIs(t, w.HoldPackage(t.Context(), p.ID, "late"), vnfm.ErrNotFound)
+	_, err = w.HoldPackage(t.Context(), p.ID, "late")
+	require.ErrorIs(t, err, vnfm.ErrNotFound)
 
 	onboard("north")
 	spec := w.spec()

@@ -61,8 +61,8 @@ type PackageManager interface {
 	// Packages lists records in the order of their creation, superseded versions included. They
 	// have no Content, and their VDUs none of the parts that are sealed.
 	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
-	// HoldPackage notes that Terraform has a share (see PackageSpec) of a package that is onboarded.
-	HoldPackage(ctx context.Context, id, share string) error
+	// HoldPackage is Package for a resource of Terraform that has a share (see PackageSpec), which is noted.
+	HoldPackage(ctx context.Context, id, share string) (*Package, error)
 	// ReleasePackage gives a share up. The package is removed as soon as nobody has a share of it and
 	// nothing uses it. Not found is success.
 	ReleasePackage(ctx context.Context, id, share string) error

@@ -233,18 +233,25 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 }
 
 // HoldPackage implements vnfm.Manager.
-func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) error {
+func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Package, error) {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	en, err := getPackage(ctx, s, id)
+	if err != nil {
+		return nil, err
 	}
 	// Each refresh looks; a lease is taken where there is something to note.
-	if en, err := getPackage(ctx, s, id); err != nil || (!en.Value.Superseded && !en.Value.Shares.Acknowledge(shareID)) {
-		return err
+	if en.Value.Superseded || en.Value.Shares.Acknowledge(shareID) {
+		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+			return share(ctx, s, id, func(shares *records.Shares) bool { return shares.Acknowledge(shareID) })
+		})
+		if store.Spared(err) != nil {
+			return nil, err
+		}
 	}
-	return store.Spared(c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		return share(ctx, s, id, func(shares *records.Shares) bool { return shares.Acknowledge(shareID) })
-	}))
+	return c.withContent(ctx, en)
 }
 
 // ReleasePackage implements vnfm.Manager.

@@ -113,19 +113,20 @@ func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, m
 		return
 	}
 	name := common.Name.ValueString()
-	all, err := manager.Instances(ctx, vnfm.InstanceFilter{VIMID: plan.VIM().ValueString(), Namespace: common.Namespace.ValueString(), Name: name})
+	found, err := manager.InstanceByName(ctx, plan.VIM().ValueString(), common.Namespace.ValueString(), name)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return
+	}
 	if err != nil {
 		tfutil.AddError(diags, "Plan", r.config.titled(name), err, path.Empty())
 		return
 	}
-	for i := range all {
-		if !r.config.Owns(&all[i]) || !all[i].Acknowledged || all[i].Status != vnfm.StatusFailedTemp {
-			continue
-		}
-		diags.AddWarning(r.config.titled(name)+" Exists and Is Incomplete", fmt.Sprintf("Its last operation failed, and what it has made is kept. "+
-			"If this plan replaces the %[1]s because it is tainted, the apply destroys what exists and starts over. To continue where it stopped instead, run \"terraform untaint\" with its address and apply.\n\n"+
-			"With create_before_destroy its creation is rejected, because the name is taken until the former %[1]s is destroyed: run \"terraform untaint\" there. The same holds if another configuration manages it.", r.config.Noun))
+	if !r.config.Owns(found) || !found.Acknowledged || found.Status != vnfm.StatusFailedTemp {
+		return
 	}
+	diags.AddWarning(r.config.titled(name)+" Exists and Is Incomplete", fmt.Sprintf("Its last operation failed, and what it has made is kept. "+
+		"If this plan replaces the %[1]s because it is tainted, the apply destroys what exists and starts over. To continue where it stopped instead, run \"terraform untaint\" with its address and apply.\n\n"+
+		"With create_before_destroy its creation is rejected, because the name is taken until the former %[1]s is destroyed: run \"terraform untaint\" there. The same holds if another configuration manages it.", r.config.Noun))
 }
 
 // planProgress marks status and generation unknown when an operation will run.

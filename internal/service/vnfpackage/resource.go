@@ -88,6 +88,14 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
+// read reads a package, and notes a share of it that is not empty.
+func (r *Resource) read(ctx context.Context, id, share string) (*vnfm.Package, error) {
+	if share == "" {
+		return r.Data.Manager.Package(ctx, id)
+	}
+	return r.Data.Manager.HoldPackage(ctx, id, share)
+}
+
 // Read implements resource.Resource. A package that the store has lost stays in
 // the state, so that the next apply onboards it again in place.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
@@ -96,17 +104,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	p, err := r.Data.Manager.Package(ctx, state.ID.ValueString())
-	if err == nil {
-		if share := base.Share(ctx, req.Private, &resp.Diagnostics); share != "" {
-			err = r.Data.Manager.HoldPackage(ctx, p.ID, share)
-		} else {
-			// An import, whose state may be given up. The next read has it.
-			base.NewShare(ctx, resp.Private, &resp.Diagnostics)
-		}
+	share := base.Share(ctx, req.Private, &resp.Diagnostics)
+	p, err := r.read(ctx, state.ID.ValueString(), share)
+	if err == nil && share == "" {
+		// An import, whose state may be given up. The next read has it.
+		base.NewShare(ctx, resp.Private, &resp.Diagnostics)
 	}
 	switch {
-	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, base.Share(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics):
+	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, share, &resp.Diagnostics):
 	case errors.Is(err, vnfm.ErrNotFound):
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",

@@ -18,7 +18,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/yaml"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
@@ -93,28 +92,7 @@ func adminSite(t *testing.T, env labtest.Env) site {
 func roleSite(t *testing.T, env labtest.Env, account string) site {
 	t.Helper()
 	l := adminSite(t, env)
-	example := env.ReadFile(t, labtest.Root(t)+"/examples/stores/kubernetes/role.yaml")
-	for text := range strings.SplitSeq(example, "\n---\n") {
-		text = strings.ReplaceAll(text+"\n", "namespace: vnf-store\n", "namespace: "+l.Namespace+"\n")
-		text = strings.ReplaceAll(text, "resourceNames: [vnf-store]", "resourceNames: ["+l.Namespace+"]")
-		var object struct{ Kind string }
-		must(t, yaml.Unmarshal([]byte(text), &object))
-		path, ok := map[string]string{
-			"ServiceAccount": "/api/v1/namespaces/%s/serviceaccounts",
-			"Role":           "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/roles",
-			"RoleBinding":    "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
-		}[object.Kind]
-		if !ok {
-			t.Fatalf("kind %q in the example of a Role", object.Kind)
-		}
-		body, err := yaml.YAMLToJSON([]byte(text))
-		must(t, err)
-		ask(t, env, http.MethodPost, fmt.Sprintf(path, l.Namespace), string(body), nil)
-	}
-	var token struct{ Status struct{ Token string } }
-	ask(t, env, http.MethodPost, "/api/v1/namespaces/"+l.Namespace+"/serviceaccounts/"+account+"/token",
-		`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`, &token)
-	l.Token = token.Status.Token
+	l.Token = env.StoreToken(t, l.Namespace, account)
 	client, err := l.client()
 	must(t, err)
 	// The server learns of rights a moment after they were given.
