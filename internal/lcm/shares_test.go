@@ -61,3 +61,20 @@ func TestAPackageBelongsToEveryResource(t *testing.T) {
 	require.NoError(t, w.ReleasePackage(t.Context(), p.ID, "south"))
 	there(p, false)
 }
+
+// TestARefreshReadsAPackageOnce counts the reads of a refresh, which are requests in a remote store.
+func TestARefreshReadsAPackageOnce(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	dir := filepath.Join(w.sources, "counted")
+	writePackage(t, dir, "3.0")
+	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "counted", Source: dir, Integrity: "enforce", Signature: "verify_if_present", Share: "one"}, "")
+	require.NoError(t, errors.Join(err, problems.Err()))
+	_, err = w.HoldPackage(t.Context(), p.ID, "one")
+	require.NoError(t, err)
+	var asked []string
+	held, err := w.watch(t, func(what string) { asked = append(asked, what) }, asItIs).HoldPackage(t.Context(), p.ID, "one")
+	require.NoError(t, err)
+	require.NotNil(t, held.Content)
+	require.Equal(t, []string{"get package"}, asked)
+}
