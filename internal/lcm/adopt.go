@@ -19,13 +19,13 @@ type found struct {
 }
 
 // AdoptInstance implements vnfm.Manager.
-func (e *Engine) AdoptInstance(ctx context.Context, p vnfm.Place) (*vnfm.Instance, error) {
+func (e *Engine) AdoptInstance(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instance, error) {
 	ctx = vnfm.WithConcealed(ctx)
 	i, err := e.adopt(ctx, p)
 	return i, vnfm.ConcealedIn(ctx).Error(err)
 }
 
-func (e *Engine) adopt(ctx context.Context, p vnfm.Place) (*vnfm.Instance, error) {
+func (e *Engine) adopt(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instance, error) {
 	one, err := e.findOne(ctx, p)
 	if err != nil {
 		return nil, err
@@ -76,7 +76,7 @@ func (e *Engine) adopt(ctx context.Context, p vnfm.Place) (*vnfm.Instance, error
 }
 
 // findOne finds the one instance of a place.
-func (e *Engine) findOne(ctx context.Context, p vnfm.Place) (*found, error) {
+func (e *Engine) findOne(ctx context.Context, p vnfm.InstancePlace) (*found, error) {
 	candidates, err := e.placeVIMs(ctx, p)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (e *Engine) findOne(ctx context.Context, p vnfm.Place) (*found, error) {
 }
 
 // placeVIMs are the ids of the VIMs that a place may be on.
-func (e *Engine) placeVIMs(ctx context.Context, p vnfm.Place) ([]string, error) {
+func (e *Engine) placeVIMs(ctx context.Context, p vnfm.InstancePlace) ([]string, error) {
 	all, err := e.VIMs(ctx, vnfm.VIMFilter{})
 	if err != nil {
 		return nil, err
@@ -131,7 +131,7 @@ func (e *Engine) placeVIMs(ctx context.Context, p vnfm.Place) ([]string, error) 
 }
 
 // findOn finds the instances of a place on one VIM, of which it returns the name.
-func (e *Engine) findOn(ctx context.Context, vimID string, p vnfm.Place) (all []found, name string, err error) {
+func (e *Engine) findOn(ctx context.Context, vimID string, p vnfm.InstancePlace) (all []found, name string, err error) {
 	vim, credentials, err := e.vims.Open(ctx, vimID)
 	if err != nil {
 		return nil, "", err

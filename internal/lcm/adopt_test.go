@@ -36,7 +36,7 @@ func TestAdopt(t *testing.T) {
 	i := w.mustInstantiate(t, spec)
 	assert.NotContains(t, string(w.driver.found[i.ID].Arguments), "planted")
 
-	for name, place := range map[string]vnfm.Place{
+	for name, place := range map[string]vnfm.InstancePlace{
 		"id":                     {ID: i.ID},
 		"name":                   {VIM: "edge", Name: "core"},
 		"namespace and name":     {VIM: "edge", Namespace: "default", Name: "core"},
@@ -77,7 +77,7 @@ func TestAdopt_errors(t *testing.T) {
 	w := newEnv(t)
 	i := w.mustInstantiate(t, w.spec())
 	other := w.elsewhere(t)
-	refused := func(p vnfm.Place, want string) {
+	refused := func(p vnfm.InstancePlace, want string) {
 		t.Helper()
 		_, err := other.AdoptInstance(t.Context(), p)
 		require.ErrorContains(t, err, want)
@@ -85,18 +85,18 @@ func TestAdopt_errors(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(t, all)
 	}
-	place := vnfm.Place{VIM: "edge", Name: "core", Kind: vnfm.NetworkFunction}
+	place := vnfm.InstancePlace{VIM: "edge", Name: "core", Kind: vnfm.NetworkFunction}
 	refused(place, `onboard that package before the import`)
 	other.onboard(t, "1.0")
-	refused(vnfm.Place{VIM: "edge", Name: "nobody", Kind: vnfm.NetworkFunction}, `looking for network function "edge/nobody" on VIM "edge": not found`)
-	refused(vnfm.Place{VIM: "far", Name: "core"}, `the store has no VIM with the name or id "far"; it has "edge"`)
-	refused(vnfm.Place{VIM: "edge", Name: "core", Kind: vnfm.WorkloadCluster}, `belongs to a network function, with the id `+i.ID)
+	refused(vnfm.InstancePlace{VIM: "edge", Name: "nobody", Kind: vnfm.NetworkFunction}, `looking for network function "edge/nobody" on VIM "edge": not found`)
+	refused(vnfm.InstancePlace{VIM: "far", Name: "core"}, `the store has no VIM with the name or id "far"; it has "edge"`)
+	refused(vnfm.InstancePlace{VIM: "edge", Name: "core", Kind: vnfm.WorkloadCluster}, `belongs to a network function, with the id `+i.ID)
 
 	twin := w.driver.found[i.ID]
 	twin.ID = "0b9a2d4e-6f1c-4f0a-9d3b-2f7c1f5c8a11"
 	w.driver.found[twin.ID] = twin
 	refused(place, `"edge/core" can be one of 2 instances: `)
-	refused(vnfm.Place{ID: "7", Kind: vnfm.NetworkFunction}, "not found")
+	refused(vnfm.InstancePlace{ID: "7", Kind: vnfm.NetworkFunction}, "not found")
 }
 
 // Without arguments the objects tell package and name: the rest shows as a difference.
@@ -106,7 +106,7 @@ func TestAdopt_withoutArguments(t *testing.T) {
 	spec.ScaleLevels = map[string]int{"workers": 1}
 	i := w.mustInstantiate(t, spec)
 	w.driver.found[i.ID] = vnfm.FoundInstance{ID: i.ID, Name: "core", Namespace: "default", PackageID: i.PackageID}
-	got, err := w.elsewhere(t, "1.0").AdoptInstance(t.Context(), vnfm.Place{ID: i.ID, Kind: vnfm.NetworkFunction})
+	got, err := w.elsewhere(t, "1.0").AdoptInstance(t.Context(), vnfm.InstancePlace{ID: i.ID, Kind: vnfm.NetworkFunction})
 	require.NoError(t, err)
 	assert.Equal(t, i.PackageID, got.PackageID)
 	assert.Empty(t, got.ScaleLevels)

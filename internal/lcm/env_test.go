@@ -128,18 +128,30 @@ func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 			return err
 		}
 	}
+	d.mu.Lock()
+	d.counts = t.Counts
+	d.mu.Unlock()
+	if t.Arguments != nil {
+		if err := d.keep(ctx, t); err != nil {
+			return err
+		}
+	}
+	return d.at("applied")
+}
+
+// keep has the VIM tell of the instance from now on.
+func (d *driver) keep(ctx context.Context, t *vnfm.Target) error {
 	text, err := t.Arguments(ctx)
 	if err != nil {
 		return err
 	}
 	d.mu.Lock()
-	d.counts = t.Counts
+	defer d.mu.Unlock()
 	if d.found == nil {
 		d.found = map[string]vnfm.FoundInstance{}
 	}
 	d.found[t.Instance.ID] = vnfm.FoundInstance{ID: t.Instance.ID, Name: t.Instance.Name, Namespace: t.Instance.Namespace, Arguments: text}
-	d.mu.Unlock()
-	return d.at("applied")
+	return nil
 }
 
 func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error {
@@ -198,7 +210,7 @@ func (d *driver) Recover(ctx context.Context, _ *vnfm.Target, r vnfm.Recorder) e
 	return r.SaveInventory(ctx, items)
 }
 
-func (d *driver) Find(_ context.Context, _ *vnfm.Target, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (d *driver) Find(_ context.Context, _ *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var out []vnfm.FoundInstance

@@ -170,7 +170,7 @@ type InfraDriver interface {
 	Recover(ctx context.Context, t *Target, r Recorder) error
 	// Find finds the instances of a place on the VIM of the target, which has no package. It changes nothing. A place whose
 	// name somebody else has is a *ConflictError.
-	Find(ctx context.Context, t *Target, p Place) ([]FoundInstance, error)
+	Find(ctx context.Context, t *Target, p InstancePlace) ([]FoundInstance, error)
 	// CheckTermination returns a *StrandedError when objects of others could not be deleted any
 	// more without the instance. It changes nothing, and checks nothing else of a termination.
 	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error

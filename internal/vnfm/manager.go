@@ -75,7 +75,7 @@ type InstanceManager interface {
 	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
 	// AdoptInstance writes the record of an instance that the store does not know, from what its VIM tells. That is not an operation,
 	// and the VIM is not changed. Nothing at the place gives ErrNotFound.
-	AdoptInstance(ctx context.Context, p Place) (*Instance, error)
+	AdoptInstance(ctx context.Context, p InstancePlace) (*Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the

@@ -12,7 +12,7 @@ import (
 
 // Find implements vnfm.InfraDriver. A stack is found by its own name, which has the id of the instance, or by the tag with the name of
 // the instance. What it was made for is in its note.
-func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.Place) ([]vnfm
 }
 
 // stacksAt are the stacks that a place may mean.
-func (s *session) stacksAt(ctx context.Context, p vnfm.Place) ([]openstack.Stack, error) {
+func (s *session) stacksAt(ctx context.Context, p vnfm.InstancePlace) ([]openstack.Stack, error) {
 	name := p.Name
 	if p.ID != "" {
 		name = stackPrefix + p.ID

@@ -16,7 +16,7 @@ import (
 
 // Find implements vnfm.InfraDriver. The Secret beside the objects tells of an instance in one request. An instance without one is
 // found by the labels of its objects, in its namespace alone.
-func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	s, err := d.connect(t, nil)
 	if err != nil {
 		return nil, err
@@ -33,7 +33,7 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.Place) ([]vnfm
 
 // findKept finds instances by the Secrets beside their objects. An instance of which only the id is given may be in any namespace, if
 // Secrets of all namespaces may be listed.
-func (s *session) findKept(ctx context.Context, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (s *session) findKept(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	r, err := s.client.Resource(ctx, secretKind)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *session) findKept(ctx context.Context, p vnfm.Place) ([]vnfm.FoundInsta
 }
 
 // foundIn are the instances of a place by their Secrets.
-func foundIn(secrets []unstructured.Unstructured, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func foundIn(secrets []unstructured.Unstructured, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	var out []vnfm.FoundInstance
 	for i := range secrets {
 		one := &secrets[i]
@@ -79,7 +79,7 @@ func foundIn(secrets []unstructured.Unstructured, p vnfm.Place) ([]vnfm.FoundIns
 }
 
 // findLabelled finds instances by the labels and annotations of their objects, which tell no arguments.
-func (s *session) findLabelled(ctx context.Context, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (s *session) findLabelled(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	collections, err := s.collectionsToSearch(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -337,7 +337,7 @@ func (m *multiVIMDriver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Rec
 }
 
 // Find implements vnfm.InfraDriver: an instance is found on its own VIM.
-func (m *multiVIMDriver) Find(ctx context.Context, t *vnfm.Target, p vnfm.Place) ([]vnfm.FoundInstance, error) {
+func (m *multiVIMDriver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	return m.targets[0].driver.Find(ctx, t, p)
 }
 

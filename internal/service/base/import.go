@@ -46,9 +46,9 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 
 // importInto finds what a text names, in the store or else on its VIM, and fills the state.
 func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string) error {
-	place, ok := vnfm.ParsePlace(text)
+	place, ok := vnfm.ParseInstancePlace(text)
 	if !ok {
-		return fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.PlaceFormat)
+		return fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.InstancePlaceFormat)
 	}
 	vimID := place.VIM
 	if place.VIM != "" {
@@ -98,7 +98,7 @@ func (c *Config) kind() vnfm.InstanceKind {
 }
 
 // find finds the record of a place.
-func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, place vnfm.Place, vimID string) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, place vnfm.InstancePlace, vimID string) (*vnfm.Instance, error) {
 	missing := &vnfm.NotFoundError{Kind: r.config.Noun, ID: place.String()}
 	if place.ID != "" {
 		instance, err := manager.Instance(ctx, place.ID)

@@ -1,10 +1,7 @@
 # Usage: recognize.sh MARK KUBECONFIG. Prints the mark of a server, whether it is a node of a cluster, and which nodes the
 # cluster has, if it is a master whose API server answers.
 PATH=$PATH:/usr/local/bin
-if [ -r "$1" ]; then
-	printf 'mark '
-	cat "$1"
-fi
+if [ -r "$1" ]; then printf 'mark %s\n' "$(cat "$1")"; fi
 if [ -e "$2" ] || [ -e /etc/kubernetes/kubelet.conf ]; then echo joined; fi
 [ -e "$2" ] || exit 0
 export KUBECONFIG="$2"

@@ -2,8 +2,8 @@ package vnfm
 
 import "strings"
 
-// Place says where an instance is that the store does not know: by its ID, or by Name and what narrows it down.
-type Place struct {
+// InstancePlace says where an instance is that the store does not know: by its ID, or by Name and what narrows it down.
+type InstancePlace struct {
 	// VIM is the name or the id of a VIM. Empty means all VIMs of the store.
 	VIM string
 	// ID is that of the instance.
@@ -16,31 +16,31 @@ type Place struct {
 	Kind InstanceKind
 }
 
-// PlaceFormat is how users write a place.
-const PlaceFormat = "ID, VIM/NAME or VIM/NAMESPACE/NAME, with the name or the id of the VIM"
+// InstancePlaceFormat is how users write a place.
+const InstancePlaceFormat = "ID, VIM/NAME or VIM/NAMESPACE/NAME, with the name or the id of the VIM"
 
-// ParsePlace reads a place as users write it; ok is false for a text of another form.
-func ParsePlace(text string) (p Place, ok bool) {
+// ParseInstancePlace reads a place as users write it; ok is false for a text of another form.
+func ParseInstancePlace(text string) (p InstancePlace, ok bool) {
 	parts := strings.Split(text, "/")
 	for _, part := range parts {
 		if strings.TrimSpace(part) == "" {
-			return Place{}, false
+			return InstancePlace{}, false
 		}
 	}
 	switch len(parts) {
 	case 1:
-		return Place{ID: text}, true
+		return InstancePlace{ID: text}, true
 	case 2:
-		return Place{VIM: parts[0], Name: parts[1]}, true
+		return InstancePlace{VIM: parts[0], Name: parts[1]}, true
 	case 3:
-		return Place{VIM: parts[0], Namespace: parts[1], Name: parts[2]}, true
+		return InstancePlace{VIM: parts[0], Namespace: parts[1], Name: parts[2]}, true
 	default:
-		return Place{}, false
+		return InstancePlace{}, false
 	}
 }
 
 // String writes a place as users do.
-func (p Place) String() string {
+func (p InstancePlace) String() string {
 	parts := []string{p.VIM, p.Namespace, p.Name}
 	if p.ID != "" {
 		parts = []string{p.VIM, p.ID}
