@@ -1,7 +1,7 @@
 # By the id of the cluster, or by management cluster, namespace and name, with the name or the id of the management cluster's vnf_vim.
 #
-# A cluster that this provider made and the store does not know is found on the management cluster, with its arguments: nothing changes
-# if the configuration has the same.
+# A cluster that this provider made and the store does not know is found on the management cluster, with its id. An import has no
+# configuration: the next plan shows an update in place, and its apply changes only what differs on the management cluster.
 #
 # A cluster of another tool is imported by its namespace and name. The state then holds what the management cluster shows:
 # management_vim_id, namespace, name, the running version, endpoint, conditions and counts; status is UNKNOWN. The form and all other
