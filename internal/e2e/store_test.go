@@ -3,6 +3,7 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -18,12 +19,13 @@ import (
 
 // TestAccLostStore deletes the store between two runs, at last with its key, as
 // another machine begins. The refresh writes the records again, under the same ids, and
-// touches no object: the plan is empty, the digests of Secrets are what they were, and no pod is replaced. A destroy works as
-// well.
+// touches no object: the plan is empty, the digests of Secrets are what they were, and no pod is replaced. An import without the state
+// does the same. A destroy works as well.
 func TestAccLostStore(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
-	env.configure(acctest.ExamplePackage(t, "core5g"))
+	source, levels := acctest.ExamplePackage(t, "core5g"), "scale_levels = { control-plane = 1 }"
+	env.configure(source, levels)
 	env.apply()
 	ids := func() map[string]string {
 		out := map[string]string{}
@@ -55,6 +57,24 @@ func TestAccLostStore(t *testing.T) {
 	if diff := cmp.Diff(digests, env.resource(address).values["objects"]); diff != "" {
 		t.Errorf("digests before (-) and after (+) the loss of the store and its key:\n%s", diff)
 	}
+	// The state is lost too. VIM and package are registered again, and the instance is found by its name.
+	env.loseStore()
+	require.NoError(t, os.Remove(filepath.Join(env.dir, "terraform.tfstate")))
+	env.write(env.store.Provider(), env.vims(), pkg(source))
+	env.apply()
+	instance := regexp.MustCompile("(?m)^.*deletion_policy.*$").ReplaceAllString(env.instance("test", levels), "")
+	env.write(env.store.Provider(), env.vims(), pkg(source), instance)
+	env.expectOutput(env.expectExit(1, "import", address, "test/"+env.namespace+"/nobody"), "Unable to Import VNF Instance", "not found")
+	env.expectExit(0, "import", address, "test/"+env.namespace+"/test")
+	env.expectExit(0, "plan", "-detailed-exitcode")
+	env.configure(source, levels)
+	env.apply()
+	env.expectConsistent()
+	require.Equal(t, before[address], env.resource(address).text("id"))
+	require.Equal(t, objects, env.uids())
+	require.Equal(t, running, pods())
+	require.Equal(t, digests, env.resource(address).values["objects"])
+
 	env.loseStore()
 	env.destroy()
 	env.destroyed()

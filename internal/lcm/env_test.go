@@ -37,6 +37,8 @@ type driver struct {
 	// looked at, and shown what a preview says of them.
 	seen  map[string]any
 	shown []string
+	// found are the instances that the VIM tells of.
+	found map[string]vnfm.FoundInstance
 	// stranded are objects that stand against a termination.
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
@@ -129,7 +131,27 @@ func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	d.mu.Lock()
 	d.counts = t.Counts
 	d.mu.Unlock()
+	if t.Arguments != nil {
+		if err := d.keep(ctx, t); err != nil {
+			return err
+		}
+	}
 	return d.at("applied")
+}
+
+// keep has the VIM tell of the instance from now on.
+func (d *driver) keep(ctx context.Context, t *vnfm.Target) error {
+	text, err := t.Arguments(ctx)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.found == nil {
+		d.found = map[string]vnfm.FoundInstance{}
+	}
+	d.found[t.Instance.ID] = vnfm.FoundInstance{ID: t.Instance.ID, Name: t.Instance.Name, Namespace: t.Instance.Namespace, Arguments: text}
+	return nil
 }
 
 func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error {
@@ -186,6 +208,18 @@ func (d *driver) Recover(ctx context.Context, _ *vnfm.Target, r vnfm.Recorder) e
 		items = append(items, vnfm.InventoryItem{Key: key, UID: "uid of " + key})
 	}
 	return r.SaveInventory(ctx, items)
+}
+
+func (d *driver) Find(_ context.Context, _ *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var out []vnfm.FoundInstance
+	for _, id := range slices.Sorted(maps.Keys(d.found)) {
+		if one := d.found[id]; p.ID == id || (p.Name == one.Name && p.Namespace == one.Namespace) {
+			out = append(out, one)
+		}
+	}
+	return out, nil
 }
 
 func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec) error {

@@ -138,6 +138,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 		return nil, nil, err
 	}
 	t.Access = e.vims.Open
+	t.Arguments = func(ctx context.Context) ([]byte, error) { return e.arguments(ctx, i, &spec) }
 	d, err := e.vims.Driver(t.VIM.Type)
 	if err != nil {
 		return nil, nil, err

@@ -175,7 +175,28 @@ func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.
 	if err != nil {
 		return nil, err
 	}
+	if en.Value.Recovered && spec.Type != vnfm.Forceful {
+		if err := e.checkRecoveredParams(&en.Value, r, &want); err != nil {
+			return nil, err
+		}
+	}
 	return &termination{driver: d, target: t, spec: want, flavour: r.flavour, pkg: r.pkg}, nil
+}
+
+// checkRecoveredParams finds, before anything goes, parameters that the management drivers of a termination need and that a record
+// which was written again from Terraform's state cannot have: the state has no write-only arguments.
+func (e *Engine) checkRecoveredParams(i *vnfm.Instance, r *resolution, want *vnfm.InstanceSpec) error {
+	if r.flavour == nil {
+		return nil
+	}
+	o := hooks.Operation{Kind: vnfm.OpTerminate, Package: r.pkg, Flavour: r.flavour, Request: *want}
+	problems := e.management().CheckOperation(&o, vnfm.HookCheck{Request: want, Package: r.pkg, Flavour: r.flavour, Counts: r.counts})
+	if err := problems.Err(); err != nil {
+		return fmt.Errorf("the record of %s %q was lost, and a destroy receives Terraform's state alone, which has no additional_params_wo; nothing was removed: %w; "+
+			"run terraform apply once, which takes these parameters from the configuration, then destroy; "+
+			"or apply with termination.type = \"forceful\", with which a destroy goes on without the management drivers", i.Noun(), i.Name, err)
+	}
+	return nil
 }
 
 // remove lets the driver terminate, between the hooks of the VNFD.

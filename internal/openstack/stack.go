@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -116,6 +117,12 @@ func (c *Client) FindStack(ctx context.Context, name string) (*Stack, error) {
 		}
 	}
 	return nil, nil
+}
+
+// StacksTagged returns the stacks with a tag.
+func (c *Client) StacksTagged(ctx context.Context, tag string) ([]Stack, error) {
+	found, err := list[Stack](ctx, c, call{doing: "looking for stacks with tag " + tag, service: ServiceOrchestration, path: "/stacks", query: url.Values{"tags": {tag}}}, "stacks")
+	return slices.DeleteFunc(found, func(s Stack) bool { return s.deleted() }), err
 }
 
 // StackByID returns a stack, or nil when it is gone.

@@ -24,6 +24,9 @@ type Target struct {
 	// DigestKey keys the digests of what holds secrets. A preview can do without: it leaves
 	// those digests empty.
 	DigestKey []byte
+	// Arguments returns the arguments of the instance, which Apply and Scale keep on the VIM beside its objects for Find. Nil
+	// keeps none.
+	Arguments func(ctx context.Context) ([]byte, error)
 	// Concurrency bounds the requests in flight.
 	Concurrency int
 	// Access opens a further VIM that the target names.
@@ -165,6 +168,9 @@ type InfraDriver interface {
 	// Recover finds what the VIM has of an instance whose record the store has lost, and saves it as the inventory. It
 	// changes nothing on the VIM.
 	Recover(ctx context.Context, t *Target, r Recorder) error
+	// Find finds the instances of a place on the VIM of the target, which has no package. It changes nothing. A place whose
+	// name somebody else has is a *ConflictError.
+	Find(ctx context.Context, t *Target, p InstancePlace) ([]FoundInstance, error)
 	// CheckTermination returns a *StrandedError when objects of others could not be deleted any
 	// more without the instance. It changes nothing, and checks nothing else of a termination.
 	CheckTermination(ctx context.Context, t *Target, s TerminateSpec) error

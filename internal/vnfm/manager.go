@@ -82,6 +82,9 @@ type InstanceManager interface {
 	// (Known of the specification) and what the VIM shows. That is not an operation, and the VIM is not changed. What the state says is
 	// unfinished is resumed by the next Update.
 	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
+	// AdoptInstance writes the record of an instance that the store does not know, from what its VIM tells. That is not an operation,
+	// and the VIM is not changed. Nothing at the place gives ErrNotFound.
+	AdoptInstance(ctx context.Context, p InstancePlace) (*Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the
@@ -131,6 +134,10 @@ type RegistryManager interface {
 	// InstallRegistry installs a private registry, or leads the one of that id to spec. The
 	// record of one that the store has lost is written again under its id.
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
+	// RecoverRegistry writes the record of a registry that the store has lost, from what Terraform's state says of it and the mark
+	// on its host, which it does not change. A host without the registry gives ErrNoRegistry. Ending says that only a removal
+	// follows, which needs no package.
+	RecoverRegistry(ctx context.Context, id string, spec RegistrySpec, ending bool) (*Registry, error)
 	// Registry reads a record; it does not dial.
 	Registry(ctx context.Context, id string) (*Registry, error)
 	// Registries lists records in the order of their creation, without their secrets. It does

@@ -2,6 +2,7 @@ package vnfm
 
 import (
 	"context"
+	"errors"
 	"io/fs"
 	"maps"
 	"strings"
@@ -143,6 +144,9 @@ type RegistryHost struct {
 	Progress func(line string)
 }
 
+// ErrNoRegistry says that a host has no registry of that name which this provider has installed.
+var ErrNoRegistry = errors.New("this provider has installed no such registry there")
+
 // RegistryDriver installs private registries on hosts. Every method can be called again
 // after it was interrupted at any instant and reaches the same end.
 type RegistryDriver interface {
@@ -151,6 +155,9 @@ type RegistryDriver interface {
 	CheckRegistry(spec *RegistrySpec, content fs.FS) Problems
 	InstallRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
 	ReadRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
+	// FindRegistry finds the mark that an installation has left on the host, and returns ErrNoRegistry without one. It gives
+	// the users of the registry that the specification does not know, without their passwords.
+	FindRegistry(ctx context.Context, h *RegistryHost) (users []string, err error)
 	// RemoveRegistry removes the container and what was made for it, and the images in its
 	// storage when that is asked for.
 	RemoveRegistry(ctx context.Context, h *RegistryHost, data bool) error

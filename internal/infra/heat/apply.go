@@ -174,6 +174,9 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	if n.Hidden == "" {
 		n.DigestKey = s.target.DigestKey
 	}
+	if n.Arguments, err = s.keptArguments(ctx, n.Hidden != ""); err != nil {
+		return nil, nil, err
+	}
 	out.Notes, err = n.values()
 	return out, n, err
 }

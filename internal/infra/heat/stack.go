@@ -92,6 +92,8 @@ type note struct {
 	// shows nobody the values of hidden parameters: where there are some the key is not here,
 	// and without the record the digests cannot be compared.
 	DigestKey []byte `json:"digestKey,omitempty"`
+	// Arguments are those of the instance, for Find; without its parameters where the stack hides some.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`
 }

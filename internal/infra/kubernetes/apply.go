@@ -195,7 +195,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 
 // afterFoundation does what needs the namespaces and comes before all other objects.
 func (s *session) afterFoundation(ctx context.Context) error {
-	if err := s.applyDigestKey(ctx); err != nil {
+	if err := s.applyKept(ctx); err != nil {
 		return err
 	}
 	return callHook(ctx, s.target.Hooks.AfterNamespaces)

@@ -23,7 +23,12 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	if err != nil {
 		return err
 	}
-	return s.locked(ctx, func(ctx context.Context) error { return s.heal(ctx, &h) })
+	return s.locked(ctx, func(ctx context.Context) error {
+		if err := s.heal(ctx, &h); err != nil {
+			return err
+		}
+		return s.applyKept(ctx)
+	})
 }
 
 func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -66,6 +67,9 @@ func TestLabRequests(t *testing.T) {
 	}
 	l.apply()
 	within("first apply", n+30)
+	record, err := json.Marshal(l.target.Instance)
+	require.NoError(t, err)
+	t.Logf("the record of %d objects has %d bytes", n, len(record))
 	l.inSync()
 	within("observation", 10+kinds)
 	l.apply()

@@ -25,7 +25,7 @@ const (
 	// annotationHealed is set in the pod template of a workload and holds the id of
 	// the operation for which its pods were replaced last.
 	annotationHealed = vnfm.LabelPrefix + "healed-by"
-	// labelKeyOf holds, on the Secret in which the key of its digests is, the id of the
+	// labelKeyOf holds, on the Secret in which the key of its digests and its arguments are, the id of the
 	// instance.
 	labelKeyOf = vnfm.LabelPrefix + "digest-key-of"
 )

@@ -26,7 +26,12 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if release := s.rendering.Release; release != nil && len(release.CountValues) > 0 {
 		return s.locked(ctx, s.apply)
 	}
-	return s.locked(ctx, s.scale)
+	return s.locked(ctx, func(ctx context.Context) error {
+		if err := s.applyKept(ctx); err != nil {
+			return err
+		}
+		return s.scale(ctx)
+	})
 }
 
 // Leaving implements vnfm.InfraDriver: the workloads choose the pods that they delete.

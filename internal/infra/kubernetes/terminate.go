@@ -74,7 +74,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if err := end(ctx); err != nil {
 				return err
 			}
-			if err := s.deleteDigestKey(ctx); err != nil {
+			if err := s.deleteKept(ctx); err != nil {
 				return err
 			}
 			if batch, err = r.removable(ctx, batch); err != nil {

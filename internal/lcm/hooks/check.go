@@ -25,24 +25,46 @@ func (d Drivers) Check(common vnfm.HookCheck, problems *vnfm.Problems) {
 			})
 		}
 	}
-	checks := map[string]*vnfm.HookCheck{}
-	check := func(name string) *vnfm.HookCheck {
-		if checks[name] == nil {
-			own := common
-			own.Params = ownParams(d[name], request.Management)
-			own.Later = request.SecretsLater || len(request.ParamsLater) > 0
-			checks[name] = &own
-		}
-		return checks[name]
-	}
-	for _, b := range d.All(f) {
-		c := check(b.Name)
-		c.Hooks = append(c.Hooks, b.Hook)
-	}
-	if request.Sink != nil && d[vnfm.CredentialsSender] != nil {
-		check(vnfm.CredentialsSender)
+	checks := d.checks(common)
+	if request.Sink != nil && d[vnfm.CredentialsSender] != nil && checks[vnfm.CredentialsSender] == nil {
+		checks[vnfm.CredentialsSender] = d.check(vnfm.CredentialsSender, common)
 	}
 	for _, name := range slices.Sorted(maps.Keys(checks)) {
 		*problems = append(*problems, d[name].Check(checks[name])...)
 	}
+}
+
+// CheckOperation finds what a request lacks for the management drivers that are called around an operation, and for no others.
+func (d Drivers) CheckOperation(o *Operation, common vnfm.HookCheck) vnfm.Problems {
+	called := map[string]bool{}
+	for _, b := range slices.Concat(d.At(o, false), d.At(o, true)) {
+		called[b.Name] = true
+	}
+	var problems vnfm.Problems
+	checks := d.checks(common)
+	for _, name := range slices.Sorted(maps.Keys(checks)) {
+		if called[name] {
+			problems = append(problems, d[name].Check(checks[name])...)
+		}
+	}
+	return problems
+}
+
+// checks are what the drivers that the flavour names are to check, by their names.
+func (d Drivers) checks(common vnfm.HookCheck) map[string]*vnfm.HookCheck {
+	out := map[string]*vnfm.HookCheck{}
+	for _, b := range d.All(common.Flavour) {
+		if out[b.Name] == nil {
+			out[b.Name] = d.check(b.Name, common)
+		}
+		out[b.Name].Hooks = append(out[b.Name].Hooks, b.Hook)
+	}
+	return out
+}
+
+// check is what one driver is to check.
+func (d Drivers) check(name string, common vnfm.HookCheck) *vnfm.HookCheck {
+	common.Params = ownParams(d[name], common.Request.Management)
+	common.Later = common.Request.SecretsLater || len(common.Request.ParamsLater) > 0
+	return &common
 }

@@ -84,6 +84,8 @@ func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 		}
 	}
 	if v.connection != "" {
+		// The instance is found on its own VIM.
+		out.Arguments = nil
 		instance.Namespace = v.namespace
 		// The parameter means the namespace on the instance's own VIM.
 		instance.AdditionalParams = maps.Clone(t.Instance.AdditionalParams)
@@ -332,6 +334,11 @@ func (m *multiVIMDriver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte,
 // Recover implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Recover(ctx, t, r) })
+}
+
+// Find implements vnfm.InfraDriver: an instance is found on its own VIM.
+func (m *multiVIMDriver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
+	return m.targets[0].driver.Find(ctx, t, p)
 }
 
 // Resources implements vnfm.InfraDriver.

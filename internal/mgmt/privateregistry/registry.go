@@ -100,6 +100,20 @@ func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.
 	return stateOf(state), nil
 }
 
+// FindRegistry implements vnfm.RegistryDriver.
+func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]string, error) {
+	cfg, err := configOf(h.Spec, nil)
+	if err != nil {
+		return nil, err
+	}
+	c, err := remote.Dial(ctx, host(h), 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = c.Close() }()
+	return registry.Find(ctx, c, cfg)
+}
+
 // RemoveRegistry implements vnfm.RegistryDriver.
 func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data bool) error {
 	cfg, err := configOf(h.Spec, nil)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -82,66 +81,4 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *di
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
 	return instance
-}
-
-// Adopter is a model of what can be taken over although no record is of it.
-type Adopter interface {
-	// Adopt fills the state with what stands on the VIM. It returns ErrNotFound when
-	// nothing does.
-	Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespace, name string) error
-}
-
-// ImportState implements resource.ResourceWithImportState. The id is that of the
-// instance, or <vim id>/<namespace>/<name>.
-func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	manager := r.data.RequireManager(&resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	// The defaults of arguments that no record holds.
-	for name, value := range map[string]any{
-		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
-	} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
-	}
-	var state M
-	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
-	if resp.Diagnostics.HasError() {
-		return
-	}
-	instance, err := r.find(ctx, manager, req.ID)
-	adopter, adopts := any(P(&state)).(Adopter)
-	if parts := strings.Split(req.ID, "/"); adopts && errors.Is(err, vnfm.ErrNotFound) && len(parts) == 3 {
-		err = adopter.Adopt(ctx, manager, parts[0], parts[1], parts[2])
-	} else if err == nil {
-		P(&state).Common().ID = types.StringValue(instance.ID)
-	}
-	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
-		return
-	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
-}
-
-// find finds a record of the resource by its id, or by "<vim id>/<namespace>/<name>".
-func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, id string) (*vnfm.Instance, error) {
-	missing := &vnfm.NotFoundError{Kind: r.config.Noun, ID: id}
-	parts := strings.Split(id, "/")
-	if len(parts) != 3 {
-		instance, err := manager.Instance(ctx, id)
-		if err == nil && !r.config.Owns(instance) {
-			return nil, missing
-		}
-		return instance, err
-	}
-	all, err := manager.Instances(ctx, vnfm.InstanceFilter{VIMID: parts[0], Namespace: parts[1], Name: parts[2]})
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if r.config.Owns(&all[i]) {
-			return &all[i], nil
-		}
-	}
-	return nil, missing
 }

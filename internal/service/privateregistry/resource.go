@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -155,12 +157,16 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
-	seen, err := r.Data.Manager.ReadRegistry(ctx, state.ID.ValueString())
+	id := state.ID.ValueString()
+	seen, err := r.Data.Manager.ReadRegistry(ctx, id)
+	if isMissing(err, id) {
+		if !r.readLost(ctx, &state, &resp.Diagnostics) {
+			resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+			return
+		}
+		seen, err = r.Data.Manager.ReadRegistry(ctx, id)
+	}
 	switch {
-	case err != nil && seen == nil && errors.Is(err, vnfm.ErrNotFound):
-		state.Status = types.StringValue(statusUnknown)
-		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Private Registry Not in the Store",
-			fmt.Sprintf("The store of this provider configuration has no record of private registry %q (%s). The registry itself is untouched. The next apply writes the record again.", state.Name.ValueString(), state.ID.ValueString()))
 	case err != nil && errors.Is(ctx.Err(), context.Canceled), err != nil && seen == nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
@@ -226,20 +232,45 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := manager.RemoveRegistry(ctx, state.ID.ValueString(), removeImages); err != nil {
+	id := state.ID.ValueString()
+	if _, err := manager.Registry(ctx, id); isMissing(err, id) && !r.findLost(ctx, &state, &resp.Diagnostics) {
+		return
+	}
+	if err := manager.RemoveRegistry(ctx, id, removeImages); err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Remove", object(state.Name.ValueString()), err, path.Empty())
 	}
 }
 
-// ImportState implements resource.ResourceWithImportState, by id.
+// ImportState implements resource.ResourceWithImportState, by id, or by host and name. An import has no configuration to log in with:
+// of a registry that the store does not know, the state says where it is and no more, and the next apply finds it there.
 func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if _, err := manager.Registry(ctx, req.ID); err != nil {
+	host, name, byHost := strings.Cut(req.ID, "/")
+	if !byHost {
+		if _, err := manager.Registry(ctx, req.ID); err != nil {
+			tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+			return
+		}
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+		return
+	}
+	if host == "" || name == "" || strings.Contains(name, "/") {
+		resp.Diagnostics.AddError("Unable to Import "+object(req.ID), "The import takes the id of a registry, or HOST/NAME: the argument host as it is configured, and the name of the container.")
+		return
+	}
+	known, err := manager.Registries(ctx, vnfm.RegistryFilter{Host: host, Name: name})
+	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
 		return
 	}
-	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+	if len(known) > 0 {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), known[0].ID)...)
+		return
+	}
+	for attribute, value := range map[string]string{"id": uuid.NewString(), "host": host, "name": name} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(attribute), value)...)
+	}
 }

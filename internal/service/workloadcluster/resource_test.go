@@ -50,6 +50,7 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		return statecheck.ExpectKnownValue("data.vnf_capi_workload_clusters.test", tfjsonpath.New("workload_clusters").AtSliceIndex(0).AtMapKey(name), check)
 	}
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	var machines string
 	env.run(t,
 		resource.TestStep{
 			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
@@ -79,6 +80,39 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 				listed("namespace", knownvalue.StringExact(env.namespace)), listed("status", knownvalue.StringExact("READY")),
 				listed("kubernetes_version", knownvalue.StringExact("1.34.0")), listed("api_version", knownvalue.StringExact("v1beta2")),
 				statecheck.ExpectKnownValue("data.vnf_instances.test", tfjsonpath.New("instances"), knownvalue.ListSizeExact(0)),
+			},
+		},
+		resource.TestStep{
+			// The store is empty: the refresh finds the cluster.
+			PreConfig: func() {
+				machines = env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.uid}")
+				env.store.Clear(env)
+			},
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			ConfigPlanChecks:  empty,
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
+		},
+		resource.TestStep{
+			Config: env.store.Config(acctest.VIM(env, env.lab, "test"), "removed {\n  from = "+address+"\n  lifecycle { destroy = false }\n}\n"),
+		},
+		resource.TestStep{
+			// Neither state nor store know it: an import finds it, with its id. No record tells the arguments to a state.
+			PreConfig: func() { env.store.Clear(env) },
+			Config:    env.store.Config(acctest.VIM(env, env.lab, "test")),
+		},
+		resource.TestStep{
+			Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`)), ImportState: true, ResourceName: address,
+			ImportStateId: "test/" + env.namespace + "/edge", ImportStatePersist: true,
+		},
+		resource.TestStep{
+			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+			Check: func(*terraform.State) error {
+				if now := env.kubectl("get", "machines", "-o", "jsonpath={.items[*].metadata.uid}"); now != machines || now == "" {
+					return fmt.Errorf("the machines were %s and are %s", machines, now)
+				}
+				return nil
 			},
 		},
 		resource.TestStep{
@@ -112,6 +146,11 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		resource.TestStep{
 			Config:      env.config(inMemory("1.37.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
+		},
+		// A destroy over an empty store.
+		resource.TestStep{
+			PreConfig: func() { env.store.Clear(env) },
+			Config:    env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), Destroy: true,
 		},
 	)
 }

@@ -45,6 +45,8 @@ type Cluster struct {
 
 	installer Installer
 	state     state
+	// unrecorded is set as long as nothing is known of the nodes: there are none yet, or the record was lost.
+	unrecorded bool
 
 	// mu guards the connections, and who has joined while servers are made nodes.
 	mu      sync.Mutex
@@ -57,7 +59,9 @@ const bound = 8
 // openCluster reads what is known of a cluster.
 func openCluster(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
 	c := &Cluster{Settings: s, Call: call, installer: i, clients: map[string]*remote.Client{}}
-	return c, call.State.Load(&c.state)
+	err := call.State.Load(&c.state)
+	c.unrecorded = len(c.state.Nodes) == 0
+	return c, err
 }
 
 // Close ends all connections, also those of the installer.
@@ -84,7 +88,7 @@ func (c *Cluster) Run(ctx context.Context) error {
 		return c.deregister(ctx)
 	case c.Call.End:
 		return c.reconcile(ctx)
-	case len(c.state.Nodes) == 0:
+	case c.unrecorded && c.Call.Operation == vnfm.OpInstantiate:
 		return nil
 	default:
 		return c.detachLeavingNodes(ctx)
@@ -131,6 +135,9 @@ func (c *Cluster) reconcile(ctx context.Context) error {
 	if err := c.lead(ctx); err != nil {
 		return err
 	}
+	if err := c.markNodes(ctx); err != nil {
+		return err
+	}
 	if err := c.connect(ctx); err != nil {
 		return err
 	}
@@ -142,9 +149,10 @@ func (c *Cluster) reconcile(ctx context.Context) error {
 
 // lead installs, removes and adds nodes.
 func (c *Cluster) lead(ctx context.Context) error {
-	masters := c.Nodes(Master)
-	alive := slices.ContainsFunc(masters, func(n *Node) bool { return n.Joined && !n.Gone })
-	if !alive {
+	if err := c.recognize(ctx, true); err != nil {
+		return err
+	}
+	if !c.alive() {
 		// Without a master there is no cluster that anything could be removed from.
 		c.state = state{Registered: c.state.Registered}
 		if err := c.find(ctx); err != nil {
@@ -195,6 +203,11 @@ func (c *Cluster) lead(ctx context.Context) error {
 	return c.Join(ctx, added...)
 }
 
+// alive reports whether the cluster has a master.
+func (c *Cluster) alive() bool {
+	return slices.ContainsFunc(c.Nodes(Master), func(n *Node) bool { return n.Joined && !n.Gone })
+}
+
 // Join writes down that servers are nodes of the cluster now. An installer that makes one
 // node after the other calls it for each, so that an installation that is interrupted goes
 // on with the others. It is safe for concurrent use.
@@ -221,7 +234,13 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.find(ctx); err != nil {
 		return err
 	}
+	if err := c.recognize(ctx, false); err != nil {
+		return err
+	}
 	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(n *Node) bool { return n.Name == "" })
+	if c.unrecorded {
+		return nil
+	}
 	var leaving, staying []*Node
 	for _, n := range c.All() {
 		if slices.Contains(c.Call.Leaving, n.VNFC) {

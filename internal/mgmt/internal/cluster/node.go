@@ -30,6 +30,8 @@ type Node struct {
 	Cluster string `json:"cluster,omitempty"`
 	// Joined is set once the node is one of the cluster.
 	Joined bool `json:"joined,omitempty"`
+	// Marked is set once the server has the mark of the node.
+	Marked bool `json:"marked,omitempty"`
 	// Gone is set of a node whose server is not there or does not answer.
 	Gone bool `json:"-"`
 

@@ -16,13 +16,7 @@ import (
 // password is not known. Changed names the users whose lines are other ones, and those that
 // went.
 func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, changed []string, err error) {
-	lines := map[string]string{}
-	for line := range strings.Lines(string(present)) {
-		line = strings.TrimSpace(line)
-		if user, hash, ok := strings.Cut(line, ":"); ok {
-			lines[user] = hash
-		}
-	}
+	lines := usersIn(present)
 	var b strings.Builder
 	for _, user := range slices.Sorted(maps.Keys(users)) {
 		password, hash := users[user].Reveal(), lines[user]
@@ -39,4 +33,15 @@ func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, change
 		b.WriteString(user + ":" + hash + "\n")
 	}
 	return []byte(b.String()), append(changed, slices.Sorted(maps.Keys(lines))...), nil
+}
+
+// usersIn are the hashes in a file of users, by user.
+func usersIn(file []byte) map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(string(file)) {
+		if user, hash, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			out[user] = hash
+		}
+	}
+	return out
 }

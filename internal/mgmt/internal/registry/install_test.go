@@ -119,6 +119,15 @@ func TestInstall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, state, read)
 
+	// The mark on the host tells of the registry, and of users that nobody remembers.
+	known.Users = nil
+	found, err := Find(t.Context(), client, known)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"reader", "writer"}, found)
+	known.Name = "another"
+	_, err = Find(t.Context(), client, known)
+	require.ErrorIs(t, err, vnfm.ErrNoRegistry)
+
 	users := h.Read(t, c.completed().file(fileUsers))
 	c.Users["reader"] = "another password"
 	_, err = Install(t.Context(), client, c, silent)

@@ -1,0 +1,160 @@
+package kubernetes
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The fields of the Secret beside the objects: the key of the instance's digests, and its arguments.
+const (
+	digestKeyField = "digest-key"
+	argumentsField = "arguments"
+)
+
+// maxArguments bounds the arguments that are kept, in bytes: a Secret has at most 1 MiB.
+const maxArguments = 600 << 10
+
+// keptFields are the fields of the Secret. One that is empty is not there.
+type keptFields map[string][]byte
+
+func (k keptFields) equal(other keptFields) bool {
+	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[argumentsField], other[argumentsField])
+}
+
+// keptRef is the Secret beside the objects of the instance. Like the Lease it is named
+// after the instance, and it does not carry the label of the instance's objects.
+func (s *session) keptRef(ctx context.Context) (kube.Ref, error) {
+	r, err := s.client.Resource(ctx, secretKind)
+	return kube.Ref{Resource: r, Namespace: s.namespace, Name: "vnf-" + s.target.Instance.ID}, err
+}
+
+// DigestKey implements vnfm.InfraDriver.
+func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	s, err := d.connect(t, nil)
+	if err != nil {
+		return nil, err
+	}
+	ref, err := s.keptRef(ctx)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := s.readKept(ctx, ref)
+	return kept[digestKeyField], err
+}
+
+// readKept reads the Secret; nil when it does not exist.
+func (s *session) readKept(ctx context.Context, ref kube.Ref) (keptFields, error) {
+	secret, err := s.client.Get(ctx, ref)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if apierrors.IsForbidden(err) {
+		err = fmt.Errorf("%w: %w", vnfm.ErrKeyLost, err)
+	}
+	if err == nil {
+		var kept keptFields
+		if kept, err = keptIn(secret); err == nil {
+			return kept, nil
+		}
+	}
+	return nil, fmt.Errorf("reading the key of the digests of VNF instance %q: %w", s.target.Instance.Name, err)
+}
+
+// keptIn decodes the fields of the Secret.
+func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
+	out := keptFields{}
+	for _, field := range []string{digestKeyField, argumentsField} {
+		text, _, _ := unstructured.NestedString(secret.Object, "data", field)
+		value, err := base64.StdEncoding.DecodeString(text)
+		if err != nil {
+			return nil, fmt.Errorf("Secret %s/%s, field %s: %w", secret.GetNamespace(), secret.GetName(), field, err)
+		}
+		out[field] = value
+	}
+	return out, nil
+}
+
+// wantedKept are the fields that the Secret is to have: the key when a digest depends on it, and the arguments unless they are too
+// large.
+func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
+	out := keptFields{}
+	if s.rendering.UsesDigestKey() {
+		out[digestKeyField] = s.target.DigestKey
+	}
+	if s.target.Arguments == nil {
+		return out, nil
+	}
+	text, err := s.target.Arguments(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxArguments {
+		s.progress(ctx, "the arguments of the instance have %d bytes and are not kept in namespace %s: an import will show them as differences", len(text), s.namespace)
+	} else {
+		out[argumentsField] = text
+	}
+	return out, nil
+}
+
+// applyKept writes the Secret, unless it is as it should be. Without the right to Secrets
+// only the record has what would be in it.
+func (s *session) applyKept(ctx context.Context) error {
+	want, err := s.wantedKept(ctx)
+	if err != nil || len(want) == 0 {
+		return err
+	}
+	ref, err := s.keptRef(ctx)
+	if err != nil {
+		return err
+	}
+	// A Secret that cannot be read, or holds something else, is replaced.
+	if kept, err := s.readKept(ctx, ref); err == nil && kept.equal(want) {
+		return nil
+	}
+	data := map[string]any{}
+	for field, value := range want {
+		data[field] = base64.StdEncoding.EncodeToString(value)
+	}
+	body := map[string]any{
+		"apiVersion": "v1",
+		"kind":       secretKind.Kind,
+		"metadata": map[string]any{
+			"name": ref.Name, "namespace": ref.Namespace,
+			"labels":      map[string]any{labelKeyOf: s.target.Instance.ID},
+			"annotations": map[string]any{annotationInstance: s.target.Instance.Name},
+		},
+		"data": data,
+	}
+	_, err = s.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	if apierrors.IsForbidden(err) {
+		if len(want[digestKeyField]) > 0 {
+			s.progress(ctx, "no right to create a Secret in namespace %s: if the store is lost, the digests of Secrets change, and the pods that read them are replaced", s.namespace)
+		}
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("writing the key of the digests and the arguments of VNF instance %q to Secret %s/%s: %w", s.target.Instance.Name, ref.Namespace, ref.Name, err)
+	}
+	return nil
+}
+
+// deleteKept removes the Secret.
+func (s *session) deleteKept(ctx context.Context) error {
+	ref, err := s.keptRef(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.client.Delete(ctx, ref, kube.DeleteOptions{})
+	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,144 @@
+package lcm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// elsewhere is an engine with an empty store, on which the VIM has another id.
+func (w *env) elsewhere(t *testing.T, packages ...string) *env {
+	t.Helper()
+	other := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
+	other.Engine = other.open(t)
+	v, _, err := other.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+	})
+	require.NoError(t, err)
+	other.vimID = v.ID
+	for _, version := range packages {
+		other.pkg = other.onboard(t, version)
+	}
+	return other
+}
+
+// The VIM tells what was asked for: an update that asks for the same runs no operation.
+func TestAdopt(t *testing.T) {
+	w := newEnv(t)
+	spec := w.spec()
+	spec.Description, spec.Metadata = "the core", map[string]string{"site": "a"}
+	spec.LevelID, spec.ScaleLevels = "large", map[string]int{"workers": 1}
+	spec.AdditionalParams, spec.SecretParams = map[string]any{"depth": 2.0}, map[string]any{"password": "planted"}
+	spec.Heal = &vnfm.HealSpec{Trigger: "one"}
+	i := w.mustInstantiate(t, spec)
+	assert.NotContains(t, string(w.driver.found[i.ID].Arguments), "planted")
+
+	for name, place := range map[string]vnfm.InstancePlace{
+		"id":                     {ID: i.ID},
+		"name":                   {VIM: "edge", Name: "core"},
+		"namespace and name":     {VIM: "edge", Namespace: "default", Name: "core"},
+		"id of the VIM and name": {Name: "core"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			other := w.elsewhere(t, "1.0")
+			if place.VIM == "" && place.Name != "" {
+				place.VIM = other.vimID
+			}
+			place.Kind = vnfm.NetworkFunction
+			got, err := other.AdoptInstance(t.Context(), place)
+			require.NoError(t, err)
+			assert.Equal(t, i.ID, got.ID)
+			assert.Equal(t, other.vimID, got.VIMID)
+			assert.Equal(t, vnfm.StatusInstantiated, got.Status)
+			assert.Len(t, got.Inventory, 2)
+			for _, pair := range [][2]any{
+				{i.PackageID, got.PackageID}, {i.LevelID, got.LevelID}, {i.ScaleLevels, got.ScaleLevels}, {i.AdditionalParams, got.AdditionalParams},
+				{i.Description, got.Description}, {i.Metadata, got.Metadata}, {i.OperationalState, got.OperationalState}, {"one", got.HealTrigger},
+			} {
+				assert.Equal(t, pair[0], pair[1])
+			}
+			same := spec
+			same.VIMID = other.vimID
+			updated := other.mustUpdate(t, i.ID, same)
+			assert.Equal(t, got.Generation, updated.Generation)
+			assert.Empty(t, other.operations(t, i.ID))
+
+			_, err = other.AdoptInstance(t.Context(), place)
+			require.ErrorContains(t, err, "belongs to another instance of this store")
+		})
+	}
+}
+
+// What cannot be adopted is an error that says why, and leaves no record.
+func TestAdopt_errors(t *testing.T) {
+	w := newEnv(t)
+	i := w.mustInstantiate(t, w.spec())
+	other := w.elsewhere(t)
+	refused := func(p vnfm.InstancePlace, want string) {
+		t.Helper()
+		_, err := other.AdoptInstance(t.Context(), p)
+		require.ErrorContains(t, err, want)
+		all, err := other.Instances(t.Context(), vnfm.InstanceFilter{})
+		require.NoError(t, err)
+		assert.Empty(t, all)
+	}
+	place := vnfm.InstancePlace{VIM: "edge", Name: "core", Kind: vnfm.NetworkFunction}
+	refused(place, `onboard that package before the import`)
+	other.onboard(t, "1.0")
+	refused(vnfm.InstancePlace{VIM: "edge", Name: "nobody", Kind: vnfm.NetworkFunction}, `looking for network function "edge/nobody" on VIM "edge": not found`)
+	refused(vnfm.InstancePlace{VIM: "far", Name: "core"}, `the store has no VIM with the name or id "far"; it has "edge"`)
+	refused(vnfm.InstancePlace{VIM: "edge", Name: "core", Kind: vnfm.WorkloadCluster}, `belongs to a network function, with the id `+i.ID)
+
+	twin := w.driver.found[i.ID]
+	twin.ID = "0b9a2d4e-6f1c-4f0a-9d3b-2f7c1f5c8a11"
+	w.driver.found[twin.ID] = twin
+	refused(place, `"edge/core" can be one of 2 instances: `)
+	refused(vnfm.InstancePlace{ID: "7", Kind: vnfm.NetworkFunction}, "not found")
+}
+
+// Without arguments the objects tell package and name: the rest shows as a difference.
+func TestAdopt_withoutArguments(t *testing.T) {
+	w := newEnv(t)
+	spec := w.spec()
+	spec.ScaleLevels = map[string]int{"workers": 1}
+	i := w.mustInstantiate(t, spec)
+	w.driver.found[i.ID] = vnfm.FoundInstance{ID: i.ID, Name: "core", Namespace: "default", PackageID: i.PackageID}
+	got, err := w.elsewhere(t, "1.0").AdoptInstance(t.Context(), vnfm.InstancePlace{ID: i.ID, Kind: vnfm.NetworkFunction})
+	require.NoError(t, err)
+	assert.Equal(t, i.PackageID, got.PackageID)
+	assert.Empty(t, got.ScaleLevels)
+}
+
+// A destroy over an empty store names the parameters of management drivers that the state does not have, before anything goes.
+func TestTerminateWithoutParams(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	i := w.mustInstantiate(t, spec)
+	d.taken()
+	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
+	lost.Engine = lost.open(t)
+	_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
+		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+	})
+	require.NoError(t, err)
+	_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
+	require.NoError(t, err)
+	known := spec
+	known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation, Ending: true}
+	_, err = lost.RecoverInstance(t.Context(), i.ID, known)
+	require.NoError(t, err)
+	err = lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
+	require.ErrorContains(t, err, "the password is missing")
+	require.ErrorContains(t, err, "run terraform apply once")
+	assert.Empty(t, d.taken())
+	assert.Len(t, w.driver.objects, 2)
+	assert.Empty(t, lost.operations(t, i.ID))
+
+	// An apply takes them from the configuration.
+	lost.mustUpdate(t, i.ID, spec)
+	require.NoError(t, lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
+	assert.Equal(t, []string{"TERMINATE terminate_start", "TERMINATE terminate_end"}, d.taken())
+	assert.Empty(t, w.driver.objects)
+}

@@ -1,0 +1,120 @@
+package base
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Adopter is a model of what can be taken over although neither a record nor its VIM tell how it was asked for.
+type Adopter interface {
+	// Adopt fills the state with what stands on the VIM. It returns ErrNotFound when
+	// nothing does.
+	Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespace, name string) error
+}
+
+// ImportState implements resource.ResourceWithImportState. An instance that the store does not know is looked for on its VIM.
+func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
+	manager := r.data.RequireManager(&resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	// The defaults of arguments that no record holds.
+	for name, value := range map[string]any{
+		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
+	} {
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
+	}
+	var state M
+	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	if err := r.importInto(ctx, manager, &state, req.ID); err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
+		return
+	}
+	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// importInto finds what a text names, in the store or else on its VIM, and fills the state.
+func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string) error {
+	place, ok := vnfm.ParseInstancePlace(text)
+	if !ok {
+		return fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.InstancePlaceFormat)
+	}
+	vimID := place.VIM
+	if place.VIM != "" {
+		vim, err := vimNamed(ctx, manager, place.VIM)
+		if err != nil {
+			return err
+		}
+		vimID = vim.ID
+		if place.Namespace == "" {
+			place.Namespace = vim.DefaultNamespace()
+		}
+	}
+	instance, err := r.find(ctx, manager, place, vimID)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		place.Kind = r.config.kind()
+		instance, err = manager.AdoptInstance(ctx, place)
+		adopter, adopts := any(state).(Adopter)
+		if errors.Is(err, vnfm.ErrNotFound) && adopts && place.ID == "" {
+			return adopter.Adopt(ctx, manager, vimID, place.Namespace, place.Name)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	state.Common().ID = types.StringValue(instance.ID)
+	return nil
+}
+
+// vimNamed is the VIM with an id or a name.
+func vimNamed(ctx context.Context, manager vnfm.Manager, text string) (*vnfm.VIM, error) {
+	vim, err := manager.VIM(ctx, text)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		vim, err = manager.VIMByName(ctx, text)
+	}
+	if errors.Is(err, vnfm.ErrNotFound) {
+		return nil, fmt.Errorf("%w; register the VIM first: terraform apply with -target and the address of its vnf_vim", err)
+	}
+	return vim, err
+}
+
+// kind is what the instances of the resource are.
+func (c *Config) kind() vnfm.InstanceKind {
+	if c.Owns(&vnfm.Instance{}) {
+		return vnfm.NetworkFunction
+	}
+	return vnfm.WorkloadCluster
+}
+
+// find finds the record of a place.
+func (r *InstanceResource[M, P]) find(ctx context.Context, manager vnfm.Manager, place vnfm.InstancePlace, vimID string) (*vnfm.Instance, error) {
+	missing := &vnfm.NotFoundError{Kind: r.config.Noun, ID: place.String()}
+	if place.ID != "" {
+		instance, err := manager.Instance(ctx, place.ID)
+		if err == nil && !r.config.Owns(instance) {
+			return nil, missing
+		}
+		return instance, err
+	}
+	all, err := manager.Instances(ctx, vnfm.InstanceFilter{VIMID: vimID, Namespace: place.Namespace, Name: place.Name})
+	if err != nil {
+		return nil, err
+	}
+	for i := range all {
+		if r.config.Owns(&all[i]) {
+			return &all[i], nil
+		}
+	}
+	return nil, missing
+}
