@@ -48,7 +48,7 @@ func TestBundle(t *testing.T) {
 	require.NoError(t, putFile(t.Context(), s, p, rest[0]))
 	cache := &contentCache{}
 	for range 2 {
-		c := newContent(s, cache, p.Files, bundle)
+		c := newContent(s, cache, p.Files, bundle, "")
 		for name, want := range files {
 			if got, err := fs.ReadFile(c, name); err != nil || !bytes.Equal(got, want) {
 				t.Errorf("%s: %d bytes, %v", name, len(got), err)
@@ -57,7 +57,7 @@ func TestBundle(t *testing.T) {
 		// Once read, it is not read again.
 		require.NoError(t, s.DeleteBlob(t.Context(), bundle))
 	}
-	if _, err := fs.ReadFile(newContent(s, &contentCache{}, p.Files, bundle), "a.yaml"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "apply the package again") {
+	if _, err := fs.ReadFile(newContent(s, &contentCache{}, p.Files, bundle, ""), "a.yaml"); !errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "apply the package again") {
 		t.Errorf("a lost bundle is %v", err)
 	}
 }

@@ -56,7 +56,7 @@ func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageReco
 		return nil, err
 	}
 	p := en.Value.Package
-	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle)
+	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.Location)
 	return &p, nil
 }
 
@@ -95,8 +95,10 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		return nil, nil, err
 	}
 	err = c.keepContents(ctx, s, func() (digests []string, err error) {
-		en.Value.Bundle, digests, err = c.putFiles(ctx, s, r.pkg)
-		return digests, err
+		left := &leftOut{location: locationOf(spec.Source)}
+		en.Value.Bundle, digests, err = c.putFiles(ctx, s, r.pkg, left)
+		en.Value.Origin.Location = left.usedLocation()
+		return left.without(digests), err
 	}, func(ctx context.Context) error {
 		err := en.Create(ctx, s)
 		if errors.Is(err, store.ErrExists) {
@@ -133,8 +135,8 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 
 // putFiles keeps all files of a package: the small ones in a bundle, of which it
 // returns the digest, and the others several at a time, since each waits for the disk.
-// It returns the digests of the contents that this makes.
-func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) (bundle string, digests []string, err error) {
+// It returns the digests of the contents that this makes; those that are too large are noted in left.
+func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package, left *leftOut) (bundle string, digests []string, err error) {
 	bundle, rest, err := putBundle(ctx, s, p)
 	if err != nil {
 		return "", nil, err
@@ -154,7 +156,7 @@ func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package) 
 			break
 		}
 		group.Go(func() error {
-			if err := putFile(work, s, p, f); err != nil {
+			if err := left.note(f, putFile(work, s, p, f)); err != nil {
 				cancel(err)
 			}
 			return nil

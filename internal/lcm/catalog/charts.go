@@ -204,7 +204,7 @@ func (c *Catalog) ChartContent(ctx context.Context, source *vnfm.ChartSource) (f
 		return nil, nil, err
 	}
 	files := []vnfm.PackageFile{{Path: archiveName, Digest: chart.Digest, Size: en.Value.Size}}
-	return newContent(s, &c.contents, files, ""), files, nil
+	return newContent(s, &c.contents, files, "", ""), files, nil
 }
 
 // unusedChartAge is how long a chart that no instance has is kept: somebody may have

@@ -24,6 +24,8 @@ type content struct {
 	// package whose files are all contents of their own.
 	bundle string
 	cache  *contentCache
+	// location is the source of large files that the store does not keep, empty when it has all.
+	location string
 	// directories are found out when they are first asked for.
 	directories func() map[string][]string
 }
@@ -34,8 +36,8 @@ var (
 	_ fs.StatFS     = (*content)(nil)
 )
 
-func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile, bundle string) *content {
-	c := &content{store: s, cache: cache, bundle: bundle, files: make(map[string]vnfm.PackageFile, len(files))}
+func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile, bundle, location string) *content {
+	c := &content{store: s, cache: cache, bundle: bundle, location: location, files: make(map[string]vnfm.PackageFile, len(files))}
 	for _, f := range files {
 		c.files[f.Path] = f
 	}
@@ -70,7 +72,7 @@ func (c *content) Open(name string) (fs.File, error) {
 		}
 	}
 	if f.Size > maxCachedFile {
-		r, err := c.open(f.Digest)
+		r, err := c.openLarge(f)
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}

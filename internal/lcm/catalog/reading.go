@@ -56,7 +56,9 @@ func (r *packageRecord) contents() []string {
 // origin identifies one reading of a source.
 type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
-	Source    string            `json:"source"`
+	Source string `json:"source"`
+	// Location is the source itself where a content is larger than the store keeps and is read there; empty otherwise.
+	Location  string            `json:"location,omitempty"`
 	Checksum  string            `json:"checksum,omitempty"`
 	ETag      string            `json:"etag,omitempty"`
 	Integrity string            `json:"integrity"`

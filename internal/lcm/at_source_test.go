@@ -1,0 +1,101 @@
+package lcm_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// bounded is a store that keeps contents up to 1.5 MiB, as remote ones have a bound.
+type bounded struct {
+	store.Store
+	store.EncodedBlobs
+}
+
+func (s bounded) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
+	var content bytes.Buffer
+	if err := encode(&content); err != nil {
+		return err
+	}
+	if content.Len() > 3<<19 {
+		return &store.TooLargeError{What: "content " + digest, Size: int64(content.Len()), Limit: 3 << 19}
+	}
+	return s.EncodedBlobs.PutEncoded(ctx, digest, func(w io.Writer) error {
+		_, err := content.WriteTo(w)
+		return err
+	})
+}
+
+// bound returns another engine on the same store, with a bound.
+func (w *env) bound(t *testing.T) *lcm.Engine {
+	t.Helper()
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
+	require.NoError(t, err)
+	e := lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(ctx context.Context) (store.Store, error) {
+		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
+		if err != nil {
+			return nil, err
+		}
+		encoded, ok := db.(store.EncodedBlobs)
+		if !ok {
+			return nil, errors.New("the store keeps no encoded contents")
+		}
+		return bounded{Store: db, EncodedBlobs: encoded}, nil
+	}})
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	return e
+}
+
+// TestLargeFilesStayAtTheirSource onboards a package with a file beyond the bound of the store. It is read at the source, another file
+// is not taken for it, and a source that has gone is no obstacle to a removal.
+func TestLargeFilesStayAtTheirSource(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	dir := filepath.Join(w.sources, "large")
+	writePackage(t, dir, "4.0")
+	image, image2 := bytes.Repeat([]byte("image"), 1<<19), bytes.Repeat([]byte("other"), 1<<19)
+	at := filepath.Join(dir, "Files", "image.img")
+	require.NoError(t, os.WriteFile(at, image, 0o600))
+	p := onboardAs(t, w.bound(t), "large", dir)
+
+	// Each is a new process.
+	read := func() ([]byte, error) {
+		p, err := w.bound(t).Package(t.Context(), p.ID)
+		require.NoError(t, err)
+		return fs.ReadFile(p.Content, "Files/image.img")
+	}
+	got, err := read()
+	require.NoError(t, err)
+	require.True(t, bytes.Equal(image, got))
+
+	require.NoError(t, os.WriteFile(at, image2, 0o600))
+	_, err = read()
+	require.ErrorContains(t, err, "reading Files/image.img: the file has 2621440 bytes, more than the store keeps, and is read from the source of its package, "+dir+
+		": it does not hold the file with the digest "+store.Digest(image)+" any more")
+
+	require.NoError(t, os.RemoveAll(dir))
+	_, err = read()
+	require.ErrorContains(t, err, "bring the source back, or onboard the package from another one")
+	known, err := w.bound(t).Package(t.Context(), p.ID)
+	require.NoError(t, err)
+	_, err = fs.ReadFile(known.Content, "Files/a.yaml")
+	require.NoError(t, err, "the store has the small files")
+
+	e := w.bound(t)
+	require.NoError(t, e.ReleasePackage(t.Context(), p.ID, ""))
+	_, err = e.Package(t.Context(), p.ID)
+	require.ErrorIs(t, err, vnfm.ErrNotFound)
+}

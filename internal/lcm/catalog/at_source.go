@@ -1,0 +1,127 @@
+package catalog
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// A store bounds the size of a content. A file beyond the bound, such as an image, stays at the source of its package, and whoever
+// opens it reads it there. Its digest is that of the record: another file is never taken for it.
+
+// locationOf returns the source as it may be in a record, empty for a URL that may hold a token.
+func locationOf(source string) string {
+	if endpoint.IsHTTP(source) && fetch.Redact(source) != source {
+		return ""
+	}
+	return source
+}
+
+// leftOut notes the files that stay at a source. It is safe for concurrent use.
+type leftOut struct {
+	// location is the source, empty when a record must not have it.
+	location string
+
+	mu      sync.Mutex
+	digests []string
+}
+
+// note returns the error of storing a file, nil for one that stays at the source.
+func (l *leftOut) note(f vnfm.PackageFile, err error) error {
+	if _, tooLarge := errors.AsType[*store.TooLargeError](err); !tooLarge {
+		return err
+	}
+	if l.location == "" {
+		return fmt.Errorf("%w: a larger file is read from the source of the package when it is needed, which a URL with a user name or a query cannot be, "+
+			"since it may hold a token: give the source without them, or as a path", err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.digests = append(l.digests, f.Digest)
+	return nil
+}
+
+// without returns the digests but for those of the files that stay at the source.
+func (l *leftOut) without(digests []string) []string {
+	return slices.DeleteFunc(digests, func(digest string) bool { return slices.Contains(l.digests, digest) })
+}
+
+// usedLocation is the source, empty when nothing stays there.
+func (l *leftOut) usedLocation() string {
+	if len(l.digests) == 0 {
+		return ""
+	}
+	return l.location
+}
+
+// openLarge opens a large file in the store, or at the source of the package.
+func (c *content) openLarge(f vnfm.PackageFile) (io.ReadCloser, error) {
+	if c.location == "" {
+		return c.open(f.Digest)
+	}
+	r, err := c.store.OpenBlob(context.Background(), f.Digest)
+	if !errors.Is(err, store.ErrNotFound) {
+		return r, err
+	}
+	r, err = openAtSource(context.Background(), c.location, f)
+	if err != nil {
+		return nil, fmt.Errorf("the file has %d bytes, more than the store keeps, and is read from the source of its package, %s: %w; "+
+			"bring the source back, or onboard the package from another one", f.Size, c.location, err)
+	}
+	return r, nil
+}
+
+// openAtSource opens a file of a package at its source. A download is removed when the file is closed, at the latest.
+func openAtSource(ctx context.Context, source string, f vnfm.PackageFile) (io.ReadCloser, error) {
+	src, err := openSource(ctx, source, "", "")
+	if err != nil {
+		return nil, err
+	}
+	// The package was verified when it was onboarded, and the digest tells that the file is the same.
+	archive, _, problems, err := csar.OpenFile(src.file, csar.Options{ //nolint:contextcheck // The archive has the budget of its own.
+		Integrity: csar.IntegrityWarn, Signature: csar.SignatureIgnore,
+	}, csar.DefaultLimits())
+	src.remove()
+	if err != nil {
+		return nil, err
+	}
+	if archive == nil {
+		return nil, problems.Err()
+	}
+	for _, there := range archive.Files() {
+		if there.Digest != f.Digest {
+			continue
+		}
+		var file fs.File
+		if file, err = archive.Open(there.Path); err == nil {
+			return store.VerifyBlob(file, closers{file, archive}, f.Digest), nil
+		}
+		break
+	}
+	if err == nil {
+		err = fmt.Errorf("it does not hold the file with the digest %s any more", f.Digest)
+	}
+	return nil, errors.Join(err, archive.Close())
+}
+
+// closers closes all.
+type closers []io.Closer
+
+// Close implements io.Closer.
+func (c closers) Close() error {
+	var errs []error
+	for _, each := range c {
+		errs = append(errs, each.Close())
+	}
+	return errors.Join(errs...)
+}
