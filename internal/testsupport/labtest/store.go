@@ -20,7 +20,11 @@ func (e Env) StoreToken(t testing.TB, namespace, account string) string {
 		`{"apiVersion":"authentication.k8s.io/v1","kind":"TokenRequest","spec":{}}`, nil)
 	require.NoError(t, err)
 	defer func() { _ = answer.Body.Close() }()
-	var token struct{ Status struct{ Token string } }
+	var token struct {
+		Status struct {
+			Token string `json:"token"`
+		} `json:"status"`
+	}
 	require.NoError(t, json.NewDecoder(answer.Body).Decode(&token))
 	require.NotEmpty(t, token.Status.Token)
 	return token.Status.Token
