@@ -75,7 +75,7 @@ func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
 		text, _, _ := unstructured.NestedString(secret.Object, "data", field)
 		value, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
-			return nil, fmt.Errorf("reading field %[3]s of Secret %[1]s/%[2]s: %[4]w", secret.GetNamespace(), secret.GetName(), field, err)
+			return nil, fmt.Errorf("reading field %s of Secret %s/%s: %w", field, secret.GetNamespace(), secret.GetName(), err)
 		}
 		out[field] = value
 	}
