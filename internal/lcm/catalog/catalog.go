@@ -232,6 +232,23 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 	return c.Package(ctx, id)
 }
 
+// KnownPackage implements vnfm.Manager.
+func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackage, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return vnfm.KnownPackage{}, err
+	}
+	en, err := getPackage(ctx, s, id)
+	if err != nil {
+		return vnfm.KnownPackage{}, err
+	}
+	o := en.Value.Origin
+	if o.Plain == "" {
+		return vnfm.KnownPackage{}, records.NotFound(store.KindPackage, id)
+	}
+	return vnfm.KnownPackage{ID: id, Name: en.Value.Name, Source: o.Plain, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust}, nil
+}
+
 // HoldPackage implements vnfm.Manager.
 func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) error {
 	s, err := c.cfg.Store(ctx)

@@ -56,7 +56,9 @@ func (r *packageRecord) contents() []string {
 // origin identifies one reading of a source.
 type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
-	Source    string            `json:"source"`
+	Source string `json:"source"`
+	// Plain is the source where it cannot: a path, or a URL without user information and query.
+	Plain     string            `json:"plain,omitempty"`
 	Checksum  string            `json:"checksum,omitempty"`
 	ETag      string            `json:"etag,omitempty"`
 	Integrity string            `json:"integrity"`
@@ -66,7 +68,11 @@ type origin struct {
 
 func originOf(spec vnfm.PackageSpec) origin {
 	sum := sha256.Sum256([]byte(spec.Source))
-	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
+	o := origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
+	if redactSource(spec.Source) == spec.Source {
+		o.Plain = spec.Source
+	}
+	return o
 }
 
 // verifiedAs reports whether a package of origin o has passed the checks that spec asks for.
