@@ -191,6 +191,13 @@ func authenticate(cfg Config, way string, machine bool, problems *vnfm.Problems)
 			problems.Invalid(way, "the kubeconfig cannot be used", err.Error())
 			return access{incomplete: true}
 		}
+		if conn.Renew == nil {
+			return a
+		}
+		if a, err = renewableAccess(a, conn); err != nil {
+			problems.Invalid(way, "the kubeconfig cannot be used", err.Error())
+			return access{incomplete: true}
+		}
 		return a
 	case vnfm.ArgumentTokenFile:
 		return access{source: &tokenFile{path: expandHome(conn.TokenFile)}}

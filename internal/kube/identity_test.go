@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"context"
 	"crypto/tls"
 	"encoding/json"
 	"encoding/pem"
@@ -369,6 +370,46 @@ func TestKubeconfigFile(t *testing.T) {
 				t.Errorf("got %v", err)
 			}
 		})
+	}
+}
+
+// TestKubeconfigOfAClusterIsReadAgain replaces the kubeconfig of a workload cluster on its management
+// cluster while the client lives.
+func TestKubeconfigOfAClusterIsReadAgain(t *testing.T) {
+	t.Parallel()
+	g := newGate(t, "token-1")
+	config := func(token string) vnfm.Secret {
+		return vnfm.Secret(strings.Replace(kubeconfigOf("", "token: "+token), "https://api.example.org:6443", g.URL, 1))
+	}
+	present, reads := config("token-1"), 0
+	c := newClient(t, Config{VIM: "edge", Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: present}, Connection: vnfm.KubernetesConnection{
+		KubeconfigRef: &vnfm.ClusterRef{VIMID: "m", Namespace: "clusters", Name: "edge"},
+		Renew: func(context.Context) (vnfm.Secret, error) {
+			reads++
+			return present, nil
+		},
+	}})
+	require.NoError(t, g.read(t, c))
+	require.Zero(t, reads)
+	g.accept("token-2")
+	present = config("token-2")
+	require.NoError(t, g.read(t, c))
+	require.NoError(t, g.read(t, c))
+	require.Equal(t, 1, reads)
+	g.saw(t, "token-1", "token-2", "token-2")
+	g.accept("token-3")
+	err := g.read(t, c)
+	var refused *CredentialsError
+	if !errors.As(err, &refused) {
+		t.Fatalf("got %v", err)
+	}
+	require.Equal(t, 2, reads)
+	mustSay(t, err, "the kubeconfig of workload cluster clusters/edge on its management cluster", "they were read again")
+	// Credentials of another server are not sent to this one.
+	g.accept("token-4")
+	present = vnfm.Secret(kubeconfigOf("", "token: token-4"))
+	if err := g.read(t, c); err == nil || !strings.Contains(err.Error(), "it names another server now") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -112,6 +113,9 @@ func TestDownloads(t *testing.T) {
 	if _, problems, err = w.OnboardPackage(t.Context(), spec, read.ID); err != nil || problems.HasErrors() {
 		t.Fatal(err, problems)
 	}
+	if known, err := w.KnownPackage(t.Context(), read.ID); !errors.Is(err, vnfm.ErrNotFound) {
+		t.Errorf("a URL that may hold a token would go into Terraform's state: %v, %v", known, err)
+	}
 	if got := s.complete.Load(); got != 2 {
 		t.Errorf("%d downloads for plan and apply", got)
 	}
@@ -163,6 +167,9 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 		}
 		ids[i] = p.ID
 	}
+	known, err := w.KnownPackage(t.Context(), ids[0])
+	require.NoError(t, err)
+	require.Equal(t, specs[0], known.Spec())
 	spec := w.spec()
 	spec.PackageID = ids[0]
 	i := w.mustInstantiate(t, spec)

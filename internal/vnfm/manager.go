@@ -61,6 +61,9 @@ type PackageManager interface {
 	// Packages lists records in the order of their creation, superseded versions included. They
 	// have no Content, and their VDUs none of the parts that are sealed.
 	Packages(ctx context.Context, filter PackageFilter) ([]Package, error)
+	// KnownPackage is what the package is onboarded with again when the store has lost it. It is
+	// ErrNotFound without a record, and for a source that can hold a secret.
+	KnownPackage(ctx context.Context, id string) (KnownPackage, error)
 	// HoldPackage is Package for a resource of Terraform that has a share (see PackageSpec), which is noted.
 	HoldPackage(ctx context.Context, id, share string) (*Package, error)
 	// ReleasePackage gives a share up. The package is removed as soon as nobody has a share of it and

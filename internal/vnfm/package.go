@@ -26,6 +26,22 @@ type PackageSpec struct {
 	Share string
 }
 
+// KnownPackage is what Terraform's state keeps of the package of an instance.
+type KnownPackage struct {
+	ID string `json:"id"`
+	// Name, Source, Integrity, Signature and Trust are those of the PackageSpec.
+	Name      string       `json:"name"`
+	Source    string       `json:"source"`
+	Integrity string       `json:"integrity,omitempty"`
+	Signature string       `json:"signature,omitempty"`
+	Trust     PackageTrust `json:"trust"`
+}
+
+// Spec is what the package is read with again. Its id tells whether that is the same content.
+func (k KnownPackage) Spec() PackageSpec {
+	return PackageSpec{Name: k.Name, Source: k.Source, Integrity: k.Integrity, Signature: k.Signature, Trust: k.Trust}
+}
+
 // PackageTrust says whose signatures of packages count.
 type PackageTrust struct {
 	// Roots are the certificates that a signer's chain must end at, PEM; empty trusts nobody.

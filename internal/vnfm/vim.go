@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -122,6 +123,8 @@ type KubernetesConnection struct {
 	KubeconfigRef *ClusterRef `json:"kubeconfig_ref,omitempty"`
 	// PerRun says that the connection came with this run, for errors.
 	PerRun bool `json:"-"`
+	// Renew, when set, reads the credential "kubeconfig" again after the server refused it.
+	Renew func(ctx context.Context) (Secret, error) `json:"-"`
 }
 
 // ExecPlugin is a program that prints an ExecCredential, as those that kubeconfigs name do.

@@ -10,8 +10,6 @@ import (
 	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,12 +17,12 @@ import (
 // A store bounds the size of a content. A file beyond the bound, such as an image, stays at the source of its package, and whoever
 // opens it reads it there. Its digest is that of the record: another file is never taken for it.
 
-// locationOf returns the source as it may be in a record, empty for a URL that may hold a token.
-func locationOf(source string) string {
-	if endpoint.IsHTTP(source) && fetch.Redact(source) != source {
+// filesAtSource is the source at which large files are, empty when the store has all.
+func (o *origin) filesAtSource() string {
+	if !o.AtSource {
 		return ""
 	}
-	return source
+	return o.Location
 }
 
 // leftOut notes the files that stay at a source. It is safe for concurrent use.
@@ -54,14 +52,6 @@ func (l *leftOut) note(f vnfm.PackageFile, err error) error {
 // without returns the digests but for those of the files that stay at the source.
 func (l *leftOut) without(digests []string) []string {
 	return slices.DeleteFunc(digests, func(digest string) bool { return slices.Contains(l.digests, digest) })
-}
-
-// usedLocation is the source, empty when nothing stays there.
-func (l *leftOut) usedLocation() string {
-	if len(l.digests) == 0 {
-		return ""
-	}
-	return l.location
 }
 
 // openLarge opens a large file in the store, or at the source of the package.

@@ -56,7 +56,7 @@ func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageReco
 		return nil, err
 	}
 	p := en.Value.Package
-	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.Location)
+	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.filesAtSource())
 	return &p, nil
 }
 
@@ -95,9 +95,9 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		return nil, nil, err
 	}
 	err = c.keepContents(ctx, s, func() (digests []string, err error) {
-		left := &leftOut{location: locationOf(spec.Source)}
+		left := &leftOut{location: en.Value.Origin.Location}
 		en.Value.Bundle, digests, err = c.putFiles(ctx, s, r.pkg, left)
-		en.Value.Origin.Location = left.usedLocation()
+		en.Value.Origin.AtSource = len(left.digests) > 0
 		return left.without(digests), err
 	}, func(ctx context.Context) error {
 		err := en.Create(ctx, s)
@@ -232,6 +232,23 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 		return p, nil
 	}
 	return c.Package(ctx, id)
+}
+
+// KnownPackage implements vnfm.Manager.
+func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackage, error) {
+	s, err := c.cfg.Store(ctx)
+	if err != nil {
+		return vnfm.KnownPackage{}, err
+	}
+	en, err := getPackage(ctx, s, id)
+	if err != nil {
+		return vnfm.KnownPackage{}, err
+	}
+	o := en.Value.Origin
+	if o.Location == "" {
+		return vnfm.KnownPackage{}, records.NotFound(store.KindPackage, id)
+	}
+	return vnfm.KnownPackage{ID: id, Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust}, nil
 }
 
 // HoldPackage implements vnfm.Manager.

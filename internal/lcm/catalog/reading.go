@@ -57,8 +57,10 @@ func (r *packageRecord) contents() []string {
 type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
 	Source string `json:"source"`
-	// Location is the source itself where a content is larger than the store keeps and is read there; empty otherwise.
-	Location  string            `json:"location,omitempty"`
+	// Location is the source itself, empty where it may hold a token.
+	Location string `json:"location,omitempty"`
+	// AtSource says that files which are larger than the store keeps are read there.
+	AtSource  bool              `json:"at_source,omitempty"`
 	Checksum  string            `json:"checksum,omitempty"`
 	ETag      string            `json:"etag,omitempty"`
 	Integrity string            `json:"integrity"`
@@ -68,7 +70,11 @@ type origin struct {
 
 func originOf(spec vnfm.PackageSpec) origin {
 	sum := sha256.Sum256([]byte(spec.Source))
-	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
+	o := origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
+	if redactSource(spec.Source) == spec.Source {
+		o.Location = spec.Source
+	}
+	return o
 }
 
 // verifiedAs reports whether a package of origin o has passed the checks that spec asks for.

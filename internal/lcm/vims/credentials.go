@@ -47,7 +47,7 @@ func (m *Manager) Open(ctx context.Context, id string) (*vnfm.VIM, vnfm.Credenti
 	if perRun {
 		return &v.VIM, creds, m.verify(ctx, &v.VIM, creds)
 	}
-	creds, err = m.liveCredentials(ctx, v.Kubernetes, creds)
+	v.Kubernetes, creds, err = m.liveCredentials(ctx, v.Kubernetes, creds)
 	return &v.VIM, creds, err
 }
 
@@ -84,22 +84,32 @@ func (m *Manager) openVIM(ctx context.Context, id string) (*opened, vnfm.Credent
 	return &opened{VIM: en.Value.VIM, own: en.Value.VIM}, creds, false, nil
 }
 
-// liveCredentials returns the credentials of a connection. Those of a workload
-// cluster are read from its management cluster, so that a rotation is followed.
-func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (vnfm.Credentials, error) {
+// liveCredentials returns a connection and its credentials. Those of a workload cluster are read from its
+// management cluster, and again when the cluster refuses them, so that a rotation is followed.
+func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnection, creds vnfm.Credentials) (*vnfm.KubernetesConnection, vnfm.Credentials, error) {
 	if c == nil || c.KubeconfigRef == nil || creds[vnfm.CredentialKubeconfig] != "" {
-		return creds, nil
+		return c, creds, nil
 	}
-	k, err := m.cfg.Kubeconfig(ctx, *c.KubeconfigRef)
+	live := *c
+	live.Renew = func(ctx context.Context) (vnfm.Secret, error) { return m.liveKubeconfig(ctx, *c.KubeconfigRef) }
+	text, err := live.Renew(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", c.KubeconfigRef.Namespace, c.KubeconfigRef.Name, err)
+		return nil, nil, err
 	}
-	if err := k.Expired(*c.KubeconfigRef); err != nil {
-		return nil, err
+	return &live, vnfm.Credentials{vnfm.CredentialKubeconfig: text}, nil
+}
+
+// liveKubeconfig reads the kubeconfig of a workload cluster from its management cluster.
+func (m *Manager) liveKubeconfig(ctx context.Context, ref vnfm.ClusterRef) (vnfm.Secret, error) {
+	k, err := m.cfg.Kubeconfig(ctx, ref)
+	if err != nil {
+		return "", fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", ref.Namespace, ref.Name, err)
 	}
-	live := vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}
-	concealCredentials(ctx, live)
-	return live, nil
+	if err := k.Expired(ref); err != nil {
+		return "", err
+	}
+	concealCredentials(ctx, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
+	return k.Raw, nil
 }
 
 // recordDestination is the destination in a record of a VIM. A record that has the provider read

@@ -92,7 +92,7 @@ func (m *Manager) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMChec
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}
-	if spec.Credentials, err = m.liveCredentials(ctx, spec.Kubernetes, spec.Credentials); err != nil {
+	if spec.Kubernetes, spec.Credentials, err = m.liveCredentials(ctx, spec.Kubernetes, spec.Credentials); err != nil {
 		return vnfm.VIMCheck{}, err
 	}
 	// A management driver registers a VIM in the middle of an operation.
@@ -332,7 +332,7 @@ func (m *Manager) CheckRegisteredVIM(ctx context.Context, id string, limit time.
 		ctx, cancel = context.WithTimeout(ctx, limit)
 		defer cancel()
 	}
-	if creds, err = m.liveCredentials(ctx, v.Kubernetes, creds); err != nil {
+	if v.Kubernetes, creds, err = m.liveCredentials(ctx, v.Kubernetes, creds); err != nil {
 		return nil, err
 	}
 	spec := v.Spec(creds)

@@ -39,6 +39,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
 	r.fillObjects(ctx, m, manager, instance.ID, spec)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
+	r.keepPackage(context.WithoutCancel(ctx), nil, resp.Private, instance, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
@@ -128,7 +129,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.Known = r.known(before)
-	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
+	if err := r.ensureAll(ctx, before, req.Private, &resp.Diagnostics); err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
 		return
 	}
@@ -144,6 +145,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 			m.Common().Generation = planned
 		}
 		r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
+		r.keepPackage(context.WithoutCancel(ctx), req.Private, resp.Private, instance, &resp.Diagnostics)
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}

@@ -55,7 +55,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	defer hide()
 	m.SetPreviewUnknown(&config)
 	if known && enough && manager != nil {
-		r.preview(ctx, m, idOf[M, P](state), spec, &resp.Diagnostics)
+		r.preview(ctx, m, idOf[M, P](state), spec, req.Private, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -90,8 +90,11 @@ func idOf[M any, P Model[M]](state *M) string {
 
 // preview fills the planned objects and counts of the instance. A missing VIM or package is
 // registered by the same apply.
-func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
+	if errors.Is(err, vnfm.ErrNotFound) && r.readPackage(ctx, private, err, diags) {
+		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
+	}
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return
 	}

@@ -30,23 +30,24 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	instance := r.refresh(ctx, &state, &resp.Diagnostics)
+	instance := r.refresh(ctx, &state, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if instance != nil {
 		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
+		r.keepPackage(ctx, req.Private, resp.Private, instance, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
 // refresh reads record and VIM into the state. It returns the record, nil when there is none.
-func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, diags *diag.Diagnostics) *vnfm.Instance {
+func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) *vnfm.Instance {
 	common := state.Common()
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
 	if isMissing(err, id) {
-		recovered, recoverErr := r.recover(ctx, state, false)
+		recovered, recoverErr := r.recoverAll(ctx, state, private, diags)
 		if recoverErr != nil {
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))
 			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),

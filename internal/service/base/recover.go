@@ -54,3 +54,28 @@ func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bo
 	spec.Known.Ending = ending
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
+
+// recoverAll writes the record of an instance again, and before it that of its package.
+func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
+	if err := r.ensurePackage(ctx, private, diags); err != nil {
+		return nil, err
+	}
+	return r.recover(ctx, state, false)
+}
+
+// ensureAll writes the records again that an update needs and that the store has lost since the plan: those of the VIMs, of the
+// package, and of the instance as the state says that it is. Where the instance cannot be recovered so, the update does it from what
+// is planned.
+func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) error {
+	if err := r.ensureVIMs(ctx, private, diags); err != nil {
+		return err
+	}
+	id := state.Common().ID.ValueString()
+	if _, err := r.data.Manager.Instance(ctx, id); !isMissing(err, id) {
+		// Another error is the update's to tell.
+		return nil
+	}
+	// What stands in the way meets the update too, which has more arguments than the state.
+	_, _ = r.recoverAll(ctx, state, private, diags)
+	return nil
+}

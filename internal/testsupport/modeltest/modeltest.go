@@ -277,6 +277,8 @@ func (g *goFiller) fill(path string, v reflect.Value) {
 			return
 		}
 		v.Set(reflect.ValueOf(fmt.Sprintf("text%d", g.leaf(path))))
+	case reflect.Func:
+		// It is no data.
 	case reflect.String:
 		v.SetString(fmt.Sprintf("text%d", g.leaf(path)))
 	case reflect.Bool:

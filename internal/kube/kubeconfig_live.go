@@ -1,0 +1,94 @@
+package kube
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// liveKubeconfig gives the credentials of a kubeconfig that somebody else keeps, as Cluster API does those of
+// workload clusters. It is read again when they are refused.
+type liveKubeconfig struct {
+	name    string
+	context string
+	read    func(ctx context.Context) (vnfm.Secret, error)
+	// server is the address in the kubeconfig, to which the credentials belong.
+	server string
+
+	mu   sync.Mutex
+	last *identity
+}
+
+// renewableAccess is the access of a kubeconfig whose connection can read it again.
+func renewableAccess(a access, conn vnfm.KubernetesConnection) (access, error) {
+	who, err := a.identity()
+	if err != nil {
+		return access{}, err
+	}
+	name := "the kubeconfig"
+	if ref := conn.KubeconfigRef; ref != nil {
+		name = fmt.Sprintf("the kubeconfig of workload cluster %s/%s on its management cluster", ref.Namespace, ref.Name)
+	}
+	source := &liveKubeconfig{name: name, context: conn.KubeconfigContext, read: conn.Renew, server: a.endpoint, last: who}
+	return access{endpoint: a.endpoint, ca: a.ca, insecure: a.insecure, tlsServerName: a.tlsServerName, proxyURL: a.proxyURL, source: source}, nil
+}
+
+// identity is what an access authenticates with that has no source.
+func (a access) identity() (*identity, error) {
+	who := &identity{username: a.username, password: a.password}
+	if a.token != "" {
+		token, err := cleanToken(a.token)
+		if err != nil {
+			return nil, fmt.Errorf("its token %w", err)
+		}
+		who.token = token
+	}
+	if len(a.certificate) == 0 {
+		return who, nil
+	}
+	pair, err := tls.X509KeyPair(a.certificate, a.key)
+	if err != nil {
+		return nil, fmt.Errorf("the client certificate and its key cannot be used: %w", err)
+	}
+	who.certificate, who.key = &pair, string(a.key)
+	return who, nil
+}
+
+// String implements identitySource.
+func (k *liveKubeconfig) String() string { return k.name }
+
+func (k *liveKubeconfig) current(context.Context) (*identity, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.last, nil
+}
+
+func (k *liveKubeconfig) renewed(ctx context.Context, refused *identity) (*identity, error) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.last.same(refused) {
+		// Another request has read it meanwhile.
+		return k.last, nil
+	}
+	text, err := k.read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a, err := parseKubeconfig(text.Reveal(), k.context)
+	if err != nil {
+		return nil, err
+	}
+	if a.endpoint != k.server {
+		return nil, errors.New("it names another server now: apply again")
+	}
+	who, err := a.identity()
+	if err != nil || who.same(refused) {
+		return nil, err
+	}
+	k.last = who
+	return who, nil
+}
