@@ -133,7 +133,7 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 		}
 	}
 	got := run.wait()
-	k.gateway.triggered()
+	sprung := k.gateway.triggered()
 	met := false
 	select {
 	case met = <-hit:
@@ -145,6 +145,14 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 	if i.write > 0 {
 		k.atWrites[operation]++
 	}
+	seen := k.gateway.requests(from)
+	if sprung != nil {
+		seen = []request{*sprung}
+	}
+	if len(seen) > 0 {
+		k.Logf("%s: %s: at %s", operation, i, seen[len(seen)-1])
+	}
+	k.moveOn()
 	if met {
 		k.sampler.Met(operation)
 		return
@@ -186,7 +194,7 @@ func (k *killer) report() {
 // core. What follows must end as if nothing had happened.
 func TestAccKill_createAndDestroy(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newEnv(t))
+	k := newKiller(newKilledEnv(t))
 	k.configure(acctest.ExamplePackage(t, "core5g"))
 	creates, createTime := k.measure("apply", "-auto-approve")
 	k.expectEmptyPlan()
@@ -241,7 +249,7 @@ func (k *killer) step(operation string, n int, i instant, f func()) {
 // TestAccKill_update kills changes of the package together with scaling.
 func TestAccKill_update(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newEnv(t))
+	k := newKiller(newKilledEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "core5g"), nextRelease(t)}
 	levels := []string{`scale_levels = { control-plane = 0, user-plane = 1 }`, `scale_levels = { control-plane = 2, user-plane = 0 }`}
 	k.configure(packages[0], levels[0])

@@ -1,7 +1,9 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,8 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
 
 // next returns a runner that follows another one: a directory, a HOME and a TMPDIR of its own, and nothing of the other one but the
@@ -19,8 +19,12 @@ import (
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
+	n.isolation = m.isolation
 	for _, name := range append([]string{"main.tf", "terraform.tfstate"}, files...) {
 		data, err := os.ReadFile(filepath.Join(m.dir, name))
+		if name == "terraform.tfstate" && errors.Is(err, fs.ErrNotExist) {
+			continue // A run that was killed may not have written one.
+		}
 		if err != nil {
 			m.Fatal(err)
 		}
@@ -31,50 +35,23 @@ func (m *module) next(files ...string) *module {
 	return n
 }
 
-// plannerToken gives the rights of the example to a runner that only plans, and returns its token.
-func plannerToken(t *testing.T, env *testEnv, namespace string) string {
-	t.Helper()
-	example := env.lab.ReadFile(t, labtest.Root(t)+"/examples/stores/kubernetes/role.yaml")
-	example = strings.NewReplacer("namespace: vnf-store\n", "namespace: "+namespace+"\n", "[vnf-store]", "["+namespace+"]").Replace(example)
-	file := filepath.Join(t.TempDir(), "role.yaml")
-	require.NoError(t, os.WriteFile(file, []byte(example), 0o600))
-	env.lab.Kubectl(t, "apply", "-f", file)
-	return strings.TrimSpace(env.lab.Kubectl(t, "-n", namespace, "create", "token", "vnf-planner"))
-}
-
 // TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
 // one is applied on the next, and a role that may only read the store plans.
 func TestAccRunners(t *testing.T) {
 	t.Parallel()
-	// Each returns the store for a runner that does everything and for one that may only read it.
-	for name, store := range map[string]func(t *testing.T, env *testEnv) (full, reading string){
-		"kubernetes": func(t *testing.T, env *testEnv) (full, reading string) {
-			t.Helper()
-			namespace := env.lab.Namespace(t)
-			with := func(token string) string {
-				return fmt.Sprintf("kubernetes = { namespace = %q, endpoint = %q, ca_certificate = file(%q), bearer_token = %q }",
-					namespace, env.lab.Endpoint, env.lab.CAFile, token)
-			}
-			return with(env.lab.AdminToken), with(plannerToken(t, env, namespace))
-		},
-		"postgres": func(t *testing.T, _ *testEnv) (full, reading string) {
-			t.Helper()
-			conn := pgtest.Start(t).ConnStr("postgres")
-			return fmt.Sprintf("postgres = { conn_str = %q }", conn), fmt.Sprintf("postgres = { conn_str = %q }", conn+" options='-c default_transaction_read_only=on'")
-		},
-	} {
+	for name, remote := range remoteStores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
-			full, reading := store(t, env)
+			store := remote(t, env)
 			provider := func(store string) string { return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", store) }
 			configure := func(m *module, arguments ...string) {
-				m.write(provider(full), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...))
+				m.write(provider(store.full), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...))
 			}
 			// It plans as others do, and has no error and at most one warning.
 			planner := func(after *module, code int, more string, arguments ...string) string {
 				m := after.next()
-				m.write(provider(reading), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...), more)
+				m.write(provider(store.reading), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...), more)
 				out := m.expectExit(code, "plan", "-detailed-exitcode").output
 				if n := strings.Count(out, "Warning: "); n > 1 {
 					t.Errorf("the plan of a role that may only read has %d warnings:\n%s", n, out)
