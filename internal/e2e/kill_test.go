@@ -86,9 +86,10 @@ func (k *killer) instant(operation string, n, writes int, takes time.Duration) i
 }
 
 // randomWrite chooses one of so many writes. Not every run of many writes has all that were counted
-// in another, so that a few kills are made before the last ones, to be sure to meet a write.
+// in another, so that a few kills are made before the last ones, to be sure to meet a write. So are those with a remote store, whose
+// writes vary more.
 func (k *killer) randomWrite(writes int) int {
-	if !k.sampler.Soak() {
+	if !k.sampler.Soak() || k.remote != nil {
 		writes -= writes / 8
 	}
 	return 1 + k.sampler.IntN(writes)

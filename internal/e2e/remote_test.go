@@ -75,25 +75,28 @@ func plannerToken(t *testing.T, env *testEnv, namespace string) string {
 	return strings.TrimSpace(env.lab.Kubectl(t, "-n", namespace, "create", "token", "vnf-planner"))
 }
 
-// newKilledEnv returns an environment with the store that envStore names. With one that outlives the runner, each run is in a PID
-// namespace of its own where this process may make one: a successor then cannot see that its predecessor has ended, as on another
-// machine, and knows it by its lease alone.
+// newKilledEnv returns an environment with the store that envStore names.
 func newKilledEnv(t *testing.T) *testEnv {
 	t.Helper()
 	env := newEnv(t)
-	name := os.Getenv(envStore)
-	if name == "" || name == "local" {
-		return env
+	if name := os.Getenv(envStore); name != "" && name != "local" {
+		env.useRemote(t, name)
 	}
+	return env
+}
+
+// useRemote gives the environment a store that outlives the runner. Each run is then in a PID namespace of its own, where this process
+// may make one: a runner cannot see whether its predecessor has ended, as on another machine, and knows it by its lease alone.
+func (env *testEnv) useRemote(t *testing.T, name string) {
+	t.Helper()
 	newStore, ok := remoteStores[name]
 	if !ok {
-		t.Fatalf("%s is %q, and must be local, kubernetes or postgres", envStore, name)
+		t.Fatalf("the store is %q, and must be local, kubernetes or postgres", name)
 	}
 	env.remote = newStore(t, env)
 	env.records = env.remote.open(t)
 	t.Cleanup(func() { require.NoError(t, env.records.Close()) })
 	env.isolation = ownPIDs()
-	return env
 }
 
 // provider is the configuration of the provider with the store of the environment.

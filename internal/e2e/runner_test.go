@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // next returns a runner that follows another one: a directory, a HOME and a TMPDIR of its own, and nothing of the other one but the
@@ -94,4 +95,28 @@ func TestAccRunners(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAccRunners_workloadCluster leads a workload cluster through its life, each step on a new runner.
+func TestAccRunners_workloadCluster(t *testing.T) {
+	t.Parallel()
+	labtest.ClusterAPI(t)
+	env := newEnv(t)
+	env.useRemote(t, "kubernetes")
+	env.workloadCluster("1.34.0", 1)
+	env.apply()
+	id := env.resource(clusterAddress).text("id")
+	env.moveOn()
+	env.machines("1.34.0", 1)
+	env.moveOn()
+	env.workloadCluster("1.34.0", 2)
+	env.apply()
+	require.Equal(t, id, env.resource(clusterAddress).text("id"))
+	env.moveOn()
+	env.machines("1.34.0", 2)
+	env.moveOn()
+	env.destroy()
+	left := env.lab.Kubectl(t, "get", "clusters,machines,kubeadmcontrolplanes,devmachinetemplates", "-n", env.namespace, "-o", "name", "--ignore-not-found")
+	require.Empty(t, left)
+	env.expectNothing()
 }
