@@ -34,6 +34,8 @@ type calls struct {
 	refused int
 	// by counts them by verb and resource.
 	by map[string]int
+	// in counts them by namespace.
+	in map[string]int
 }
 
 func newAudit(b *testing.B, path string) *audit {
@@ -69,7 +71,7 @@ func (a *audit) take(b *testing.B, userAgent string) calls {
 	if _, err := f.Seek(a.from, io.SeekStart); err != nil {
 		b.Fatal(err)
 	}
-	out := calls{by: map[string]int{}}
+	out := calls{by: map[string]int{}, in: map[string]int{}}
 	reader := bufio.NewReaderSize(f, 1<<20)
 	for {
 		line, err := reader.ReadBytes('\n')
@@ -82,6 +84,7 @@ func (a *audit) take(b *testing.B, userAgent string) calls {
 			Verb       string `json:"verb"`
 			RequestURI string `json:"requestURI"`
 			ObjectRef  struct {
+				Namespace   string `json:"namespace"`
 				Resource    string `json:"resource"`
 				Subresource string `json:"subresource"`
 			} `json:"objectRef"`
@@ -93,6 +96,7 @@ func (a *audit) take(b *testing.B, userAgent string) calls {
 			continue
 		}
 		out.total++
+		out.in[event.ObjectRef.Namespace]++
 		what := strings.Trim(event.ObjectRef.Resource+"/"+event.ObjectRef.Subresource, "/")
 		if what == "" {
 			what, _, _ = strings.Cut(event.RequestURI, "?")

@@ -49,9 +49,11 @@ type testEnv struct {
 	*module
 	// targetCluster is the instance's own cluster, further are the others.
 	targetCluster
-	further   []*targetCluster
-	gateway   *gateway
+	further []*targetCluster
+	gateway *gateway
+	// store is the local one, remote one that outlives the runner, used instead unless nil. records is a handle of either.
 	store     acctest.Store
+	remote    *remoteStore
 	records   store.Store
 	namespace string
 	// foreign is set once somebody else has made the namespace.
@@ -138,7 +140,7 @@ func pkg(source string) string {
 // configure writes a whole configuration over the package of that path.
 func (env *testEnv) configure(source string, arguments ...string) {
 	env.Helper()
-	env.write(env.store.Provider(), env.vims(), pkg(source), env.instance("test", arguments...))
+	env.write(env.provider(), env.vims(), pkg(source), env.instance("test", arguments...))
 }
 
 // uids maps each object that the provider made to its UID.
@@ -238,9 +240,14 @@ func (env *testEnv) destroyed() {
 	}
 }
 
-// blobs are the files of the store that hold contents of packages.
+// blobs are the contents of packages that the store holds: files of the local store, digests of another.
 func (env *testEnv) blobs() []string {
 	env.Helper()
+	if contents, ok := env.records.(store.Portable); ok && env.remote != nil {
+		digests, err := contents.Contents(env.Context())
+		require.NoError(env, err)
+		return digests
+	}
 	var out []string
 	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.store.Path), "blobs"), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {

@@ -60,6 +60,8 @@ type trap struct {
 	before    bool
 	spring    func()
 	triggered bool
+	// request is the one at which it sprang.
+	request request
 }
 
 type trapKey struct{}
@@ -137,7 +139,7 @@ func (g *gateway) arrived(r *http.Request) (context.Context, bool) {
 		g.trap.count--
 		if g.trap.count == 0 {
 			sprung = g.trap
-			sprung.triggered = true
+			sprung.triggered, sprung.request = true, *req
 		}
 	}
 	g.mu.Unlock()
@@ -170,13 +172,16 @@ func (g *gateway) set(count int, before bool, spring func()) *trap {
 	return g.trap
 }
 
-// triggered disarms the trap and reports whether it sprang.
-func (g *gateway) triggered() bool {
+// triggered disarms the trap and returns the request at which it sprang, or nil.
+func (g *gateway) triggered() *request {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.trap
 	g.trap = nil
-	return t != nil && t.triggered
+	if t == nil || !t.triggered {
+		return nil
+	}
+	return &t.request
 }
 
 // expect returns a channel that is closed with the first request that matches.

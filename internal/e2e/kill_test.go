@@ -86,9 +86,10 @@ func (k *killer) instant(operation string, n, writes int, takes time.Duration) i
 }
 
 // randomWrite chooses one of so many writes. Not every run of many writes has all that were counted
-// in another, so that a few kills are made before the last ones, to be sure to meet a write.
+// in another, so that a few kills are made before the last ones, to be sure to meet a write. So are those with a remote store, whose
+// writes vary more.
 func (k *killer) randomWrite(writes int) int {
-	if !k.sampler.Soak() {
+	if !k.sampler.Soak() || k.remote != nil {
 		writes -= writes / 8
 	}
 	return 1 + k.sampler.IntN(writes)
@@ -133,7 +134,7 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 		}
 	}
 	got := run.wait()
-	k.gateway.triggered()
+	sprung := k.gateway.triggered()
 	met := false
 	select {
 	case met = <-hit:
@@ -145,6 +146,14 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 	if i.write > 0 {
 		k.atWrites[operation]++
 	}
+	seen := k.gateway.requests(from)
+	if sprung != nil {
+		seen = []request{*sprung}
+	}
+	if len(seen) > 0 {
+		k.Logf("%s: %s: at %s", operation, i, seen[len(seen)-1])
+	}
+	k.moveOn()
 	if met {
 		k.sampler.Met(operation)
 		return
@@ -186,7 +195,7 @@ func (k *killer) report() {
 // core. What follows must end as if nothing had happened.
 func TestAccKill_createAndDestroy(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newEnv(t))
+	k := newKiller(newKilledEnv(t))
 	k.configure(acctest.ExamplePackage(t, "core5g"))
 	creates, createTime := k.measure("apply", "-auto-approve")
 	k.expectEmptyPlan()
@@ -241,7 +250,7 @@ func (k *killer) step(operation string, n int, i instant, f func()) {
 // TestAccKill_update kills changes of the package together with scaling.
 func TestAccKill_update(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newEnv(t))
+	k := newKiller(newKilledEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "core5g"), nextRelease(t)}
 	levels := []string{`scale_levels = { control-plane = 0, user-plane = 1 }`, `scale_levels = { control-plane = 2, user-plane = 0 }`}
 	k.configure(packages[0], levels[0])

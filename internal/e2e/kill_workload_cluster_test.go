@@ -22,7 +22,7 @@ func (env *testEnv) workloadCluster(version string, nodes int) {
 // further arguments.
 func (env *testEnv) workloadClusterOf(version, groups, more string) {
 	env.Helper()
-	env.write(env.store.Provider(), env.vims(), fmt.Sprintf(`
+	env.write(env.provider(), env.vims(), fmt.Sprintf(`
 resource "vnf_capi_workload_cluster" "test" {
   management_vim_id  = vnf_vim.test.id
   namespace          = %q
@@ -67,7 +67,7 @@ func (env *testEnv) machines(version string, nodes int) {
 func TestAccKill_workloadCluster(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
-	k := newKiller(newEnv(t))
+	k := newKiller(newKilledEnv(t))
 	// The writes of each operation: objects, the Lease, marks; a creation also makes the
 	// namespace. An upgrade changes two objects.
 	const creates, updates, destroys = 9, 3, 3

@@ -292,7 +292,7 @@ func TestAccSecrets(t *testing.T) {
 		}
 	})
 	s.run(1, "apply", "-auto-approve")
-	if !s.gateway.triggered() {
+	if s.gateway.triggered() == nil {
 		t.Error("nothing was killed")
 	}
 	s.variables["level"] = "1"

@@ -32,6 +32,8 @@ type module struct {
 	env []string
 	// home and tmp are the HOME and the TMPDIR of its processes.
 	home, tmp string
+	// isolation names the namespaces of its own in which terraform runs, see isolate.
+	isolation uintptr
 }
 
 func newModule(t testing.TB, built tools) *module {
@@ -102,6 +104,7 @@ func (m *module) start(args ...string) *running {
 	r.cmd.Dir, r.cmd.Env = m.dir, m.env
 	r.cmd.Stdout, r.cmd.Stderr = &r.output, &r.output
 	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	isolate(r.cmd.SysProcAttr, m.isolation)
 	// A provider that outlives a killed terraform must not keep the pipe open.
 	r.cmd.WaitDelay = 10 * time.Second
 	if err := r.cmd.Start(); err != nil {

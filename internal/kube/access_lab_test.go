@@ -144,6 +144,9 @@ func TestLease(t *testing.T) {
 		if !errors.As(err, &busy) || busy.Holder != store.DescribeHolder(holder) || time.Since(busy.Since).Abs() > 10*time.Second {
 			t.Fatalf("got %v, want a *vnfm.BusyError", err)
 		}
+		if left := time.Until(busy.Expires); busy.Renewed.IsZero() || left < leaseDuration-20*time.Second || left > leaseDuration+5*time.Second {
+			t.Errorf("renewed at %s, expires in %s", busy.Renewed, left)
+		}
 	}
 	require.NoError(t, release(ctx))
 	if err := release(ctx); err != nil {

@@ -37,6 +37,9 @@ const (
 	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
 	// stops before somebody else may begin.
 	leaseMargin = 5 * time.Second
+	// expirySlack is how long after its end a lease counts as held for those who wait for its
+	// end: the Date header, which the server's clock is known by, has whole seconds.
+	expirySlack = 2 * time.Second
 )
 
 // leaseMark begins the part of a holder's identity that AcquireLease adds.
@@ -148,7 +151,10 @@ func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels ma
 	}
 	if owner := leaseHolder(lease); owner != "" && owner != holder && !holderGone(owner) && !c.leaseExpired(lease) {
 		owner, _, _ = strings.Cut(owner, leaseMark)
-		return nil, &vnfm.BusyError{Object: ref.String(), Holder: store.DescribeHolder(owner), Since: leaseSince(lease)}
+		return nil, &vnfm.BusyError{
+			Object: ref.String(), Holder: store.DescribeHolder(owner), Since: leaseSince(lease), Runs: store.HolderRuns(owner),
+			Renewed: lease.Spec.RenewTime.Time, Expires: time.Now().Add(lease.Spec.RenewTime.Add(durationOf(lease)).Sub(c.serverNow()) + expirySlack),
+		}
 	}
 	if lease.Labels == nil {
 		lease.Labels = map[string]string{}
@@ -193,11 +199,14 @@ func leaseSince(l *coordinationv1.Lease) time.Time {
 }
 
 func (c *Client) leaseExpired(l *coordinationv1.Lease) bool {
-	duration := leaseDuration
-	if l.Spec.LeaseDurationSeconds != nil {
-		duration = time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
+	return l.Spec.RenewTime == nil || c.serverNow().After(l.Spec.RenewTime.Add(durationOf(l)))
+}
+
+func durationOf(l *coordinationv1.Lease) time.Duration {
+	if l.Spec.LeaseDurationSeconds == nil {
+		return leaseDuration
 	}
-	return l.Spec.RenewTime == nil || c.serverNow().After(l.Spec.RenewTime.Add(duration))
+	return time.Duration(*l.Spec.LeaseDurationSeconds) * time.Second
 }
 
 func (c *Client) readLease(ctx context.Context, ref Ref) (*coordinationv1.Lease, error) {

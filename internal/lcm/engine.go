@@ -163,7 +163,7 @@ func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (
 	if err != nil {
 		var held *store.HeldError
 		if errors.As(err, &held) {
-			return nil, nil, &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since}
+			return nil, nil, &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
 		}
 		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}

@@ -31,7 +31,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err := e.checkCredentials(ctx, &spec); err != nil {
 		return nil, err
 	}
-	ctx, done, err := e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+strconv.Quote(spec.Name))
+	ctx, done, err := e.lockCreation(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -44,6 +44,37 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
 		return e.instantiate(ctx, s, en, spec, r)
 	})
+}
+
+// lockCreation takes the lease of a creation. The lease of a process that may have been killed on another machine is waited for,
+// until the lock timeout of ctx: it expires. A creation that ends by itself meanwhile belongs to another resource, and its instance is
+// not taken over.
+func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (held context.Context, done func(), err error) {
+	var met *vnfm.BusyError
+	err = vnfm.RetryWhileBusy(ctx, func() (err error) {
+		held, done, err = e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+strconv.Quote(spec.Name))
+		if errors.As(err, &met) && met.Runs {
+			return nil
+		}
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case met == nil:
+		return held, done, nil
+	case met.Runs:
+		return nil, nil, met
+	}
+	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
+	if err == nil && len(found) > 0 && found[0].Value.Status != vnfm.StatusProcessing {
+		err = met
+	}
+	if err != nil {
+		done()
+		return nil, nil, err
+	}
+	return held, done, nil
 }
 
 // prepare opens the store, looks up what a spec names and checks what it asks for. The namespace of the
@@ -121,8 +152,7 @@ func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
-// for the lease until the lock timeout of ctx. Creations must not wait for the lease of their
-// name: a second creation of the same name would take over the first.
+// for the lease until the lock timeout of ctx.
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.RetryWhileBusy(ctx, func() error {

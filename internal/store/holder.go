@@ -92,16 +92,29 @@ func holderFields(holder string) map[string]string {
 // it ran on this machine since its last boot, in the same PID namespace, and is
 // gone or another process has its number. False says nothing.
 func HolderDead(holder string) bool {
+	pid, start, here := onThisMachine(holder)
+	return here && processGone(pid, start)
+}
+
+// HolderRuns reports whether the process that Holder named is known to be alive, on this machine and in the same PID namespace. False
+// says nothing.
+func HolderRuns(holder string) bool {
+	pid, start, here := onThisMachine(holder)
+	return here && !processGone(pid, start)
+}
+
+// onThisMachine returns which process Holder named, if this process can see it.
+func onThisMachine(holder string) (pid int, start string, ok bool) {
 	fields := holderFields(holder)
 	pid, err := strconv.Atoi(fields["pid"])
 	if err != nil || pid <= 0 || fields["start"] == "" {
-		return false
+		return 0, "", false
 	}
 	own, ok := thisProcess()
 	if !ok || own.boot != fields["boot"] || own.pidns != fields["pidns"] {
-		return false
+		return 0, "", false
 	}
-	return processGone(pid, fields["start"])
+	return pid, fields["start"], true
 }
 
 // process is what tells a process from all others of the machine, with its pid.

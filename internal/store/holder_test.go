@@ -38,6 +38,9 @@ func TestHolderDead(t *testing.T) {
 		t.Skip("processes are looked up on Linux only")
 	}
 
+	if !HolderRuns(own) {
+		t.Error("this process does not run")
+	}
 	replace := func(holder, field, value string) string {
 		return regexp.MustCompile(`\b`+field+`=\S+`).ReplaceAllString(holder, field+"="+value)
 	}
@@ -56,6 +59,9 @@ func TestHolderDead(t *testing.T) {
 	} {
 		if got := HolderDead(test.holder); got != test.want {
 			t.Errorf("%s: HolderDead(%q) = %t, want %t", name, test.holder, got, test.want)
+		}
+		if HolderRuns(test.holder) {
+			t.Errorf("%s: HolderRuns(%q) = true", name, test.holder)
 		}
 	}
 }

@@ -24,21 +24,36 @@ func WithLockTimeout(ctx context.Context, limit time.Duration) context.Context {
 }
 
 // RetryWhileBusy calls try until it returns something else than a *BusyError, as long as
-// the lock timeout of ctx and ctx itself last.
+// the lock timeout of ctx and ctx itself last. A holder that has given no sign of life in all
+// that time was killed, as far as can be told: it is waited for until its lock expires.
 func RetryWhileBusy(ctx context.Context, try func() error) error {
 	limit, _ := ctx.Value(lockTimeoutKey{}).(time.Duration)
-	end := time.Now().Add(limit)
+	begin, allowed := time.Now(), limit
+	var first *BusyError
 	for pause := firstPause; ; pause = min(2*pause, maxPause) {
 		err := try()
-		if limit <= 0 || !errors.As(err, new(*BusyError)) {
+		var busy *BusyError
+		if limit <= 0 || !errors.As(err, &busy) {
 			return err
 		}
-		left := time.Until(end)
+		if first == nil {
+			first = busy
+		}
+		left := allowed - time.Since(begin)
+		if left <= 0 && busy.silentSince(first) {
+			left = time.Until(busy.Expires)
+			allowed = time.Since(begin).Round(time.Second)
+		}
 		if left <= 0 {
-			return fmt.Errorf("%w; gave up after %s", err, limit)
+			return fmt.Errorf("%w; gave up after %s", err, max(limit, allowed))
 		}
 		if ended := poll.Sleep(ctx, min(pause, left)); ended != nil {
 			return fmt.Errorf("%w: %w", err, ended)
 		}
 	}
+}
+
+// silentSince reports whether the holder is the one of an earlier error and has given no sign of life since.
+func (e *BusyError) silentSince(earlier *BusyError) bool {
+	return e.Holder == earlier.Holder && !e.Renewed.IsZero() && e.Renewed.Equal(earlier.Renewed)
 }

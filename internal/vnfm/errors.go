@@ -138,6 +138,11 @@ type BusyError struct {
 	// Doing is the operation that runs on the object; empty when it is not known.
 	Doing OperationType
 	Since time.Time
+	// Runs is set when the holder is known to be alive: it runs on this machine.
+	Runs bool
+	// Renewed is the last sign of life of the holder, and Expires when the lock ends without another one, by the clock of this
+	// machine. Both are zero when they are not known.
+	Renewed, Expires time.Time
 }
 
 func (e *BusyError) Error() string {

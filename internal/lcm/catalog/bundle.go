@@ -28,11 +28,8 @@ const (
 // of that, and the files that are not in it.
 func putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest string, rest []vnfm.PackageFile, err error) {
 	var text bytes.Buffer
-	for _, f := range p.Files {
-		if f.Size > maxBundled || int64(text.Len())+f.Size > maxBundle {
-			rest = append(rest, f)
-			continue
-		}
+	small, rest := partFiles(p.Files)
+	for _, f := range small {
 		if err := addToBundle(ctx, &text, p, f); err != nil {
 			return "", nil, err
 		}
@@ -47,6 +44,23 @@ func putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest stri
 	return digest, rest, nil
 }
 
+// partFiles parts files into those of the bundle and the others.
+func partFiles(files []vnfm.PackageFile) (small, rest []vnfm.PackageFile) {
+	var size int64
+	for _, f := range files {
+		if f.Size > maxBundled || size+f.Size > maxBundle {
+			rest = append(rest, f)
+			continue
+		}
+		small = append(small, f)
+		size += int64(len(bundleLine(f))) + f.Size
+	}
+	return small, rest
+}
+
+// bundleLine is the line before a file.
+func bundleLine(f vnfm.PackageFile) string { return fmt.Sprintf("%s %d\n", f.Digest, f.Size) }
+
 // addToBundle appends a file: a line with its digest and size, and its content.
 func addToBundle(ctx context.Context, text *bytes.Buffer, p *vnfm.Package, f vnfm.PackageFile) error {
 	file, err := p.Content.Open(f.Path)
@@ -54,7 +68,7 @@ func addToBundle(ctx context.Context, text *bytes.Buffer, p *vnfm.Package, f vnf
 		return fmt.Errorf("reading %s of package %q: %w", f.Path, p.Name, err)
 	}
 	defer func() { _ = file.Close() }()
-	fmt.Fprintf(text, "%s %d\n", f.Digest, f.Size)
+	text.WriteString(bundleLine(f))
 	before := text.Len()
 	// One byte more than there should be tells a file that has grown.
 	if err := store.CopyBlob(ctx, text, io.LimitReader(file, f.Size+1), f.Digest); err != nil {

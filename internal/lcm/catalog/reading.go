@@ -40,14 +40,15 @@ func (r *packageRecord) CheckRecord(id string) error {
 	return records.CheckID(r.ID, id)
 }
 
-// contents are the digests of all contents that the package may have in the store.
-// Which files are in its bundle is the bundle's matter.
+// contents are the digests of all contents that the package may have in the store: its bundle and the files that are not in it.
 func (r *packageRecord) contents() []string {
-	out := make([]string, 0, len(r.Files)+1)
+	var out []string
+	files := r.Files
 	if r.Bundle != "" {
 		out = append(out, r.Bundle)
+		_, files = partFiles(r.Files)
 	}
-	for _, f := range r.Files {
+	for _, f := range files {
 		out = append(out, f.Digest)
 	}
 	return out

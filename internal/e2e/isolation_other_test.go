@@ -1,0 +1,9 @@
+//go:build !linux
+
+package e2e_test
+
+import "syscall"
+
+func ownPIDs() uintptr { return 0 }
+
+func isolate(*syscall.SysProcAttr, uintptr) {}

@@ -1,0 +1,102 @@
+package e2e_test
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// envStore names the store of the tests that kill: "kubernetes", "postgres", or the local one when it is empty.
+const envStore = "VNF_TEST_STORE"
+
+// remoteStore is a store that outlives the runner.
+type remoteStore struct {
+	// full is the argument store for a runner that does everything, reading for one that may only read the store.
+	full, reading string
+	// open returns a handle of its own.
+	open func(t *testing.T) store.Store
+}
+
+// remoteStores make a store each. Requests to that of Kubernetes come through the gateway, as those to the VIM do.
+var remoteStores = map[string]func(t *testing.T, env *testEnv) *remoteStore{
+	"kubernetes": func(t *testing.T, env *testEnv) *remoteStore {
+		t.Helper()
+		namespace := env.lab.Namespace(t)
+		with := func(token string) string {
+			return fmt.Sprintf("kubernetes = { namespace = %q, endpoint = %q, ca_certificate = file(%q), bearer_token = %q }",
+				namespace, env.way.endpoint, env.way.caFile, token)
+		}
+		return &remoteStore{full: with(env.lab.AdminToken), reading: with(env.lab.StoreToken(t, namespace, "vnf-planner")), open: func(t *testing.T) store.Store {
+			t.Helper()
+			client, err := kube.New(kube.Config{
+				Peer: vnfm.Peer{Name: "the cluster of the store", Settings: "store.kubernetes"}, UserAgent: "e2e",
+				Connection:  vnfm.KubernetesConnection{Endpoint: env.lab.Endpoint, CACertificate: env.lab.ReadFile(t, env.lab.CAFile)},
+				Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.lab.AdminToken)},
+			})
+			require.NoError(t, err)
+			opened, err := kubernetes.Open(t.Context(), client, namespace, version)
+			require.NoError(t, err)
+			return opened
+		}}
+	},
+	"postgres": func(t *testing.T, _ *testEnv) *remoteStore {
+		t.Helper()
+		conn := pgtest.Start(t).ConnStr("postgres")
+		with := func(conn string) string { return fmt.Sprintf("postgres = { conn_str = %q }", conn) }
+		return &remoteStore{full: with(conn), reading: with(conn + " options='-c default_transaction_read_only=on'"), open: func(t *testing.T) store.Store {
+			t.Helper()
+			opened, err := postgres.Open(t.Context(), postgres.Config{ConnStr: conn, Release: version})
+			require.NoError(t, err)
+			return opened
+		}}
+	},
+}
+
+// newKilledEnv returns an environment with the store that envStore names.
+func newKilledEnv(t *testing.T) *testEnv {
+	t.Helper()
+	env := newEnv(t)
+	if name := os.Getenv(envStore); name != "" && name != "local" {
+		env.useRemote(t, name)
+	}
+	return env
+}
+
+// useRemote gives the environment a store that outlives the runner. Each run is then in a PID namespace of its own, where this process
+// may make one: a runner cannot see whether its predecessor has ended, as on another machine, and knows it by its lease alone.
+func (env *testEnv) useRemote(t *testing.T, name string) {
+	t.Helper()
+	newStore, ok := remoteStores[name]
+	if !ok {
+		t.Fatalf("the store is %q, and must be local, kubernetes or postgres", name)
+	}
+	env.remote = newStore(t, env)
+	env.records = env.remote.open(t)
+	t.Cleanup(func() { require.NoError(t, env.records.Close()) })
+	env.isolation = ownPIDs()
+}
+
+// provider is the configuration of the provider with the store of the environment.
+func (env *testEnv) provider() string {
+	if env.remote == nil {
+		return env.store.Provider()
+	}
+	return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", env.remote.full)
+}
+
+// moveOn goes on with another runner, which gets configuration and state, where the store outlives the last one.
+func (env *testEnv) moveOn() {
+	env.Helper()
+	if env.remote != nil {
+		env.module = env.next()
+	}
+}

@@ -1,0 +1,53 @@
+package lcm_test
+
+import (
+	"encoding/json"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestACreateAfterAKillElsewhere creates what a process of another machine was creating, whose lease ends after a while. What that
+// process has left unfinished is continued, and what it has finished belongs to another resource.
+func TestACreateAfterAKillElsewhere(t *testing.T) {
+	w := newEnv(t)
+	first, err := w.Instantiate(t.Context(), w.spec())
+	require.NoError(t, err)
+	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	create := func(limit time.Duration) (*vnfm.Instance, error) {
+		rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
+		require.NoError(t, err)
+		lease, err := db.Acquire(t.Context(), "create/"+rec.Key, "pid=1 host=elsewhere")
+		require.NoError(t, err)
+		freed := make(chan error, 1)
+		time.AfterFunc(50*time.Millisecond, func() { freed <- lease.Release(t.Context()) })
+		defer func() { require.NoError(t, <-freed) }()
+		return w.open(t).Instantiate(vnfm.WithLockTimeout(t.Context(), limit), w.spec())
+	}
+	var busy *vnfm.BusyError
+	_, err = create(0)
+	require.ErrorAs(t, err, &busy)
+	_, err = create(time.Minute)
+	require.ErrorAs(t, err, &busy, "an instance that somebody else has just made")
+
+	rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
+	require.NoError(t, err)
+	var instance vnfm.Instance
+	require.NoError(t, json.Unmarshal(rec.Data, &instance))
+	instance.Status = vnfm.StatusProcessing
+	rec.Data, err = json.Marshal(instance)
+	require.NoError(t, err)
+	require.NoError(t, db.Update(t.Context(), rec))
+	again, err := create(time.Minute)
+	if err != nil || again.ID != first.ID {
+		t.Errorf("the creation of a killed process became %v, %v", again, err)
+	}
+}
