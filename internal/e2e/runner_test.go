@@ -54,7 +54,6 @@ func (m *module) expectNoTrace() {
 	}
 }
 
-
 // TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
 // one is applied on the next, and a role that may only read the store plans.
 func TestAccRunners(t *testing.T) {
