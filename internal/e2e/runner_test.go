@@ -96,7 +96,7 @@ func TestAccRunners(t *testing.T) {
 			second.expectExit(0, "apply", "plan")
 			id := second.resource(address).text("id")
 
-			// Nobody has read VIM, package and instance since they were made.
+			// VIM, package and instance were not read since they were made, so their records are not acknowledged.
 			planner(second, 0, "")
 			third := next(second)
 			third.setHome("")
