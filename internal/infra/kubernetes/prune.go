@@ -73,7 +73,7 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 		if r.isKept(p) {
 			kept = append(kept, p)
 			if isClaim(p) && !r.deleteVolumes {
-				r.leave(p.String(), claimsStay)
+				r.leave(p, claimsStay)
 			}
 		} else {
 			deleted = append(deleted, p)
@@ -234,7 +234,7 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 			s.progress(ctx, "%s is kept as specified", p)
 		} else {
 			s.progress(ctx, "%s is kept: %s", p, inUse)
-			r.leave(p.String(), inUse)
+			r.leave(p, inUse)
 		}
 		if err := s.retain(ctx, p); err != nil {
 			return nil, err

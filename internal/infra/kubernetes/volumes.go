@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -36,7 +37,7 @@ func (r *removal) volumesInUse(ctx context.Context, batch []*targetObject) (free
 			continue
 		}
 		inUse = append(inUse, p)
-		r.leave(p.String(), "claim "+claimOf[i]+" stays, and it is bound to this volume")
+		r.leave(p, "claim "+claimOf[i]+" stays, and it is bound to this volume")
 	}
 	return free, inUse, nil
 }
@@ -78,10 +79,10 @@ func (s *session) claimThatStays(ctx context.Context, volume *targetObject, batc
 	return claim["namespace"] + "/" + claim["name"], nil
 }
 
-// leave reports an object that stays although the instance goes.
-func (r *removal) leave(object, reason string) {
+// leave reports an object that stays although the instance goes, with its namespace.
+func (r *removal) leave(p *targetObject, reason string) {
 	if r.onKept != nil {
-		r.onKept(object, reason)
+		r.onKept(render.ObjectKey(gvkOf(&p.item), p.ref.Namespace, p.ref.Name), reason)
 	}
 }
 
@@ -97,7 +98,7 @@ func (r *removal) leaveMadeClaims(ctx context.Context, all []*targetObject) erro
 	}
 	for _, p := range made {
 		if len(p.live.OwnerReferences) == 0 {
-			r.leave(p.String(), claimsStay)
+			r.leave(p, claimsStay)
 		}
 	}
 	return err
