@@ -245,19 +245,18 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 }
 
 // finish waits until Heat has made the stack, and asks it again when it has stopped, and
-// once for each reason to fail that is over then.
+// for each reason to fail that is over by and by.
 func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
-	tried := map[string]bool{}
+	var again retries
 	for {
 		token := s.client.Token()
 		err := s.await(ctx, stack)
-		retry := s.retryReason(ctx, err, token)
+		reason := s.retryReason(ctx, err, token)
 		switch {
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
-		case retry != "" && !tried[retry]:
-			tried[retry] = true
-			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, retry))
+		case again.next(ctx, reason):
+			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, reason))
 		default:
 			return err
 		}
@@ -286,26 +285,4 @@ func (s *session) ask(ctx context.Context, stack *openstack.Stack, want *opensta
 			return err
 		}
 	}
-}
-
-// retryReason says what made a stack fail that is over when Heat is asked again; empty when
-// nothing is known to be. Heat works with the token of who asked, whose end its resources
-// tell of in words of their own. And Nova lets go of the port of a server some time after it
-// has said that the server is gone.
-func (s *session) retryReason(ctx context.Context, err error, token string) string {
-	var failed *stackError
-	if !errors.As(err, &failed) {
-		return ""
-	}
-	if inUse(failed) {
-		return "a service reports that a resource is still in use"
-	}
-	if valid, err := s.client.IsValid(ctx, token); err == nil && !valid {
-		return "the token of the request is no longer valid"
-	}
-	return ""
-}
-
-func inUse(failed *stackError) bool {
-	return slices.ContainsFunc(failed.reasons, func(reason string) bool { return strings.Contains(reason, "is still in use") })
 }

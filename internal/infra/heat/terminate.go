@@ -38,10 +38,14 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 			return err
 		}
 	}
-	// A resource of which its service says that it is still in use is often free when Heat
-	// tries again.
-	const tries = 2
-	for try := range tries {
+	return s.delete(ctx, stack)
+}
+
+// delete has Heat delete the stack. What its service says is still in use is free by and by; a deletion that fails for another reason
+// is tried once more, for Heat goes on with what it had not come to.
+func (s *session) delete(ctx context.Context, stack *openstack.Stack) error {
+	var again retries
+	for try := 0; ; try++ {
 		if err := s.client.DeleteStack(ctx, stack.Name, stack.ID); err != nil {
 			return err
 		}
@@ -52,15 +56,15 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 		if gone {
 			return s.releaseImages(ctx, nil)
 		}
-		if try == tries-1 {
-			failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)
-			if err != nil || failed == nil {
-				return err
-			}
-			return fmt.Errorf("deleting the stack: %w", s.failure(ctx, failed))
+		failed, err := s.client.StackByID(ctx, stack.Name, stack.ID)
+		if err != nil || failed == nil {
+			return err
+		}
+		failure := s.failure(ctx, failed)
+		if !again.next(ctx, s.retryReason(ctx, failure, s.client.Token())) && try > 0 {
+			return fmt.Errorf("deleting the stack: %w", failure)
 		}
 	}
-	return nil
 }
 
 func isDeleting(stack *openstack.Stack) bool {

@@ -1,6 +1,7 @@
 package heat
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"testing"
@@ -81,11 +82,30 @@ func TestLowest(t *testing.T) {
 	}
 }
 
+// TestRetries asks again for what is in use as long as the tries last, and once for a token.
+func TestRetries(t *testing.T) {
+	t.Parallel()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	var r retries
+	require.False(t, r.next(t.Context(), ""))
+	require.True(t, r.next(t.Context(), reasonToken))
+	require.False(t, r.next(t.Context(), reasonToken))
+	require.True(t, r.next(t.Context(), reasonInUse))
+	require.False(t, r.next(ended, reasonInUse))
+	r.inUse = inUseTries
+	require.False(t, r.next(t.Context(), reasonInUse))
+}
+
 func TestInUse(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]bool{
-		"Conflict: resources.FW: Port 2ba73092 is still in use. (HTTP 409)": true,
-		"ResourceInError: resources.FW: Went to status ERROR":               false,
+		"Conflict: resources.FW: Port 2ba73092 is still in use. (HTTP 409)":                                                             true,
+		"Conflict: resources.net: Unable to complete operation on network 1f. There are one or more ports still in use on the network.": true,
+		"Conflict: resources.sub: Unable to complete operation on subnet 2a: One or more ports have an IP allocation from this subnet.": true,
+		"BadRequest: resources.fip: Bad floatingip request: Port 3b requires a FixedIP in order to be used.":                            true,
+		"ResourceInError: resources.FW: Went to status ERROR":                                                                           false,
+		"Conflict: resources.port: Unable to complete operation for network 4c. The IP address 192.0.2.7 is in use.":                    false,
 	} {
 		failed := &stackError{stack: &openstack.Stack{}, reasons: []string{"OS::Nova::Server FW-0/FW is CREATE_FAILED: " + reason}}
 		if got := inUse(failed); got != want {

@@ -112,6 +112,69 @@ func TestLabVolumes(t *testing.T) {
 	}
 }
 
+const volumeManifests = `
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: VOLUME}
+spec:
+  capacity: {storage: 1Gi}
+  accessModes: [ReadWriteOnce]
+  persistentVolumeReclaimPolicy: Retain
+  storageClassName: ""
+  claimRef: {namespace: NAMESPACE, name: CLAIM}
+  hostPath: {path: /data}
+---
+`
+
+// TestLabVolumesOfClaims keeps the volumes of claims that stay: of the package, of a StatefulSet, and of others. The API server would
+// delete such a volume only after its claim, for which a termination cannot wait.
+func TestLabVolumesOfClaims(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, map[string]int{"db": 1})
+	text := strings.Replace(databaseManifests, "resources: {requests: {storage: 1Gi}}}\n---", "storageClassName: \"\", resources: {requests: {storage: 1Gi}}}\n---", 1)
+	text = strings.Replace(text, "  - metadata: {name: data}\n    spec: {", "  - metadata: {name: data}\n    spec: {storageClassName: \"\", ", 1)
+	names := map[string]string{"shared": l.namespace + "-shared", "data-db-0": l.namespace + "-made", "foreign": l.namespace + "-foreign", "nobody": l.namespace + "-nobody"}
+	volumes := ""
+	for claim, name := range names {
+		l.deleteAtEnd("v1", "PersistentVolume", name)
+		volumes += strings.NewReplacer("VOLUME", name, "CLAIM", claim, "NAMESPACE", l.namespace).Replace(volumeManifests)
+	}
+	l.setFiles("1", map[string]string{"db.yaml": volumes + text})
+	foreign := "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: foreign}\nspec: {accessModes: [ReadWriteOnce], storageClassName: \"\", volumeName: " + names["foreign"] + ", resources: {requests: {storage: 1Gi}}}\n"
+	l.kubectl("create", "-f", l.file(foreign))
+	l.apply()
+	l.inSync()
+	l.kubectl("wait", "pvc/foreign", "--for=jsonpath={.status.phase}=Bound", "--timeout=60s")
+	bound := func() string {
+		return l.kubectl("get", "pvc", "-o", `jsonpath={range .items[*]}{.metadata.name}={.status.phase}={.spec.volumeName} {end}`)
+	}
+	before := bound()
+	var left []string
+	keep := vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) {
+		word, _, _ := strings.Cut(reason, " ")
+		left = append(left, strings.ReplaceAll(object, l.namespace, "NAMESPACE")+": "+word)
+	}}
+	l.terminate(keep)
+	slices.Sort(left)
+	require.Equal(t, []string{
+		"v1/PersistentVolume NAMESPACE-foreign: claim", "v1/PersistentVolume NAMESPACE-made: claim", "v1/PersistentVolume NAMESPACE-shared: claim",
+		"v1/PersistentVolumeClaim NAMESPACE/data-db-0: volume", "v1/PersistentVolumeClaim NAMESPACE/shared: volume",
+	}, left)
+	require.Equal(t, before, bound())
+	require.Empty(t, l.kubectl("get", "pv", names["nobody"], "--ignore-not-found", "-o", "name"))
+
+	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one.
+	l.apply()
+	l.inSync()
+	require.Equal(t, before, bound())
+	left = nil
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete, LeftBehind: keep.LeftBehind})
+	require.Equal(t, []string{"v1/PersistentVolume NAMESPACE-foreign: claim"}, left)
+	require.Equal(t, "persistentvolumeclaim/foreign", l.claims())
+	require.Equal(t, "persistentvolume/"+names["foreign"], strings.Join(strings.Fields(l.kubectl("get", "pv", "-o", "name", names["shared"], names["data-db-0"], names["foreign"], "--ignore-not-found")), " "))
+	l.kubectl("delete", "pvc", "foreign")
+}
+
 // file writes a text to a temporary file.
 func (l *lab) file(text string) string {
 	l.t.Helper()

@@ -72,10 +72,18 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	for _, p := range batch {
 		if r.isKept(p) {
 			kept = append(kept, p)
+			if isClaim(p) && !r.deleteVolumes {
+				r.leave(p, claimsStay)
+			}
 		} else {
 			deleted = append(deleted, p)
 		}
 	}
+	deleted, inUse, err := r.volumesInUse(ctx, deleted)
+	if err != nil {
+		return err
+	}
+	kept = append(kept, inUse...)
 	if err := s.each(ctx, len(kept), true, func(ctx context.Context, i int) error { return s.retain(ctx, kept[i]) }); err != nil {
 		return err
 	}
@@ -226,9 +234,7 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 			s.progress(ctx, "%s is kept as specified", p)
 		} else {
 			s.progress(ctx, "%s is kept: %s", p, inUse)
-			if r.onKept != nil {
-				r.onKept(p.String(), inUse)
-			}
+			r.leave(p, inUse)
 		}
 		if err := s.retain(ctx, p); err != nil {
 			return nil, err

@@ -141,6 +141,10 @@ func isClaim(p *targetObject) bool {
 	return p.item.Group == "" && p.item.Kind == "PersistentVolumeClaim"
 }
 
+func isVolume(p *targetObject) bool {
+	return p.item.Group == "" && p.item.Kind == "PersistentVolume"
+}
+
 func isPod(p *targetObject) bool { return p.item.Group == "" && p.item.Kind == "Pod" }
 
 func isScaled(p *targetObject) bool { return p.object != nil && p.object.Scaling != nil }

@@ -19,8 +19,8 @@ import (
 // success; objects that do not go are an error that names them and their finalizers.
 // Foreign objects are never touched.
 //
-// Volume claims that stay lose the instance's label and record its name: the next instance
-// of that name takes them over. So do a namespace that the driver made and the definition
+// Volume claims that stay, and volumes that they are bound to, lose the instance's label and
+// record its name: the next instance of that name takes them over. So do a namespace that the driver made and the definition
 // of a kind, when the specification keeps them and as long as something in them stays or is
 // foreign.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
@@ -66,6 +66,9 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		session: s, all: true, deleteVolumes: deletesVolumes(spec.Volumes), grace: graceOf(spec),
 		keepNamespace: spec.Namespace == vnfm.SharedKeep, keepDefinitions: spec.Definitions == vnfm.SharedKeep,
 		onKept: spec.LeftBehind,
+	}
+	if err := r.leaveMadeClaims(ctx, all); err != nil {
+		return err
 	}
 	for wave := render.Waves - 1; wave >= 0; wave-- {
 		// A hook of the termination may have removed its object already.

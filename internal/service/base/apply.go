@@ -129,32 +129,35 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.Known = r.known(before)
-	if err := r.ensureAll(ctx, before, req.Private, &resp.Diagnostics); err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
-		return
-	}
-	instance, err := manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
+	err := r.ensureAll(ctx, before, req.Private, &resp.Diagnostics)
+	var instance *vnfm.Instance
 	if err == nil {
-		planned := m.Common().Generation
-		m.SetRecord(ctx, instance, &resp.Diagnostics)
-		m.Finish(ctx, manager, instance, &resp.Diagnostics)
-		r.fillObjects(ctx, m, manager, instance.ID, spec)
-		if !planned.IsUnknown() {
-			// Something drifted after the plan and was put right by the way. Terraform
-			// holds a provider to the plan; the next refresh shows the generation.
-			m.Common().Generation = planned
+		instance, err = manager.Update(m.Common().withLockTimeout(ctx), before.Common().ID.ValueString(), spec)
+	}
+	if err != nil {
+		tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
+		var failed *vnfm.OperationError
+		if errors.As(err, &failed) && failed.Instance != nil {
+			before.SetRecord(ctx, failed.Instance, &resp.Diagnostics)
 		}
-		r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
-		r.keepPackage(context.WithoutCancel(ctx), req.Private, resp.Private, instance, &resp.Diagnostics)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		// A destroy is given the state alone, and may be what the user does next.
+		before.SetTermination(&plan)
+		before.Common().Timeouts, before.Common().LockTimeout = m.Common().Timeouts, m.Common().LockTimeout
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}
-	tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
-	var failed *vnfm.OperationError
-	if errors.As(err, &failed) && failed.Instance != nil {
-		before.SetRecord(ctx, failed.Instance, &resp.Diagnostics)
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	planned := m.Common().Generation
+	m.SetRecord(ctx, instance, &resp.Diagnostics)
+	m.Finish(ctx, manager, instance, &resp.Diagnostics)
+	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	if !planned.IsUnknown() {
+		// Something drifted after the plan and was put right by the way. Terraform
+		// holds a provider to the plan; the next refresh shows the generation.
+		m.Common().Generation = planned
 	}
+	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
+	r.keepPackage(context.WithoutCancel(ctx), req.Private, resp.Private, instance, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
 // Delete implements resource.Resource.
@@ -170,10 +173,9 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	id, name := common.ID.ValueString(), common.Name.ValueString()
 	ctx, cancel := tfutil.WithTimeout(ctx, common.Timeouts.Delete, r.config.DeleteLimit, &resp.Diagnostics)
 	defer cancel()
-	spec.LeftBehind = func(object, reason string) {
-		resp.Diagnostics.AddWarning(fmt.Sprintf("%s Was Left Behind", object),
-			fmt.Sprintf("It belonged to %s %q and stays on the %s: %s.", r.config.Noun, name, r.config.VIMNoun, reason))
-	}
+	var left leftBehind
+	spec.LeftBehind = left.add
+	defer func() { left.warn(fmt.Sprintf("%s %q", r.config.Noun, name), r.config.VIMNoun, &resp.Diagnostics) }()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
 		return

@@ -85,6 +85,8 @@ type Model[M any] interface {
 	Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics)
 	// TerminateSpec reads how the instance is to be terminated.
 	TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec
+	// SetTermination takes over the arguments that TerminateSpec reads.
+	SetTermination(from *M)
 }
 
 // InstanceResource implements a resource whose objects are an instance of the manager.

@@ -169,6 +169,11 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	return s
 }
 
+// SetTermination implements base.Model.
+func (m *model) SetTermination(from *model) {
+	m.Termination, m.DeletionPolicy = from.Termination, from.DeletionPolicy
+}
+
 // SetPreview implements base.Model.
 func (m *model) SetPreview(p *vnfm.Preview) {
 	m.FlavourID = types.StringValue(p.FlavourID)

@@ -172,13 +172,15 @@ func TestAccInstance_packageFailed(t *testing.T) {
 	env.run(t,
 		resource.TestStep{Config: env.config("hello")},
 		resource.TestStep{
-			Config:      env.configFor(broken),
+			Config:      env.configFor(broken, `termination = { type = "forceful" }`, `timeouts = { delete = "7m" }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `migrate`, `apply again: the operation continues where it stopped`),
 		},
 		resource.TestStep{
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
+			// A destroy would be given this state: it terminates as it was asked for last.
 			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "FAILED_TEMP"),
+				resource.TestCheckResourceAttr(address, "termination.type", "forceful"), resource.TestCheckResourceAttr(address, "timeouts.delete", "7m"),
 				env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED_TEMP")),
 		},
 		resource.TestStep{

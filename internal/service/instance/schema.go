@@ -179,7 +179,7 @@ func deletionPolicyAttribute() schema.Attribute {
 		Optional:            true,
 		Attributes: map[string]schema.Attribute{
 			"volumes": schema.StringAttribute{
-				MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Defaults to the usual behaviour of the VIM: on Kubernetes persistent volume claims stay, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
+				MarkdownDescription: "`keep` leaves volumes behind, `delete` deletes them and their data. Defaults to the usual behaviour of the VIM: on Kubernetes persistent volume claims stay with their volumes, a warning names them, and a later instance of the same name takes them over; on OpenStack volumes go with the stack, unless its template keeps them by their own `deletion_policy`.",
 				Optional:            true,
 				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 			},

@@ -133,6 +133,9 @@ func (m *model) TerminateSpec(context.Context, *diag.Diagnostics) vnfm.Terminate
 	return vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep}
 }
 
+// SetTermination implements base.Model.
+func (m *model) SetTermination(*model) {}
+
 // SetRecord implements base.Model.
 func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnostics) {
 	m.SetBase(i)
