@@ -12,7 +12,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -77,46 +76,6 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	return held, done, nil
 }
 
-// prepare opens the store, looks up what a spec names and checks what it asks for. The namespace of the
-// spec is completed: it may come from the VIM.
-func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, error) {
-	s, r, problems, err := e.resolveSpec(ctx, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	if r != nil {
-		e.checkHooks(r, spec, nil, &problems)
-	}
-	return s, r, problems.Err()
-}
-
-// resolveSpec is prepare without a check of the parameters of management drivers. When the VIM is registered and something else is
-// missing, it returns the store beside the error.
-func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, vnfm.Problems, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	vim, err := vims.Get(ctx, s, spec.VIMID)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if spec.Cluster != nil {
-		if err := e.completeCluster(ctx, s, vim, spec, true); err != nil {
-			return s, nil, nil, err
-		}
-	}
-	r, problems, err := e.resolve(ctx, *spec)
-	if err != nil || r == nil {
-		return s, nil, problems, err
-	}
-	e.splitParams(r.flavour, spec)
-	if !problems.HasErrors() {
-		spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
-	}
-	return s, r, problems, nil
-}
-
 // claim creates the record of a new instance, or resumes that of a creation whose process was
 // killed before it returned. An instance that this process has returned belongs to another
 // resource.
@@ -140,15 +99,6 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 	en.Value.DigestKey = newKey()
 	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
 	return en, en.Create(ctx, s)
-}
-
-// newInstance is a record that is not stored yet, with the identity that spec gives.
-func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance] {
-	now := time.Now().UTC()
-	return &records.Entry[vnfm.Instance]{
-		Rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
-		Value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
-	}
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
