@@ -248,7 +248,9 @@ func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackag
 	if o.Location == "" {
 		return vnfm.KnownPackage{}, records.NotFound(store.KindPackage, id)
 	}
-	return vnfm.KnownPackage{ID: id, Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust}, nil
+	return vnfm.KnownPackage{ID: id, PackageSpec: vnfm.PackageSpec{
+		Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust,
+	}}, nil
 }
 
 // HoldPackage implements vnfm.Manager.
