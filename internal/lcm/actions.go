@@ -54,7 +54,7 @@ func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOpe
 	describe(i, o.spec, o.to)
 	i.Generation++
 	u.secrets = o.spec.InfraSecrets
-	return u.seal(ctx, u.secrets)
+	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets})
 }
 
 // connect changes to which networks the external connection points lead.

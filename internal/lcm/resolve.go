@@ -47,13 +47,9 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		})
 		return nil, problems
 	}
-	status, more := vnfd.ScaleStatus(r.flavour, r.levelID, spec.ScaleLevels)
-	if more.HasErrors() {
-		return nil, append(problems, attribute(more, "scale_levels")...)
-	}
-	counts, more := vnfd.Counts(r.flavour, r.levelID, spec.ScaleLevels)
-	problems = append(problems, attribute(more, "scale_levels")...)
-	if problems.HasErrors() {
+	var more vnfm.Problems
+	r.scaleStatus, r.counts, more = vnfd.Scaled(r.flavour, r.levelID, spec.ScaleLevels)
+	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
 	if spec.Cluster == nil {
@@ -63,9 +59,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 	if problems.HasErrors() {
 		return nil, problems
 	}
-	r.scaleStatus, r.counts = status, counts
 	if spec.OperationalState == vnfm.Stopped {
-		r.counts = maps.Clone(counts)
 		for id := range r.counts {
 			r.counts[id] = 0
 		}
@@ -80,12 +74,12 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	if id == "" && len(d.Flavours) == 1 {
 		id = d.Flavours[0].ID
 	}
-	if f := d.Flavour(id); f != nil {
-		return f
-	}
 	ids := make([]string, 0, len(d.Flavours))
-	for _, f := range d.Flavours {
-		ids = append(ids, f.ID)
+	for i := range d.Flavours {
+		if d.Flavours[i].ID == id {
+			return &d.Flavours[i]
+		}
+		ids = append(ids, d.Flavours[i].ID)
 	}
 	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package has " + vnfm.QuotedNames(ids)}
 	if id == "" {
@@ -194,16 +188,6 @@ func mapLevels(i *vnfm.Instance, to *vnfm.Descriptor) (levelID string, scaleLeve
 		}
 	}
 	return name("instantiation_level", i.LevelID), scaleLevels
-}
-
-// attribute names the argument that problems without a place are about.
-func attribute(ps vnfm.Problems, name string) vnfm.Problems {
-	for i := range ps {
-		if ps[i].Attribute == "" && ps[i].File == "" {
-			ps[i].Attribute = name
-		}
-	}
-	return ps
 }
 
 // describe writes into an instance what a spec and its resolution say. The

@@ -89,7 +89,7 @@ func (u *update) run(ctx context.Context) error {
 	if u.instance.Value.Recovered {
 		u.takeForKnown()
 	}
-	if err := u.seal(ctx, u.secrets); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets}); err != nil {
 		return err
 	}
 	plan, err := u.execute(ctx)
@@ -181,12 +181,6 @@ func (u *update) record(ctx context.Context) error {
 	}
 	*i = next
 	return saveInstance(ctx, u.store, u.instance)
-}
-
-// seal puts the parameters that management drivers are to have and the infra driver has into
-// the record.
-func (u *update) seal(ctx context.Context, secrets map[string]any) error {
-	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, secrets})
 }
 
 // actionFuncs are what the operations do between their hooks, by their action.

@@ -228,10 +228,11 @@ func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok 
 
 // hasVDU checks that the flavour has a VDU that a parameter names.
 func hasVDU(f *vnfm.Flavour, param, id string, ps *vnfm.Problems) bool {
-	if f.VDU(id) != nil {
+	vdus := f.VDUIDs()
+	if slices.Contains(vdus, id) {
 		return true
 	}
-	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, f.ID), "its VDUs are "+strings.Join(f.VDUIDs(), ", "))
+	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, f.ID), "its VDUs are "+strings.Join(vdus, ", "))
 	return false
 }
 
