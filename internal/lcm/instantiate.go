@@ -41,7 +41,11 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	}
 	defer e.answered.Store(en.Rec.ID, true)
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
-		return e.instantiate(ctx, s, en, spec, r)
+		op, err := e.interrupted(ctx, s, en)
+		if err != nil {
+			return err
+		}
+		return e.instantiate(ctx, s, en, spec, r, op)
 	})
 }
 
@@ -138,12 +142,8 @@ func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Ent
 	return err
 }
 
-// instantiate runs or resumes the INSTANTIATE operation of an instance.
-func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
-	op, err := e.interrupted(ctx, s, en)
-	if err != nil {
-		return err
-	}
+// instantiate resumes the INSTANTIATE operation of an instance, or runs one when that is nil.
+func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution, op *operation) (err error) {
 	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
@@ -174,26 +174,32 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		return err
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
-	// The record refers to it since it was saved.
-	if err := e.confirmReferences(ctx, s, referencesOf(&spec)); err != nil {
-		return e.failInstantiate(ctx, op, o, nil, nil, err)
-	}
-	t, d, err := e.bind(ctx, &en.Value, r, spec)
+	t, d, err := e.makeInstance(ctx, op, o, r)
 	if err != nil {
-		return e.failInstantiate(ctx, op, o, nil, nil, err)
-	}
-	if err := e.runHook(ctx, op, o, false); err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	if err := d.Apply(ctx, t, op); err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	if err := e.runHook(ctx, op, o, true); err != nil {
 		return e.failInstantiate(ctx, op, o, d, t, err)
 	}
 	en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
 	en.Value.Generation++
 	return e.complete(ctx, op, vnfm.StatusInstantiated)
+}
+
+// makeInstance does the work of a creation between its hooks. Without a driver nothing was made.
+func (e *Engine) makeInstance(ctx context.Context, op *operation, o hooks.Operation, r *resolution) (*vnfm.Target, vnfm.InfraDriver, error) {
+	// The record refers to it since it was saved.
+	if err := e.confirmReferences(ctx, op.store, referencesOf(&o.Request)); err != nil {
+		return nil, nil, err
+	}
+	t, d, err := e.bind(ctx, &op.instance.Value, r, o.Request)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.runHook(ctx, op, o, false); err != nil {
+		return t, d, err
+	}
+	if err := d.Apply(ctx, t, op); err != nil {
+		return t, d, err
+	}
+	return t, d, e.runHook(ctx, op, o, true)
 }
 
 // complete ends an operation that did its work. When that cannot be written the

@@ -76,7 +76,7 @@ func (u *update) run(ctx context.Context) error {
 		return err
 	}
 	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
-		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
+		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, unfinished)
 	}
 	u.unfinished = unfinished
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
