@@ -97,15 +97,22 @@ func restore(ctx context.Context, cmd *cobra.Command, name, file, release string
 	return nil
 }
 
+// everythingIn are the records of a store, and the digests of its contents.
+func everythingIn(ctx context.Context, s *place) (records []store.Record, digests []string, err error) {
+	if records, err = s.List(ctx, store.Query{}); err != nil {
+		return nil, nil, usage(err)
+	}
+	if digests, err = s.Contents(ctx); err != nil {
+		return nil, nil, usage(err)
+	}
+	return records, digests, nil
+}
+
 // onlyOf refuses a store that has what a backup has not.
 func onlyOf(ctx context.Context, a *archive, s *place) error {
-	records, err := s.List(ctx, store.Query{})
+	records, digests, err := everythingIn(ctx, s)
 	if err != nil {
-		return usage(err)
-	}
-	digests, err := s.Contents(ctx)
-	if err != nil {
-		return usage(err)
+		return err
 	}
 	known := byKey(a.records)
 	var others []string

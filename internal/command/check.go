@@ -59,13 +59,9 @@ func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile strin
 	if keys != nil {
 		c.sealed = seal.NewStore(unchanged{s.Portable}, keys)
 	}
-	records, err := s.List(ctx, store.Query{})
+	records, digests, err := everythingIn(ctx, s)
 	if err != nil {
-		return usage(err)
-	}
-	digests, err := s.Contents(ctx)
-	if err != nil {
-		return usage(err)
+		return err
 	}
 	for i := range records {
 		c.record(ctx, &records[i])

@@ -105,16 +105,9 @@ func (c *Client) ChangeMetadata(ctx context.Context, ref Ref, version string, la
 	if err != nil {
 		return nil, err
 	}
-	metadata := map[string]any{"resourceVersion": version}
-	if len(labels) > 0 {
-		metadata["labels"] = labels
-	}
-	if len(annotations) > 0 {
-		metadata["annotations"] = annotations
-	}
-	body, err := json.Marshal(map[string]any{"metadata": metadata})
+	body, err := metadataPatch(ref, map[string]any{"resourceVersion": version}, labels, annotations)
 	if err != nil {
-		return nil, fmt.Errorf("encoding the metadata of %s: %w", ref, err)
+		return nil, err
 	}
 	res, err := c.write(ctx, request{
 		doing: "changing the metadata of", object: ref.String(),

@@ -218,7 +218,20 @@ func (c *Client) PatchMetadata(ctx context.Context, ref Ref, labels, annotations
 	if err != nil {
 		return err
 	}
-	metadata := map[string]any{}
+	body, err := metadataPatch(ref, map[string]any{}, labels, annotations)
+	if err != nil {
+		return err
+	}
+	_, err = c.do(ctx, request{
+		doing: "changing the metadata of", object: ref.String(),
+		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
+		contentType: mergePatchType, accept: metadataObject, body: body, writes: true,
+	})
+	return err
+}
+
+// metadataPatch encodes a merge patch of metadata with labels and annotations.
+func metadataPatch(ref Ref, metadata map[string]any, labels, annotations map[string]*string) ([]byte, error) {
 	if len(labels) > 0 {
 		metadata["labels"] = labels
 	}
@@ -227,14 +240,9 @@ func (c *Client) PatchMetadata(ctx context.Context, ref Ref, labels, annotations
 	}
 	body, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
-		return fmt.Errorf("encoding the metadata of %s: %w", ref, err)
+		return nil, fmt.Errorf("encoding the metadata of %s: %w", ref, err)
 	}
-	_, err = c.do(ctx, request{
-		doing: "changing the metadata of", object: ref.String(),
-		method: http.MethodPatch, path: path, query: url.Values{"fieldManager": {FieldManager}},
-		contentType: mergePatchType, accept: metadataObject, body: body, writes: true,
-	})
-	return err
+	return body, nil
 }
 
 // SetManagedFields says who owns which fields of an object, as it was read in that

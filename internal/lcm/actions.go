@@ -2,10 +2,12 @@ package lcm
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -52,7 +54,7 @@ func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOpe
 	describe(i, o.spec, o.to)
 	i.Generation++
 	u.secrets = o.spec.InfraSecrets
-	return u.seal(ctx, u.secrets)
+	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets})
 }
 
 // connect changes to which networks the external connection points lead.
@@ -95,6 +97,68 @@ func (u *update) repair(ctx context.Context, op *operation, _ *plannedOperation)
 		return err
 	}
 	i.Generation++
+	return nil
+}
+
+// heal replaces the VNFCs that the user names.
+func (u *update) heal(ctx context.Context, op *operation, _ *plannedOperation) error {
+	i, request := &u.instance.Value, *u.spec.Heal
+	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	if err != nil {
+		return err
+	}
+	request.ID, request.Began = op.occ.Rec.ID, op.occ.Value.StartedAt
+	if err := d.Heal(ctx, t, request, op); err != nil {
+		return err
+	}
+	i.HealTrigger = request.Trigger
+	i.Generation++
+	return nil
+}
+
+// rotateKubeconfig has the kubeconfig of a workload cluster made again.
+func (u *update) rotateKubeconfig(ctx context.Context, op *operation, _ *plannedOperation) error {
+	d, err := u.engine.clusters()
+	if err != nil {
+		return err
+	}
+	i := &u.instance.Value
+	vim, creds, err := u.engine.vims.Open(ctx, i.VIMID)
+	if err != nil {
+		return err
+	}
+	if err := d.RegenerateKubeconfig(ctx, vim, creds, i.ClusterRef(), i.Rotation.Before, op); err != nil {
+		return err
+	}
+	i.Rotation = &vnfm.Rotation{Trigger: u.spec.RotationTrigger, Done: true}
+	i.Generation++
+	return nil
+}
+
+// configure has the management drivers of an instance work with parameters that have
+// changed, whether or not the VNFD names them for a hook of this operation: what they
+// have made must not stay as it was.
+func (u *update) configure(ctx context.Context, op *operation, _ *plannedOperation) error {
+	// Those that the hook itself runs are done there; credentials are none of this.
+	o := u.hookOperation(op)
+	done := map[string]bool{vnfm.CredentialsSender: true}
+	for _, b := range u.engine.management().At(&o, true) {
+		done[b.Name] = true
+	}
+	var drivers []hooks.Binding
+	for _, b := range u.engine.management().All(u.wanted.flavour) {
+		if !done[b.Name] {
+			done[b.Name] = true
+			drivers = append(drivers, hooks.Binding{Name: b.Name, Driver: b.Driver, Hook: vnfm.Hook{Name: hooks.Name(vnfm.OpModifyInfo, true)}})
+		}
+	}
+	i := &u.instance.Value
+	// Until all of them are done it is not known what is configured, whatever is asked for next.
+	i.ConfiguredDigest = ""
+	if err := u.engine.callDrivers(ctx, op, o, drivers, true); err != nil {
+		return err
+	}
+	i.ConfiguredDigest = paramsDigest(i.DigestKey, u.spec.Management)
 	return nil
 }
 
@@ -154,15 +218,77 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 			victims = append(victims, id)
 		}
 	}
-	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
-	if err != nil {
-		return err
-	}
-	return checkVNFCs(ctx, d, t, victims, func(id string, there []string) vnfm.Problem {
+	return u.checkVNFCs(ctx, victims, func(id string, there []string) vnfm.Problem {
 		vdu := u.wanted.flavour.VDUOf(id)
 		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
 			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + strconv.Quote(vdu) + " has no VNFC " + strconv.Quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
 		}
 	})
+}
+
+// checkHealed checks that the instance has the VNFCs that are to be replaced.
+func (u *update) checkHealed(ctx context.Context) error {
+	attribute, kind := attributeHealVNFCs, "VNFC"
+	if u.instance.Value.Cluster != nil {
+		attribute, kind = attributeHealMachines, "machine"
+	}
+	return u.checkVNFCs(ctx, u.spec.Heal.VNFCIDs, func(id string, there []string) vnfm.Problem {
+		return vnfm.Problem{
+			Attribute: attribute,
+			Summary:   "the " + u.instance.Value.Noun() + " has no " + kind + " " + strconv.Quote(id),
+			Detail:    "its " + kind + "s are " + vnfm.QuotedNames(there),
+		}
+	})
+}
+
+// checkVNFCs checks that the instance has VNFCs of these ids; refuse says what is wrong when one
+// is none of those that are there.
+func (u *update) checkVNFCs(ctx context.Context, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
+	t, d, err := u.engine.bind(ctx, &u.instance.Value, u.wanted, u.spec)
+	if err != nil || len(ids) == 0 {
+		return err
+	}
+	has, err := d.Resources(ctx, t)
+	if err != nil {
+		return err
+	}
+	there := make([]string, 0, len(has.VNFCs))
+	for _, c := range has.VNFCs {
+		there = append(there, c.ID)
+	}
+	var problems vnfm.Problems
+	for _, id := range ids {
+		if !slices.Contains(there, id) {
+			problems = append(problems, refuse(id, there))
+		}
+	}
+	return problems.Err()
+}
+
+// noteKubeconfig notes which kubeconfig goes before it goes, so that a rotation that is resumed takes the new one for done.
+func (u *update) noteKubeconfig(ctx context.Context) error {
+	i, trigger := &u.instance.Value, u.spec.RotationTrigger
+	if i.Rotation == nil || i.Rotation.Trigger != trigger {
+		before, err := u.engine.WorkloadKubeconfig(ctx, i.ClusterRef(), vnfm.KubeconfigSpec{})
+		if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+			return err
+		}
+		i.Rotation = &vnfm.Rotation{Trigger: trigger}
+		if before != nil {
+			i.Rotation.Before = before.ID
+		}
+	}
+	return saveInstance(ctx, u.store, u.instance)
+}
+
+// kubeconfigExpired reports whether the kubeconfig that the request has made again has expired. Whatever else is wrong with
+// it is an error where it is needed.
+func (u *update) kubeconfigExpired(ctx context.Context) bool {
+	i, trigger := &u.instance.Value, u.spec.RotationTrigger
+	if trigger == "" || i.Cluster == nil || i.Rotation != nil && i.Rotation.Trigger == trigger {
+		return false
+	}
+	k, err := u.engine.WorkloadKubeconfig(ctx, i.ClusterRef(), vnfm.KubeconfigSpec{})
+	return err == nil && k.Expired(i.ClusterRef()) != nil
 }

@@ -3,8 +3,13 @@ package lcm
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -12,9 +17,9 @@ import (
 // VIMs, and of what is made for it, become known on the way.
 func withSecretsOf(ctx context.Context, spec *vnfm.InstanceSpec) context.Context {
 	texts := vnfm.Unshown(vnfm.TextsIn(spec.SecretParams), spec.AdditionalParams)
+	named := vnfm.Unshown(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)
 	ctx = context.WithValue(vnfm.WithConcealed(ctx), requestKey{}, texts)
-	vnfm.Conceal(ctx, texts...)
-	vnfm.Conceal(ctx, vnfm.Unshown(vnfm.NamedSecrets(spec.AdditionalParams), spec.AdditionalParams)...)
+	vnfm.Conceal(ctx, append(named, texts...)...)
 	if spec.Sink != nil {
 		for _, value := range spec.Sink.Headers {
 			text := value.Reveal()
@@ -58,4 +63,113 @@ func concealSealed(ctx context.Context, plain map[string]string) {
 	if json.Unmarshal([]byte(plain[sealedTexts]), &texts) == nil {
 		vnfm.Conceal(ctx, texts...)
 	}
+}
+
+// instanceDestination is where the parameters of management drivers go: the servers of an
+// instance that are on its VIM and have these keys.
+func instanceDestination(i *vnfm.Instance) (seal.Destination, error) {
+	return seal.DestinationOf(map[string]any{"vim_id": i.VIMID, "host_keys": i.HostKeys})
+}
+
+// sealInstance seals secrets of an instance for its destination.
+func (e *Engine) sealInstance(ctx context.Context, en *records.Entry[vnfm.Instance], plain map[string]string) error {
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	to, err := instanceDestination(&en.Value)
+	if err != nil {
+		return err
+	}
+	if err := sealTexts(ctx, plain); err != nil {
+		return err
+	}
+	en.Rec.Sealed, err = s.SealFor(ctx, en.Rec.ID, to, plain)
+	return err
+}
+
+// openInstance opens what sealInstance sealed.
+func (e *Engine) openInstance(ctx context.Context, en *records.Entry[vnfm.Instance]) (map[string]string, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	to, err := instanceDestination(&en.Value)
+	if err != nil {
+		return nil, err
+	}
+	plain, err := s.OpenFor(ctx, en.Rec.ID, to, en.Rec.Sealed)
+	concealSealed(ctx, plain)
+	return plain, err
+}
+
+// checkInstance returns an error, once, for a record whose host keys were edited, and removes
+// the keys. This gives an editor of the store no more power than deleting them.
+func (e *Engine) checkInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance]) error {
+	if len(en.Rec.Sealed) == 0 {
+		return nil
+	}
+	_, err := e.openInstance(ctx, en)
+	if _, ok := errors.AsType[*seal.EditedError](err); !ok {
+		// The request has the secrets that cannot be opened.
+		return nil
+	}
+	refused := records.EditedError(err, vnfm.EditedHostKeys, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
+	en.Value.HostKeys, en.Rec.Sealed = nil, nil
+	return errors.Join(refused, saveInstance(ctx, s, en))
+}
+
+// The sealed values of an instance: the parameters of its management drivers and the secret
+// ones of its infra driver. A refresh and a termination have no request to read them from.
+const (
+	sealedParams  = "management_params"
+	sealedSecrets = "secret_params"
+)
+
+// sealed are the parameters that a record holds sealed.
+type sealed struct{ management, secrets map[string]any }
+
+// sealParams puts parameters into a record that is about to be written.
+func (e *Engine) sealParams(ctx context.Context, en *records.Entry[vnfm.Instance], params sealed) error {
+	en.Value.SecretParams = len(params.secrets) > 0
+	plain := map[string]string{}
+	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
+		if len(values) == 0 {
+			continue
+		}
+		raw, err := json.Marshal(values)
+		if err != nil {
+			return err
+		}
+		plain[name] = string(raw)
+	}
+	if len(plain) == 0 {
+		en.Rec.Sealed = nil
+		return nil
+	}
+	if err := e.sealInstance(ctx, en, plain); err != nil {
+		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.Value.Name, err)
+	}
+	return nil
+}
+
+// openParams reads them back.
+func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance]) (sealed, error) {
+	var out sealed
+	if len(en.Rec.Sealed) == 0 {
+		return out, nil
+	}
+	plain, err := e.openInstance(ctx, en)
+	if err != nil {
+		return out, records.EditedError(err, vnfm.EditedInstance, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
+	}
+	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
+		if plain[name] == "" {
+			continue
+		}
+		if err := json.Unmarshal([]byte(plain[name]), into); err != nil {
+			return sealed{}, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.Value.Name, err)
+		}
+	}
+	return out, nil
 }

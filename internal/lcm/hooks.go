@@ -2,6 +2,9 @@ package lcm
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -52,34 +55,75 @@ func (e *Engine) resourcesOf(ctx context.Context, en *records.Entry[vnfm.Instanc
 	return d.Resources(ctx, t)
 }
 
-// noteLeaving notes which VNFCs an operation takes away, for the drivers that are called
-// before and after it. Nothing is looked up where there are none, and an operation that is
-// continued goes on with those that were noted.
-func (e *Engine) noteLeaving(ctx context.Context, op *operation, o hooks.Operation, find func(ctx context.Context) ([]string, error)) ([]string, error) {
-	if !e.management().HasAny(&o) {
-		return nil, nil
-	}
-	if ids, noted, err := hooks.Leaving(op); noted || err != nil {
-		return ids, err
-	}
-	ids, err := find(ctx)
-	if err != nil || len(ids) == 0 {
-		return nil, err
-	}
-	return ids, hooks.NoteLeaving(ctx, op, ids)
+// hostKeys keeps keys of hosts in the record of an operation's instance.
+type hostKeys struct{ *operation }
+
+// Pinned implements vnfm.HostKeys.
+func (k hostKeys) Pinned(name string) string {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.instance.Value.HostKeys[name]
 }
 
-// vnfcsOf are the ids of the VNFCs of an instance that are chosen.
-func (e *Engine) vnfcsOf(ctx context.Context, en *records.Entry[vnfm.Instance], chosen func(*vnfm.VNFC) bool) ([]string, error) {
-	has, err := e.resourcesOf(ctx, en)
-	if err != nil {
-		return nil, err
+// Pin implements vnfm.HostKeys.
+func (k hostKeys) Pin(ctx context.Context, name, key string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	keys := maps.Clone(k.instance.Value.HostKeys)
+	if keys == nil {
+		keys = map[string]string{}
 	}
-	var out []string
-	for n := range has.VNFCs {
-		if chosen(&has.VNFCs[n]) {
-			out = append(out, has.VNFCs[n].ID)
+	keys[name] = key
+	var sealed map[string]string
+	if len(k.instance.Rec.Sealed) > 0 {
+		var err error
+		if sealed, err = k.engine.openInstance(ctx, k.instance); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	k.instance.Value.HostKeys = keys
+	if sealed != nil {
+		if err := k.engine.sealInstance(ctx, k.instance, sealed); err != nil {
+			return err
+		}
+	}
+	return saveInstance(ctx, k.store, k.instance)
+}
+
+// driverState is what one management driver keeps in the record of an operation's
+// instance.
+type driverState struct {
+	*operation
+	driver string
+}
+
+// Load implements vnfm.DriverState.
+func (s driverState) Load(into any) error {
+	s.mu.Lock()
+	raw := s.instance.Value.DriverStates[s.driver]
+	s.mu.Unlock()
+	if raw == nil {
+		return nil
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		return fmt.Errorf("reading the notes of management driver %q on the instance: %w", s.driver, err)
+	}
+	return nil
+}
+
+// Save implements vnfm.DriverState.
+func (s driverState) Save(ctx context.Context, value any) error {
+	raw, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	states := maps.Clone(s.instance.Value.DriverStates)
+	if states == nil {
+		states = vnfm.DriverStates{}
+	}
+	states[s.driver] = raw
+	s.instance.Value.DriverStates = states
+	return saveInstance(ctx, s.store, s.instance)
 }

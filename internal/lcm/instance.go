@@ -3,28 +3,11 @@ package lcm
 import (
 	"context"
 	"errors"
-	"fmt"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// naturalKey identifies an instance for its users.
-func naturalKey(vimID, namespace, name string) string {
-	return vimID + "/" + namespace + "/" + name
-}
-
-// keyOf is the natural key of a prepared spec.
-func keyOf(spec vnfm.InstanceSpec) string {
-	key := naturalKey(spec.VIMID, spec.Namespace, spec.Name)
-	if spec.Cluster != nil {
-		// A workload cluster and a VNF instance may have the same name.
-		return clusterGroup + ":" + key
-	}
-	return key
-}
 
 // Instance implements vnfm.Manager.
 func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error) {
@@ -95,68 +78,4 @@ func (e *Engine) Resources(ctx context.Context, id string) (*vnfm.ResourceInfo, 
 	}
 	has, err := d.Resources(ctx, t)
 	return has, vnfm.ConcealedIn(ctx).Error(err)
-}
-
-// load composes the target of an instance as its record stands.
-func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraDriver, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	if err != nil {
-		return nil, nil, err
-	}
-	return e.bindRecord(ctx, en)
-}
-
-// bindRecord composes the target of an instance as its record stands.
-func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
-	spec, err := e.recordedSpec(ctx, en)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, problems, err := e.resolve(ctx, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := problems.Err(); err != nil {
-		return nil, nil, err
-	}
-	return e.bind(ctx, &en.Value, r, spec)
-}
-
-// bind composes a target that can be carried out, with VIM and credentials, and
-// returns the driver for all VIMs of the instance.
-func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
-	if err := e.ensureKey(ctx, i); err != nil {
-		return nil, nil, err
-	}
-	t := e.target(i, r, spec)
-	var err error
-	if t.VIM, t.Credentials, err = e.vims.Open(ctx, i.VIMID); err != nil {
-		return nil, nil, err
-	}
-	t.Access = e.vims.Open
-	t.Arguments = func(ctx context.Context) ([]byte, error) { return e.arguments(ctx, i, &spec) }
-	d, err := e.vims.Driver(t.VIM.Type)
-	if err != nil {
-		return nil, nil, err
-	}
-	if d, err = e.withCluster(ctx, d, i); err != nil {
-		return nil, nil, err
-	}
-	d, err = multivim.New(ctx, d, t, e.lookupVIM)
-	return t, d, err
-}
-
-// checkUnchangeable checks that spec does not ask for what only a new instance can have.
-func checkUnchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
-	if spec.VIMID != i.VIMID {
-		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, i.VIMID, spec.VIMID)
-	}
-	if spec.Namespace != i.Namespace {
-		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
-	}
-	return multivim.CheckConnectionsStay(i, spec)
 }

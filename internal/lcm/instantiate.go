@@ -12,7 +12,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -42,7 +41,11 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	}
 	defer e.answered.Store(en.Rec.ID, true)
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
-		return e.instantiate(ctx, s, en, spec, r)
+		op, err := e.interrupted(ctx, s, en)
+		if err != nil {
+			return err
+		}
+		return e.instantiate(ctx, s, en, spec, r, op)
 	})
 }
 
@@ -77,46 +80,6 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	return held, done, nil
 }
 
-// prepare opens the store, looks up what a spec names and checks what it asks for. The namespace of the
-// spec is completed: it may come from the VIM.
-func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, error) {
-	s, r, problems, err := e.resolveSpec(ctx, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	if r != nil {
-		e.checkHooks(r, spec, nil, &problems)
-	}
-	return s, r, problems.Err()
-}
-
-// resolveSpec is prepare without a check of the parameters of management drivers. When the VIM is registered and something else is
-// missing, it returns the store beside the error.
-func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (store.Store, *resolution, vnfm.Problems, error) {
-	s, err := e.store(ctx)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	vim, err := vims.Get(ctx, s, spec.VIMID)
-	if err != nil {
-		return nil, nil, nil, err
-	}
-	if spec.Cluster != nil {
-		if err := e.completeCluster(ctx, s, vim, spec, true); err != nil {
-			return s, nil, nil, err
-		}
-	}
-	r, problems, err := e.resolve(ctx, *spec)
-	if err != nil || r == nil {
-		return s, nil, problems, err
-	}
-	e.splitParams(r.flavour, spec)
-	if !problems.HasErrors() {
-		spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
-	}
-	return s, r, problems, nil
-}
-
 // claim creates the record of a new instance, or resumes that of a creation whose process was
 // killed before it returned. An instance that this process has returned belongs to another
 // resource.
@@ -140,15 +103,6 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 	en.Value.DigestKey = newKey()
 	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
 	return en, en.Create(ctx, s)
-}
-
-// newInstance is a record that is not stored yet, with the identity that spec gives.
-func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance] {
-	now := time.Now().UTC()
-	return &records.Entry[vnfm.Instance]{
-		Rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
-		Value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
-	}
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
@@ -188,12 +142,8 @@ func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Ent
 	return err
 }
 
-// instantiate runs or resumes the INSTANTIATE operation of an instance.
-func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution) error {
-	op, err := e.interrupted(ctx, s, en)
-	if err != nil {
-		return err
-	}
+// instantiate resumes the INSTANTIATE operation of an instance, or runs one when that is nil.
+func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution, op *operation) (err error) {
 	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
@@ -224,26 +174,32 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		return err
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
-	// The record refers to it since it was saved.
-	if err := e.confirmReferences(ctx, s, referencesOf(&spec)); err != nil {
-		return e.failInstantiate(ctx, op, o, nil, nil, err)
-	}
-	t, d, err := e.bind(ctx, &en.Value, r, spec)
+	t, d, err := e.makeInstance(ctx, op, o, r)
 	if err != nil {
-		return e.failInstantiate(ctx, op, o, nil, nil, err)
-	}
-	if err := e.runHook(ctx, op, o, false); err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	if err := d.Apply(ctx, t, op); err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	if err := e.runHook(ctx, op, o, true); err != nil {
 		return e.failInstantiate(ctx, op, o, d, t, err)
 	}
 	en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
 	en.Value.Generation++
 	return e.complete(ctx, op, vnfm.StatusInstantiated)
+}
+
+// makeInstance does the work of a creation between its hooks. Without a driver nothing was made.
+func (e *Engine) makeInstance(ctx context.Context, op *operation, o hooks.Operation, r *resolution) (*vnfm.Target, vnfm.InfraDriver, error) {
+	// The record refers to it since it was saved.
+	if err := e.confirmReferences(ctx, op.store, referencesOf(&o.Request)); err != nil {
+		return nil, nil, err
+	}
+	t, d, err := e.bind(ctx, &op.instance.Value, r, o.Request)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := e.runHook(ctx, op, o, false); err != nil {
+		return t, d, err
+	}
+	if err := d.Apply(ctx, t, op); err != nil {
+		return t, d, err
+	}
+	return t, d, e.runHook(ctx, op, o, true)
 }
 
 // complete ends an operation that did its work. When that cannot be written the

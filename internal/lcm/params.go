@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -89,61 +88,6 @@ func paramsDigest(key []byte, params map[string]any) string {
 		return ""
 	}
 	return "hmac-sha256:" + digest.Keyed(key, raw)
-}
-
-// The sealed values of an instance: the parameters of its management drivers and the secret
-// ones of its infra driver. A refresh and a termination have no request to read them from.
-const (
-	sealedParams  = "management_params"
-	sealedSecrets = "secret_params"
-)
-
-// sealed are the parameters that a record holds sealed.
-type sealed struct{ management, secrets map[string]any }
-
-// sealParams puts parameters into a record that is about to be written.
-func (e *Engine) sealParams(ctx context.Context, en *records.Entry[vnfm.Instance], params sealed) error {
-	en.Value.SecretParams = len(params.secrets) > 0
-	plain := map[string]string{}
-	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
-		if len(values) == 0 {
-			continue
-		}
-		raw, err := json.Marshal(values)
-		if err != nil {
-			return err
-		}
-		plain[name] = string(raw)
-	}
-	if len(plain) == 0 {
-		en.Rec.Sealed = nil
-		return nil
-	}
-	if err := e.sealInstance(ctx, en, plain); err != nil {
-		return fmt.Errorf("sealing the additional parameters of VNF instance %q: %w", en.Value.Name, err)
-	}
-	return nil
-}
-
-// openParams reads them back.
-func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance]) (sealed, error) {
-	var out sealed
-	if len(en.Rec.Sealed) == 0 {
-		return out, nil
-	}
-	plain, err := e.openInstance(ctx, en)
-	if err != nil {
-		return out, records.EditedError(err, vnfm.EditedInstance, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
-	}
-	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
-		if plain[name] == "" {
-			continue
-		}
-		if err := json.Unmarshal([]byte(plain[name]), into); err != nil {
-			return sealed{}, fmt.Errorf("reading the additional parameters of VNF instance %q: %w", en.Value.Name, err)
-		}
-	}
-	return out, nil
 }
 
 // recordedSpec reads the spec back out of a record, with what its infra driver needs of the

@@ -157,6 +157,12 @@ func (r reference) check(ctx context.Context, s store.Store) error {
 	}
 }
 
+// instancesOn returns the instances that are, or have a part, on a VIM.
+func instancesOn(ctx context.Context, s store.Store, vimID string) ([]*records.Entry[vnfm.Instance], error) {
+	all, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
+	return slices.DeleteFunc(all, func(en *records.Entry[vnfm.Instance]) bool { return !en.Value.OnVIM(vimID) }), err
+}
+
 // vimUsers names what is, or has a part, on a VIM, or is reached through it.
 func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 	instances, err := instancesOn(ctx, s, id)

@@ -1,12 +1,16 @@
 package lcm
 
 import (
-	"context"
+	"fmt"
 	"maps"
+	"slices"
 	"strconv"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -18,16 +22,6 @@ type resolution struct {
 	levelID     string
 	scaleStatus map[string]int
 	counts      map[string]int
-}
-
-// resolve looks up package, flavour, level and counts. It needs no VIM.
-func (e *Engine) resolve(ctx context.Context, spec vnfm.InstanceSpec) (*resolution, vnfm.Problems, error) {
-	p, problems, err := e.packageFor(ctx, spec)
-	if err != nil || problems.HasErrors() {
-		return nil, problems, err
-	}
-	r, more := resolveIn(p, spec)
-	return r, append(problems, more...), nil
 }
 
 // resolveIn finds flavour, level and counts of a request in its package.
@@ -53,13 +47,9 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 		})
 		return nil, problems
 	}
-	status, more := vnfd.ScaleStatus(r.flavour, r.levelID, spec.ScaleLevels)
-	if more.HasErrors() {
-		return nil, append(problems, attribute(more, "scale_levels")...)
-	}
-	counts, more := vnfd.Counts(r.flavour, r.levelID, spec.ScaleLevels)
-	problems = append(problems, attribute(more, "scale_levels")...)
-	if problems.HasErrors() {
+	var more vnfm.Problems
+	r.scaleStatus, r.counts, more = vnfd.Scaled(r.flavour, r.levelID, spec.ScaleLevels)
+	if problems = append(problems, more...); problems.HasErrors() {
 		return nil, problems
 	}
 	if spec.Cluster == nil {
@@ -69,9 +59,7 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 	if problems.HasErrors() {
 		return nil, problems
 	}
-	r.scaleStatus, r.counts = status, counts
 	if spec.OperationalState == vnfm.Stopped {
-		r.counts = maps.Clone(counts)
 		for id := range r.counts {
 			r.counts[id] = 0
 		}
@@ -86,12 +74,12 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	if id == "" && len(d.Flavours) == 1 {
 		id = d.Flavours[0].ID
 	}
-	if f := d.Flavour(id); f != nil {
-		return f
-	}
 	ids := make([]string, 0, len(d.Flavours))
-	for _, f := range d.Flavours {
-		ids = append(ids, f.ID)
+	for i := range d.Flavours {
+		if d.Flavours[i].ID == id {
+			return &d.Flavours[i]
+		}
+		ids = append(ids, d.Flavours[i].ID)
 	}
 	p := vnfm.Problem{Attribute: "flavour_id", Detail: "the package has " + vnfm.QuotedNames(ids)}
 	if id == "" {
@@ -103,28 +91,103 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	return nil
 }
 
-// attribute names the argument that problems without a place are about.
-func attribute(ps vnfm.Problems, name string) vnfm.Problems {
-	for i := range ps {
-		if ps[i].Attribute == "" && ps[i].File == "" {
-			ps[i].Attribute = name
+// The arguments that problems of networks are about.
+const (
+	attributeExternalLinks = "ext_virtual_links"
+	attributeManagedLinks  = "ext_managed_virtual_links"
+)
+
+// checkLinks finds connection points and virtual links that the flavour does not have.
+func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
+	var points, internal []string
+	for _, cp := range f.ConnectionPoints {
+		if cp.External {
+			points = append(points, cp.ID)
 		}
 	}
-	return ps
+	for _, vl := range f.VirtualLinks {
+		internal = append(internal, vl.ID)
+	}
+	connected := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(links.External)) {
+		refuse := func(summary, detail string) {
+			*problems = append(*problems, vnfm.Problem{Attribute: attributeExternalLinks, Key: name, Summary: summary, Detail: detail})
+		}
+		for _, cp := range slices.Sorted(maps.Keys(links.External[name].ExtCPs)) {
+			if !slices.Contains(points, cp) {
+				refuse("deployment flavour "+strconv.Quote(f.ID)+" has no external connection point "+strconv.Quote(cp), "its external connection points are "+vnfm.QuotedNames(points))
+			}
+			if other, twice := connected[cp]; twice {
+				refuse("connection point "+strconv.Quote(cp)+" is connected twice", "external virtual link "+strconv.Quote(other)+" has it too")
+			}
+			connected[cp] = name
+		}
+	}
+	for _, id := range slices.Sorted(maps.Keys(links.Managed)) {
+		if !slices.Contains(internal, id) {
+			*problems = append(*problems, vnfm.Problem{
+				Attribute: attributeManagedLinks, Key: id,
+				Summary: "deployment flavour " + strconv.Quote(f.ID) + " has no virtual link " + strconv.Quote(id), Detail: "its virtual links are " + vnfm.QuotedNames(internal),
+			})
+		}
+	}
 }
 
-// namespaceOf is the namespace of an instance: its own, that of the parameters
-// (Tacker's users give it there), the VIM's default.
-func (e *Engine) namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
-	if spec.Namespace != "" {
-		return spec.Namespace
+// The arguments that problems of a heal are about.
+const (
+	attributeHealVNFCs    = "heal.vnfc_ids"
+	attributeHealVDUs     = "heal.vdu_ids"
+	attributeHealMachines = "heal.machine_names"
+)
+
+// checkHeal finds what cannot be healed whatever the VIM holds.
+func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
+	if want == nil {
+		return
 	}
-	if d, ok := e.cfg.Drivers[vim.Type]; ok {
-		if ns, ok := spec.AdditionalParams[d.Params().Namespace].(string); ok && ns != "" {
-			return ns
+	vdus := f.VDUIDs()
+	refuse := func(attribute, summary string) {
+		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + vnfm.QuotedNames(vdus)})
+	}
+	for _, id := range want.VDUIDs {
+		if !slices.Contains(vdus, id) {
+			refuse(attributeHealVDUs, "deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id))
 		}
 	}
-	return vim.DefaultNamespace()
+	for _, id := range want.VNFCIDs {
+		if f.VDUOf(id) == "" {
+			refuse(attributeHealVNFCs, "VNFC "+strconv.Quote(id)+" is of no VDU of deployment flavour "+strconv.Quote(f.ID))
+		}
+	}
+}
+
+// mapLevels returns the level and the scale levels of an instance in the names of
+// another VNFD, as its VnfPackageChange policies map them (SOL001 6.10.13): an
+// aspect that has another name goes on at its level. Without a policy for the VNFD
+// that the instance follows all names are the same.
+func mapLevels(i *vnfm.Instance, to *vnfm.Descriptor) (levelID string, scaleLevels map[string]int) {
+	at := slices.IndexFunc(to.PackageChanges, func(c vnfm.PackageChange) bool {
+		return c.DestinationDescriptorID == to.ID && slices.Contains(c.SourceDescriptorIDs, i.VNFDID) &&
+			(len(c.SourceFlavourIDs) == 0 || slices.Contains(c.SourceFlavourIDs, i.FlavourID))
+	})
+	if at < 0 {
+		return i.LevelID, i.ScaleLevels
+	}
+	name := func(kind, id string) string {
+		for _, m := range to.PackageChanges[at].Mappings {
+			if m.ComponentType == kind && m.SourceID == id {
+				return m.DestinationID
+			}
+		}
+		return id
+	}
+	if len(i.ScaleLevels) > 0 {
+		scaleLevels = make(map[string]int, len(i.ScaleLevels))
+		for aspect, level := range i.ScaleLevels {
+			scaleLevels[name("scaling_aspect", aspect)] = level
+		}
+	}
+	return name("instantiation_level", i.LevelID), scaleLevels
 }
 
 // describe writes into an instance what a spec and its resolution say. The
@@ -150,11 +213,37 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	}
 }
 
-// target composes what a driver needs, without the VIM.
-func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) *vnfm.Target {
-	return &vnfm.Target{
-		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
-		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, ParamOwners: e.paramOwners, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+// naturalKey identifies an instance for its users.
+func naturalKey(vimID, namespace, name string) string {
+	return vimID + "/" + namespace + "/" + name
+}
+
+// keyOf is the natural key of a prepared spec.
+func keyOf(spec vnfm.InstanceSpec) string {
+	key := naturalKey(spec.VIMID, spec.Namespace, spec.Name)
+	if spec.Cluster != nil {
+		// A workload cluster and a VNF instance may have the same name.
+		return clusterGroup + ":" + key
 	}
+	return key
+}
+
+// newInstance is a record that is not stored yet, with the identity that spec gives.
+func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance] {
+	now := time.Now().UTC()
+	return &records.Entry[vnfm.Instance]{
+		Rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
+		Value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
+	}
+}
+
+// checkUnchangeable checks that spec does not ask for what only a new instance can have.
+func checkUnchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+	if spec.VIMID != i.VIMID {
+		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, i.VIMID, spec.VIMID)
+	}
+	if spec.Namespace != i.Namespace {
+		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
+	}
+	return multivim.CheckConnectionsStay(i, spec)
 }

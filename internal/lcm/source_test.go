@@ -169,7 +169,7 @@ func TestAPackageThatComesBackIsNotSuperseded(t *testing.T) {
 	}
 	known, err := w.KnownPackage(t.Context(), ids[0])
 	require.NoError(t, err)
-	require.Equal(t, specs[0], known.Spec())
+	require.Equal(t, specs[0], known.PackageSpec)
 	spec := w.spec()
 	spec.PackageID = ids[0]
 	i := w.mustInstantiate(t, spec)

@@ -76,7 +76,7 @@ func (u *update) run(ctx context.Context) error {
 		return err
 	}
 	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
-		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted)
+		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, unfinished)
 	}
 	u.unfinished = unfinished
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
@@ -89,7 +89,7 @@ func (u *update) run(ctx context.Context) error {
 	if u.instance.Value.Recovered {
 		u.takeForKnown()
 	}
-	if err := u.seal(ctx, u.secrets); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets}); err != nil {
 		return err
 	}
 	plan, err := u.execute(ctx)
@@ -183,12 +183,6 @@ func (u *update) record(ctx context.Context) error {
 	return saveInstance(ctx, u.store, u.instance)
 }
 
-// seal puts the parameters that management drivers are to have and the infra driver has into
-// the record.
-func (u *update) seal(ctx context.Context, secrets map[string]any) error {
-	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, secrets})
-}
-
 // actionFuncs are what the operations do between their hooks, by their action.
 var actionFuncs = map[action]func(*update, context.Context, *operation, *plannedOperation) error{
 	actionFinish:           (*update).noWork,
@@ -253,7 +247,7 @@ const noteWorked = "worked"
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
 	hook := u.hookOperation(op)
 	if o.Leaving != "" {
-		ids, err := u.engine.noteLeaving(ctx, op, hook, func(ctx context.Context) ([]string, error) { return u.leavingVNFCs(ctx, o.Leaving) })
+		ids, err := u.noteLeaving(ctx, op, hook, o.Leaving)
 		if err != nil {
 			return fmt.Errorf("choosing the VNFCs to remove: %w", err)
 		}
@@ -291,29 +285,49 @@ func (u *update) hookOperation(op *operation) hooks.Operation {
 	return hooks.Operation{Kind: op.kind(), Package: u.wanted.pkg, Flavour: u.wanted.flavour, Request: u.spec}
 }
 
-// leavingVNFCs are the VNFCs that leave with an operation.
-func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, error) {
-	switch want := u.spec.Heal; which {
-	case leavingHealed:
-		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool {
-			return want.EntireInstance() || slices.Contains(want.VNFCIDs, c.ID) || slices.Contains(want.VDUIDs, c.VDUID)
-		})
-	case leavingBroken:
-		return u.engine.vnfcsOf(ctx, u.instance, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
-	case leavingScaledIn:
-		return u.scaledIn(ctx)
-	default:
+// noteLeaving notes which VNFCs an operation takes away, for the drivers that are called
+// before and after it. Nothing is looked up where there are none, and an operation that is
+// continued goes on with those that were noted.
+func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Operation, which leaving) ([]string, error) {
+	if !u.engine.management().HasAny(&hook) {
 		return nil, nil
 	}
+	if ids, noted, err := hooks.Leaving(op); noted || err != nil {
+		return ids, err
+	}
+	ids, err := u.leavingVNFCs(ctx, which)
+	if err != nil || len(ids) == 0 {
+		return nil, err
+	}
+	return ids, hooks.NoteLeaving(ctx, op, ids)
 }
 
-// scaledIn are the VNFCs that a scale takes away.
-func (u *update) scaledIn(ctx context.Context) ([]string, error) {
-	next := u.instance.Value
-	describe(&next, u.spec, u.wanted)
-	t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)
+// leavingVNFCs are the VNFCs that leave with an operation.
+func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, error) {
+	if which == leavingScaledIn {
+		next := u.instance.Value
+		describe(&next, u.spec, u.wanted)
+		t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)
+		if err != nil {
+			return nil, err
+		}
+		return d.Leaving(ctx, t)
+	}
+	has, err := u.engine.resourcesOf(ctx, u.instance)
 	if err != nil {
 		return nil, err
 	}
-	return d.Leaving(ctx, t)
+	heal := u.spec.Heal
+	var out []string
+	for i := range has.VNFCs {
+		c := &has.VNFCs[i]
+		leaves := c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError
+		if which == leavingHealed {
+			leaves = heal.EntireInstance() || slices.Contains(heal.VNFCIDs, c.ID) || slices.Contains(heal.VDUIDs, c.VDUID)
+		}
+		if leaves {
+			out = append(out, c.ID)
+		}
+	}
+	return out, nil
 }

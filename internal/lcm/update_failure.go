@@ -54,7 +54,7 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 	}
 	copyFindings(before, &u.instance.Value)
 	u.instance.Value, u.secrets = *before, u.secretsBefore
-	if err := u.seal(ctx, u.secrets); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets}); err != nil {
 		return errors.Join(cause, err)
 	}
 	if err := saveInstance(ctx, u.store, u.instance); err != nil {
@@ -79,7 +79,7 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 	before.Connections = multivim.PlannedConnections(&u.instance.Value, spec)
 	before.Cluster = addons.WantedCluster(&u.instance.Value, spec.Cluster)
 	u.instance.Value, u.secrets = *before, u.secretsBefore
-	if err := u.seal(ctx, u.secrets); err != nil {
+	if err := u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets}); err != nil {
 		return err
 	}
 	t, d, err := u.engine.bind(ctx, &u.instance.Value, r, spec)

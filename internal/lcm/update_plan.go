@@ -11,6 +11,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// The parameters of a HEAL operation that say whose it is. That of a repair has no
+// trigger.
+const (
+	paramCause   = "cause"
+	paramTrigger = "trigger"
+)
+
+// paramConfigures marks the operation that has management drivers work with other
+// parameters.
+const paramConfigures = "management_params"
+
 // action is what an operation of an update does. Several actions have one type of operation: a HEAL may be a repair, the
 // replacement of VNFCs, or a new kubeconfig.
 type action string
@@ -369,4 +380,8 @@ func (p *planner) sendCredentials() {
 
 func sameParams(a, b map[string]any) bool {
 	return (len(a) == 0 && len(b) == 0) || reflect.DeepEqual(normalise(a), normalise(b))
+}
+
+func sameExternal(a, b vnfm.Links) bool {
+	return len(a.External)+len(b.External) == 0 || reflect.DeepEqual(a.External, b.External)
 }

@@ -41,6 +41,17 @@ var (
 	ErrCorrupt = errors.New("damaged in the store")
 )
 
+// NotFound is ErrNotFound of a record.
+func NotFound(kind Kind, id string) error { return fmt.Errorf("%s %q: %w", kind, id, ErrNotFound) }
+
+// Exists is ErrExists of a record.
+func Exists(r *Record) error {
+	if r.Key == "" {
+		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, ErrExists)
+	}
+	return fmt.Errorf("%s %q with the natural key %q: %w", r.Kind, r.ID, r.Key, ErrExists)
+}
+
 // Record is one stored object. Data is readable by all readers of the store and
 // holds no secret; Sealed is opaque to the store.
 type Record struct {

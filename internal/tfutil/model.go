@@ -20,6 +20,14 @@ func As[M any](ctx context.Context, o types.Object, diags *diag.Diagnostics) *M 
 	return &m
 }
 
+// KnownAs is As of an object in which everything is known; nil for another one.
+func KnownAs[M any](ctx context.Context, o types.Object, diags *diag.Diagnostics) *M {
+	if !FullyKnown(ctx, o) {
+		return nil
+	}
+	return As[M](ctx, o, diags)
+}
+
 // ElementAs decodes an element of a map of objects. It returns nil when the element is
 // absent, null or unknown.
 func ElementAs[M any](ctx context.Context, all types.Map, key string, diags *diag.Diagnostics) *M {

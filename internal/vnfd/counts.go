@@ -63,6 +63,22 @@ func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[str
 // vdu_profile are errors; the counts are returned all the same.
 func Counts(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
 	status, problems := ScaleStatus(f, levelID, scale)
+	counts, more := countsAt(f, levelID, status, len(scale) > 0)
+	return counts, append(problems, more...)
+}
+
+// Scaled returns what ScaleStatus does and, where that finds no fault, what Counts does.
+func Scaled(f *vnfm.Flavour, levelID string, scale map[string]int) (status, counts map[string]int, problems vnfm.Problems) {
+	if status, problems = ScaleStatus(f, levelID, scale); problems.HasErrors() {
+		return status, nil, problems
+	}
+	counts, problems = countsAt(f, levelID, status, len(scale) > 0)
+	return status, counts, problems
+}
+
+// countsAt are the counts at scale levels, which are given or those of the instantiation level.
+func countsAt(f *vnfm.Flavour, levelID string, status map[string]int, given bool) (map[string]int, vnfm.Problems) {
+	var problems vnfm.Problems
 	level, _ := levelOrDefault(f, levelID)
 	counts := make(map[string]int, len(f.VDUs))
 	for i := range f.VDUs {
@@ -75,7 +91,7 @@ func Counts(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]i
 		counts[v.ID] = n
 		if p, bad := outside(v, n); bad {
 			p.Attribute = attrScaleLevels
-			if len(scale) == 0 {
+			if !given {
 				p.Attribute = attrLevelID
 			}
 			switch text := levelsText(f, status); {

@@ -1,7 +1,6 @@
 package vnfm
 
 import (
-	"strconv"
 	"strings"
 )
 
@@ -87,42 +86,4 @@ func (m *Mask) matchAt(text string, at int, cut bool) int {
 		}
 	}
 	return end
-}
-
-// TextsIn are the texts and the numbers, as texts, in a value of maps and lists.
-func TextsIn(value any) []string {
-	var out []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, item := range value {
-			out = append(out, TextsIn(item)...)
-		}
-	case []any:
-		for _, item := range value {
-			out = append(out, TextsIn(item)...)
-		}
-	default:
-		out = scalarTexts(value)
-	}
-	return out
-}
-
-// scalarTexts are the ways to write a text or a number; none of another value: of a boolean
-// there is nothing to hide.
-func scalarTexts(value any) []string {
-	switch value := value.(type) {
-	case string:
-		return []string{value}
-	case int:
-		return []string{strconv.Itoa(value)}
-	case int64:
-		return []string{strconv.FormatInt(value, 10)}
-	case float64:
-		plain, short := strconv.FormatFloat(value, 'f', -1, 64), strconv.FormatFloat(value, 'g', -1, 64)
-		if plain == short {
-			return []string{plain}
-		}
-		return []string{plain, short}
-	}
-	return nil
 }

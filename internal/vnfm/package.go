@@ -10,36 +10,27 @@ import (
 type PackageSpec struct {
 	// Name is the identity of the package over all its versions; a package that is
 	// only looked at needs none.
-	Name string
+	Name string `json:"name"`
 	// Source is a directory, a .zip or .csar file, or an http(s) URL.
-	Source string
+	Source string `json:"source"`
 	// Checksum is the expected digest of the file behind an http(s) URL or of a
 	// zip file ("sha256:<hex>"); empty expects nothing.
-	Checksum string
+	Checksum string `json:"checksum,omitempty"`
 	// Integrity is "enforce" or "warn"; Signature is "require",
 	// "verify_if_present" or "ignore".
-	Integrity string
-	Signature string
-	Trust     PackageTrust
+	Integrity string       `json:"integrity,omitempty"`
+	Signature string       `json:"signature,omitempty"`
+	Trust     PackageTrust `json:"trust"`
 	// Share names the resource that onboards the package; several resources, of several configurations too, can
 	// have shares of one package. Empty for none.
-	Share string
+	Share string `json:"-"`
 }
 
 // KnownPackage is what Terraform's state keeps of the package of an instance.
 type KnownPackage struct {
+	// ID tells whether what the specification leads to is the same content.
 	ID string `json:"id"`
-	// Name, Source, Integrity, Signature and Trust are those of the PackageSpec.
-	Name      string       `json:"name"`
-	Source    string       `json:"source"`
-	Integrity string       `json:"integrity,omitempty"`
-	Signature string       `json:"signature,omitempty"`
-	Trust     PackageTrust `json:"trust"`
-}
-
-// Spec is what the package is read with again. Its id tells whether that is the same content.
-func (k KnownPackage) Spec() PackageSpec {
-	return PackageSpec{Name: k.Name, Source: k.Source, Integrity: k.Integrity, Signature: k.Signature, Trust: k.Trust}
+	PackageSpec
 }
 
 // PackageTrust says whose signatures of packages count.
@@ -108,3 +99,7 @@ type PackageFile struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 }
+
+// PackageID composes the id of a package, "<name>@<digest>", from its name, which has no "@", and
+// the digest of its content. It is known at plan time, and changes with the content.
+func PackageID(name, digest string) string { return name + "@" + digest }

@@ -2,8 +2,11 @@ package vnfm
 
 import (
 	"encoding/base64"
+	"fmt"
+	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -145,4 +148,79 @@ func appendNodeSecrets(out []string, node *yaml.Node) []string {
 		}
 	}
 	return out
+}
+
+// ShownSecrets are the paths of secrets among values that everybody may read who reads the
+// plan: texts that go by the name of a secret, and URLs with a password. The path of the value
+// itself is at.
+func ShownSecrets(at string, value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(value)) {
+			out = append(out, ShownSecrets(at+"."+key, value[key])...)
+		}
+	case []any:
+		for n, item := range value {
+			out = append(out, ShownSecrets(fmt.Sprintf("%s[%d]", at, n), item)...)
+		}
+	case string:
+		name := strings.TrimRight(at[strings.LastIndexByte(at, '.')+1:], "[0123456789]")
+		// Charts and classes name an object in a field that is just called secret.
+		if value != "" && (NamesSecret(name) && !strings.EqualFold(name, "secret") || HasPassword(value)) {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// HasPassword reports whether a text is a URL with a password.
+func HasPassword(text string) bool {
+	if !strings.Contains(text, "@") {
+		return false
+	}
+	u, err := url.Parse(strings.TrimSpace(text))
+	if err != nil {
+		return false
+	}
+	password, _ := u.User.Password()
+	return u.Host != "" && password != ""
+}
+
+// TextsIn are the texts and the numbers, as texts, in a value of maps and lists.
+func TextsIn(value any) []string {
+	var out []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, item := range value {
+			out = append(out, TextsIn(item)...)
+		}
+	case []any:
+		for _, item := range value {
+			out = append(out, TextsIn(item)...)
+		}
+	default:
+		out = scalarTexts(value)
+	}
+	return out
+}
+
+// scalarTexts are the ways to write a text or a number; none of another value: of a boolean
+// there is nothing to hide.
+func scalarTexts(value any) []string {
+	switch value := value.(type) {
+	case string:
+		return []string{value}
+	case int:
+		return []string{strconv.Itoa(value)}
+	case int64:
+		return []string{strconv.FormatInt(value, 10)}
+	case float64:
+		plain, short := strconv.FormatFloat(value, 'f', -1, 64), strconv.FormatFloat(value, 'g', -1, 64)
+		if plain == short {
+			return []string{plain}
+		}
+		return []string{plain, short}
+	}
+	return nil
 }

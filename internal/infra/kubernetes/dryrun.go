@@ -65,7 +65,7 @@ func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Proble
 		if !slices.Contains(keys, o.Key) || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
-		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.target) == namespace) {
+		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.namespace) == namespace) {
 			resources = append(resources, r)
 		}
 	}

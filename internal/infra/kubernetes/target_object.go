@@ -74,7 +74,7 @@ func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
 func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObject {
 	namespace := ""
 	if r.Namespaced {
-		namespace = o.NamespaceIn(s.target)
+		namespace = o.NamespaceIn(s.namespace)
 	}
 	return &targetObject{
 		object: o,

@@ -179,13 +179,19 @@ func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.Package
 	return nil
 }
 
-// Package implements vnfm.Manager.
-func (c *Catalog) Package(ctx context.Context, id string) (*vnfm.Package, error) {
+// record opens the store and reads the record of a package.
+func (c *Catalog) record(ctx context.Context, id string) (*seal.Store, *records.Entry[packageRecord], error) {
 	s, err := c.cfg.Store(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	en, err := getPackage(ctx, s, id)
+	return s, en, err
+}
+
+// Package implements vnfm.Manager.
+func (c *Catalog) Package(ctx context.Context, id string) (*vnfm.Package, error) {
+	_, en, err := c.record(ctx, id)
 	if err != nil {
 		return nil, err
 	}
@@ -236,11 +242,7 @@ func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, erro
 
 // KnownPackage implements vnfm.Manager.
 func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackage, error) {
-	s, err := c.cfg.Store(ctx)
-	if err != nil {
-		return vnfm.KnownPackage{}, err
-	}
-	en, err := getPackage(ctx, s, id)
+	_, en, err := c.record(ctx, id)
 	if err != nil {
 		return vnfm.KnownPackage{}, err
 	}
@@ -248,16 +250,14 @@ func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackag
 	if o.Location == "" {
 		return vnfm.KnownPackage{}, records.NotFound(store.KindPackage, id)
 	}
-	return vnfm.KnownPackage{ID: id, Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust}, nil
+	return vnfm.KnownPackage{ID: id, PackageSpec: vnfm.PackageSpec{
+		Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust,
+	}}, nil
 }
 
 // HoldPackage implements vnfm.Manager.
 func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Package, error) {
-	s, err := c.cfg.Store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	en, err := getPackage(ctx, s, id)
+	s, en, err := c.record(ctx, id)
 	if err != nil {
 		return nil, err
 	}

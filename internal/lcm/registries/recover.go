@@ -5,21 +5,16 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // RecoverRegistry implements vnfm.Manager. What the state does not have of the secrets is taken for what is on the host.
 func (m *Manager) RecoverRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec, ending bool) (*vnfm.Registry, error) {
-	s, err := m.cfg.Store(ctx)
+	s, en, err := m.newEntry(ctx, id, &spec)
 	if err != nil {
 		return nil, err
 	}
-	if m.cfg.Driver == nil {
-		return nil, errNoRegistries
-	}
-	en := &records.Entry[vnfm.Registry]{Rec: store.Record{Kind: store.KindRegistry, ID: id, Owner: spec.InstanceID}}
 	en.Value.ID, en.Value.Spec = id, spec
 	h, err := m.host(ctx, &en.Value)
 	if err != nil {

@@ -58,18 +58,26 @@ func (m *Manager) CheckRegistry(ctx context.Context, spec vnfm.RegistrySpec) (vn
 	return m.cfg.Driver.CheckRegistry(&spec, content), nil
 }
 
+// newEntry opens the store, and returns a record that it does not have yet.
+func (m *Manager) newEntry(ctx context.Context, id string, spec *vnfm.RegistrySpec) (*seal.Store, *records.Entry[vnfm.Registry], error) {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	if m.cfg.Driver == nil {
+		return nil, nil, errNoRegistries
+	}
+	return s, &records.Entry[vnfm.Registry]{Rec: store.Record{Kind: store.KindRegistry, ID: id, Owner: spec.InstanceID}}, nil
+}
+
 // InstallRegistry implements vnfm.Manager. There is no record before the registry is
 // installed: what an interrupted installation has left on the host is found there by the
 // next one.
 func (m *Manager) InstallRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec) (*vnfm.Registry, error) {
-	s, err := m.cfg.Store(ctx)
+	s, en, err := m.newEntry(ctx, id, &spec)
 	if err != nil {
 		return nil, err
 	}
-	if m.cfg.Driver == nil {
-		return nil, errNoRegistries
-	}
-	en := &records.Entry[vnfm.Registry]{Rec: store.Record{Kind: store.KindRegistry, ID: id, Owner: spec.InstanceID}}
 	fresh := id == ""
 	if fresh {
 		en.Rec.ID = uuid.NewString()

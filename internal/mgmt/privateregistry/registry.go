@@ -12,6 +12,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
@@ -66,11 +67,7 @@ func argument(attribute string) string {
 
 // InstallRegistry implements vnfm.RegistryDriver.
 func (Installer) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
-	cfg, err := configOf(h.Spec, h.Content)
-	if err != nil {
-		return nil, err
-	}
-	c, err := remote.Dial(ctx, host(h), hosts.Patience)
+	c, cfg, err := open(ctx, h, h.Content, hosts.Patience)
 	if err != nil {
 		return nil, err
 	}
@@ -84,11 +81,7 @@ func (Installer) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vn
 
 // ReadRegistry implements vnfm.RegistryDriver.
 func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
-	cfg, err := configOf(h.Spec, h.Content)
-	if err != nil {
-		return nil, err
-	}
-	c, err := remote.Dial(ctx, host(h), 0)
+	c, cfg, err := open(ctx, h, h.Content, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +95,7 @@ func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.
 
 // FindRegistry implements vnfm.RegistryDriver.
 func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]string, error) {
-	cfg, err := configOf(h.Spec, nil)
-	if err != nil {
-		return nil, err
-	}
-	c, err := remote.Dial(ctx, host(h), 0)
+	c, cfg, err := open(ctx, h, nil, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +105,23 @@ func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]stri
 
 // RemoveRegistry implements vnfm.RegistryDriver.
 func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data bool) error {
-	cfg, err := configOf(h.Spec, nil)
-	if err != nil {
-		return err
-	}
-	c, err := remote.Dial(ctx, host(h), 0)
+	c, cfg, err := open(ctx, h, nil, 0)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
 	return registry.Remove(ctx, c, cfg, data)
+}
+
+// open connects to the host of a registry, and returns the configuration of the registry, with content of its package where that is
+// given.
+func open(ctx context.Context, h *vnfm.RegistryHost, content fs.FS, patience time.Duration) (*remote.Client, registry.Config, error) {
+	cfg, err := configOf(h.Spec, content)
+	if err != nil {
+		return nil, cfg, err
+	}
+	c, err := remote.Dial(ctx, host(h), patience)
+	return c, cfg, err
 }
 
 func stateOf(s registry.State) *vnfm.RegistryState {

@@ -2,7 +2,6 @@ package base
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -18,27 +17,13 @@ const packageKey = "package"
 // vnf_package without a change does not put back what the store has lost since. The instance does,
 // with the source in its private state.
 
-// packageNote is the package in the private state of an instance, nil without one.
-func packageNote(ctx context.Context, private privateState, diags *diag.Diagnostics) (*vnfm.KnownPackage, error) {
-	data, more := private.GetKey(ctx, packageKey)
-	diags.Append(more...)
-	if len(data) == 0 {
-		return nil, nil
-	}
-	note := new(vnfm.KnownPackage)
-	if err := json.Unmarshal(data, note); err != nil {
-		return nil, fmt.Errorf("reading the private state: %w", err)
-	}
-	return note, nil
-}
-
 // keepPackage notes the package of an instance, unless the note is there.
 func (r *InstanceResource[M, P]) keepPackage(ctx context.Context, before privateState, private privateStateOut, i *vnfm.Instance, diags *diag.Diagnostics) {
 	if i.PackageID == "" {
 		return
 	}
 	if before != nil {
-		if note, err := packageNote(ctx, before, diags); err == nil && note != nil && note.ID == i.PackageID {
+		if note, err := readNote[vnfm.KnownPackage](ctx, before, packageKey, diags); err == nil && note.ID == i.PackageID {
 			return
 		}
 	}
@@ -47,32 +32,30 @@ func (r *InstanceResource[M, P]) keepPackage(ctx context.Context, before private
 		// Without the note a lost package is onboarded by its own resource alone.
 		return
 	}
-	// Strings are always encoded.
-	data, _ := json.Marshal(known)
-	diags.Append(private.SetKey(ctx, packageKey, data)...)
+	writeNote(ctx, private, packageKey, known, diags)
 }
 
 // readPackage reads the package of an instance from its source, for this process, when missing
 // says that the store has lost it. It reports whether that is the same content.
 func (r *InstanceResource[M, P]) readPackage(ctx context.Context, private privateState, missing error, diags *diag.Diagnostics) bool {
-	note, err := packageNote(ctx, private, diags)
-	if err != nil || note == nil || !isMissing(missing, note.ID) {
+	note, err := readNote[vnfm.KnownPackage](ctx, private, packageKey, diags)
+	if err != nil || note.ID == "" || !isMissing(missing, note.ID) {
 		return false
 	}
-	p, problems, err := r.data.Manager.ReadPackage(ctx, note.Spec())
+	p, problems, err := r.data.Manager.ReadPackage(ctx, note.PackageSpec)
 	return err == nil && !problems.HasErrors() && p.ID == note.ID
 }
 
 // ensurePackage onboards the package of an instance again that the store has lost.
 func (r *InstanceResource[M, P]) ensurePackage(ctx context.Context, private privateState, diags *diag.Diagnostics) error {
-	note, err := packageNote(ctx, private, diags)
-	if err != nil || note == nil {
+	note, err := readNote[vnfm.KnownPackage](ctx, private, packageKey, diags)
+	if err != nil || note.ID == "" {
 		return err
 	}
 	if _, err := r.data.Manager.KnownPackage(ctx, note.ID); !errors.Is(err, vnfm.ErrNotFound) {
 		return err
 	}
-	_, problems, err := r.data.Manager.OnboardPackage(ctx, note.Spec(), note.ID)
+	_, problems, err := r.data.Manager.OnboardPackage(ctx, note.PackageSpec, note.ID)
 	if err == nil {
 		err = problems.Err()
 	}

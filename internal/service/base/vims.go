@@ -2,7 +2,6 @@ package base
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -18,16 +17,7 @@ const vimsKey = "vims"
 // ensureVIMs registers the VIMs of an instance again whose records are lost and whose connections
 // come with this run. The private state says which they are.
 func (r *InstanceResource[M, P]) ensureVIMs(ctx context.Context, private privateState, diags *diag.Diagnostics) error {
-	data, more := private.GetKey(ctx, vimsKey)
-	diags.Append(more...)
-	if len(data) == 0 {
-		return nil
-	}
-	var known []vnfm.KnownVIM
-	if err := json.Unmarshal(data, &known); err != nil {
-		return fmt.Errorf("reading the private state: %w", err)
-	}
-	var failed error
+	known, failed := readNote[[]vnfm.KnownVIM](ctx, private, vimsKey, diags)
 	for _, v := range known {
 		failed = errors.Join(failed, r.data.Manager.EnsureVIM(ctx, v))
 	}
@@ -46,12 +36,9 @@ func (r *InstanceResource[M, P]) keepVIMs(ctx context.Context, private privateSt
 		}
 		known = append(known, v)
 	}
-	if len(known) == 0 {
-		return
+	if len(known) > 0 {
+		writeNote(ctx, private, vimsKey, known, diags)
 	}
-	// Strings are always encoded.
-	data, _ := json.Marshal(known)
-	diags.Append(private.SetKey(ctx, vimsKey, data)...)
 }
 
 // warnOfVIM says that a VIM could not be registered again; one that is another by now is an error.

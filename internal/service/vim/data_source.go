@@ -112,12 +112,7 @@ func withoutSecrets(all map[string]attr.Type) map[string]attr.Type {
 
 // fromRecord fills the model of the data source.
 func (m *commonModel) fromRecord(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
-	m.ID = types.StringValue(v.ID)
-	m.Name = types.StringValue(v.Name)
-	m.Description = tfutil.OptionalString(v.Description)
-	m.Type = types.StringValue(string(v.Type))
-	m.CreatedAt = tfutil.Instant(v.CreatedAt)
-	m.observed = observedOf(v)
+	m.setRecord(v)
 	connectionTypes := withoutSecrets(kubernetesTypes())
 	m.Kubernetes = types.ObjectNull(connectionTypes)
 	openstackTypes := withoutSecrets(openstackTypes())

@@ -140,15 +140,20 @@ func (m *commonModel) setComputed(v *vnfm.VIM) {
 	m.fillUnknown(v)
 }
 
-// fromVIM takes the record over. Secrets and versions stay as they are: the record
-// has none.
-func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
+// setRecord takes over what is no connection.
+func (m *commonModel) setRecord(v *vnfm.VIM) {
 	m.ID = types.StringValue(v.ID)
 	m.Name = types.StringValue(v.Name)
 	m.Description = tfutil.OptionalString(v.Description)
 	m.Type = types.StringValue(string(v.Type))
 	m.CreatedAt = tfutil.Instant(v.CreatedAt)
 	m.observed = observedOf(v)
+}
+
+// fromVIM takes the record over. Secrets and versions stay as they are: the record
+// has none.
+func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
+	m.setRecord(v)
 	m.OpenStack = openstackValue(v.OpenStack, m.OpenStack, openstackTypes())
 	if v.Kubernetes == nil {
 		m.Kubernetes = types.ObjectNull(kubernetesTypes())

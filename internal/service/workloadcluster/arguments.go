@@ -250,10 +250,7 @@ func (m *nodeGroupModel) toDomain(name string, diags *diag.Diagnostics) vnfm.Nod
 
 // healSpec reads the argument heal; nil while it is not known.
 func (m *model) healSpec(ctx context.Context, diags *diag.Diagnostics) *vnfm.HealSpec {
-	if !tfutil.FullyKnown(ctx, m.Heal) {
-		return nil
-	}
-	heal := tfutil.As[healModel](ctx, m.Heal, diags)
+	heal := tfutil.KnownAs[healModel](ctx, m.Heal, diags)
 	if heal == nil {
 		return nil
 	}

@@ -30,7 +30,7 @@ func (s *kubeStore) Get(ctx context.Context, kind store.Kind, id string) (*store
 		return nil, s.explain(ctx, doing, err)
 	}
 	if m == nil || m.pending {
-		return nil, notFound(kind, id)
+		return nil, store.NotFound(kind, id)
 	}
 	return r, nil
 }
@@ -227,7 +227,7 @@ func (s *kubeStore) post(ctx context.Context, p *passage, r *store.Record, m *me
 		r.Revision, r.CreatedAt, r.UpdatedAt = stored.Revision, stored.CreatedAt, stored.UpdatedAt
 		return there, nil
 	default:
-		return nil, exists(r)
+		return nil, store.Exists(r)
 	}
 }
 
@@ -276,7 +276,7 @@ func (s *kubeStore) update(ctx context.Context, p *passage, r *store.Record) (wr
 		}
 		switch {
 		case current == nil || current.pending:
-			return nil, notFound(r.Kind, r.ID)
+			return nil, store.NotFound(r.Kind, r.ID)
 		case current.mark == mark:
 			// The answer to the first try was lost.
 			return current, nil
@@ -315,7 +315,7 @@ func (s *kubeStore) update(ctx context.Context, p *passage, r *store.Record) (wr
 			return next, nil
 		case missing(err, s.secret(name)):
 			s.forget(name)
-			return nil, notFound(r.Kind, r.ID)
+			return nil, store.NotFound(r.Kind, r.ID)
 		case !apierrors.IsConflict(err):
 			return nil, err
 		}
@@ -334,7 +334,7 @@ func (s *kubeStore) Delete(ctx context.Context, kind store.Kind, id string) erro
 	name := recordName(kind, id)
 	deleted, err := s.erase(ctx, p, s.recall(name), func(ctx context.Context) (*meta, error) { return s.peek(ctx, name) })
 	if err == nil && deleted == nil {
-		err = notFound(kind, id)
+		err = store.NotFound(kind, id)
 	}
 	if err != nil {
 		return s.explain(ctx, doing, p.verdict(ctx, err))
@@ -464,17 +464,6 @@ func (s *kubeStore) isDoubtful(m *meta) bool {
 
 func sameContents(a, b *store.Record) bool {
 	return a.Key == b.Key && a.Owner == b.Owner && bytes.Equal(a.Data, b.Data) && bytes.Equal(a.Sealed, b.Sealed)
-}
-
-func notFound(kind store.Kind, id string) error {
-	return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
-}
-
-func exists(r *store.Record) error {
-	if r.Key == "" {
-		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrExists)
-	}
-	return fmt.Errorf("%s %q with the natural key %q: %w", r.Kind, r.ID, r.Key, store.ErrExists)
 }
 
 // isUndecided reports whether a write may have been carried out, or may be yet. A conflict

@@ -43,6 +43,6 @@ func (s *pgStore) Import(ctx context.Context, records ...store.Record) error {
 				return err
 			}
 		}
-		return exists(duplicate)
+		return store.Exists(duplicate)
 	})
 }

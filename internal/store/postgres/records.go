@@ -28,7 +28,7 @@ func (s *pgStore) Get(ctx context.Context, kind store.Kind, id string) (*store.R
 		return err
 	})
 	if errors.Is(err, errAbsent) || err == nil && r.Revision == 0 {
-		return nil, notFound(kind, id)
+		return nil, store.NotFound(kind, id)
 	}
 	if err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (s *pgStore) Create(ctx context.Context, r *store.Record) error {
 		return store.ErrExists
 	})
 	if errors.Is(err, store.ErrExists) {
-		return exists(r)
+		return store.Exists(r)
 	}
 	if err != nil {
 		return err
@@ -103,7 +103,7 @@ func (s *pgStore) Update(ctx context.Context, r *store.Record) error {
 	write := uuid.New()
 	var created, updated int64
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
-		return notFound(r.Kind, r.ID)
+		return store.NotFound(r.Kind, r.ID)
 	}
 	err := s.change(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), func(tx step) error {
 		err := tx.QueryRow(ctx, s.sql(`UPDATE {schema}.records SET key = nullif($4, ''), owner = $5, revision = revision + 1, data = $6, sealed = $7,
@@ -127,9 +127,9 @@ func (s *pgStore) Update(ctx context.Context, r *store.Record) error {
 	})
 	switch {
 	case isDuplicate(err):
-		return exists(r)
+		return store.Exists(r)
 	case errors.Is(err, store.ErrNotFound):
-		return notFound(r.Kind, r.ID)
+		return store.NotFound(r.Kind, r.ID)
 	case errors.Is(err, store.ErrStale):
 		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrStale)
 	case err != nil:
@@ -142,7 +142,7 @@ func (s *pgStore) Update(ctx context.Context, r *store.Record) error {
 // Delete removes a record, or returns store.ErrNotFound.
 func (s *pgStore) Delete(ctx context.Context, kind store.Kind, id string) error {
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
-		return notFound(kind, id)
+		return store.NotFound(kind, id)
 	}
 	err := s.change(ctx, fmt.Sprintf("deleting %s %q", kind, id), func(tx step) error {
 		tag, err := tx.Exec(ctx, s.sql("DELETE FROM {schema}.records WHERE kind = $1 AND id = $2"), string(kind), id)
@@ -152,7 +152,7 @@ func (s *pgStore) Delete(ctx context.Context, kind store.Kind, id string) error 
 		return err
 	})
 	if errors.Is(err, store.ErrNotFound) {
-		return notFound(kind, id)
+		return store.NotFound(kind, id)
 	}
 	return err
 }
@@ -175,15 +175,4 @@ func present(b []byte) []byte {
 		return []byte{}
 	}
 	return b
-}
-
-func notFound(kind store.Kind, id string) error {
-	return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
-}
-
-func exists(r *store.Record) error {
-	if r.Key == "" {
-		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrExists)
-	}
-	return fmt.Errorf("%s %q with the natural key %q: %w", r.Kind, r.ID, r.Key, store.ErrExists)
 }

@@ -60,7 +60,7 @@ func (s *sqliteStore) Import(ctx context.Context, records ...store.Record) error
 		return nil
 	})
 	if isDuplicate(err) {
-		return exists(&records[at])
+		return store.Exists(&records[at])
 	}
 	return err
 }

@@ -15,7 +15,7 @@ const columns = "kind, id, coalesce(key, ''), owner, revision, data, sealed, cre
 
 // Get returns a record, or store.ErrNotFound.
 func (s *sqliteStore) Get(ctx context.Context, kind store.Kind, id string) (*store.Record, error) {
-	missing := fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
+	missing := store.NotFound(kind, id)
 	db, err := s.database(ctx, false)
 	if errors.Is(err, errAbsent) {
 		return nil, missing
@@ -91,7 +91,7 @@ func (s *sqliteStore) Create(ctx context.Context, r *store.Record) error {
 		return err
 	})
 	if isDuplicate(err) {
-		return exists(r)
+		return store.Exists(r)
 	}
 	if err != nil {
 		return err
@@ -127,11 +127,11 @@ func (s *sqliteStore) Update(ctx context.Context, r *store.Record) error {
 	})
 	switch {
 	case isDuplicate(err):
-		return exists(r)
+		return store.Exists(r)
 	case err != nil:
 		return err
 	case !found:
-		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrNotFound)
+		return store.NotFound(r.Kind, r.ID)
 	case !updated:
 		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrStale)
 	}
@@ -143,7 +143,7 @@ func (s *sqliteStore) Update(ctx context.Context, r *store.Record) error {
 func (s *sqliteStore) Delete(ctx context.Context, kind store.Kind, id string) error {
 	var deleted int64
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
-		return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
+		return store.NotFound(kind, id)
 	}
 	err := s.change(ctx, fmt.Sprintf("deleting %s %q", kind, id), func(tx *sql.Tx) error {
 		res, err := tx.ExecContext(ctx, "DELETE FROM records WHERE kind = ? AND id = ?", kind, id)
@@ -154,7 +154,7 @@ func (s *sqliteStore) Delete(ctx context.Context, kind store.Kind, id string) er
 		return err
 	})
 	if err == nil && deleted == 0 {
-		return fmt.Errorf("%s %q: %w", kind, id, store.ErrNotFound)
+		return store.NotFound(kind, id)
 	}
 	return err
 }
@@ -212,11 +212,4 @@ func present(b []byte) []byte {
 		return []byte{}
 	}
 	return b
-}
-
-func exists(r *store.Record) error {
-	if r.Key == "" {
-		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrExists)
-	}
-	return fmt.Errorf("%s %q with the natural key %q: %w", r.Kind, r.ID, r.Key, store.ErrExists)
 }

@@ -180,15 +180,10 @@ func roleTakeTurns(ctx context.Context, s store.Store) error {
 
 // countUnder adds one to the number in the record "counter" under a lease.
 func countUnder(ctx context.Context, s store.Store, l store.Lease) error {
-	r, err := s.Get(ctx, store.KindVIM, "counter")
+	r, err := counted(ctx, s)
 	if err != nil {
 		return err
 	}
-	var n int
-	if _, err := fmt.Sscan(string(r.Data), &n); err != nil {
-		return fmt.Errorf("counter %q: %w", r.Data, err)
-	}
-	r.Data = fmt.Append(nil, n+1)
 	// Whoever holds the lease too writes in between.
 	if err := poll.Sleep(ctx, 20*time.Millisecond); err != nil {
 		return err

@@ -252,18 +252,27 @@ func testConcurrentRecords(t *testing.T, b Backend) {
 	same(t, "order of creation of one worker", ids, want)
 }
 
+// counted is the record "counter" with one added to its number, not written yet.
+func counted(ctx context.Context, s store.Store) (*store.Record, error) {
+	r, err := s.Get(ctx, store.KindVIM, "counter")
+	if err != nil {
+		return nil, err
+	}
+	var n int
+	if _, err := fmt.Sscan(string(r.Data), &n); err != nil {
+		return nil, fmt.Errorf("counter %q: %w", r.Data, err)
+	}
+	r.Data = fmt.Append(nil, n+1)
+	return r, nil
+}
+
 // increment adds one to the number in the record "counter".
 func increment(ctx context.Context, s store.Store) error {
 	for {
-		r, err := s.Get(ctx, store.KindVIM, "counter")
+		r, err := counted(ctx, s)
 		if err != nil {
 			return err
 		}
-		var n int
-		if _, err := fmt.Sscan(string(r.Data), &n); err != nil {
-			return fmt.Errorf("counter %q: %w", r.Data, err)
-		}
-		r.Data = fmt.Append(nil, n+1)
 		if err := s.Update(ctx, r); !errors.Is(err, store.ErrStale) {
 			return err
 		}

@@ -56,7 +56,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	}
 	values, secrets := c.params.valuesFor(t, ps)
 	options := helm.Options{
-		Release: c.params.release, Namespace: InstanceNamespace(t), Values: values, Secrets: secrets,
+		Release: c.params.release, Namespace: r.namespace, Values: values, Secrets: secrets,
 		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
 		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
 	}
@@ -146,22 +146,6 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 
 // nameLabels are the labels by which charts tell their workloads apart.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
-
-// findByLabel returns the only workload that has the name of a VDU in a label, or nil.
-func (c *ChartRelease) findByLabel(r *Rendering, vdu *vnfm.VDU) *Object {
-	for _, label := range nameLabels {
-		var found []*Object
-		for _, o := range r.Objects {
-			if o.Field("metadata", "labels", label) == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
-				found = append(found, o)
-			}
-		}
-		if len(found) == 1 {
-			return found[0]
-		}
-	}
-	return nil
-}
 
 // HookObjects are the objects of all hooks.
 func (r *Rendering) HookObjects() []*Object {

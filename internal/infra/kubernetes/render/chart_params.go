@@ -133,7 +133,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 	}
 	p.replicas = make(map[string]string, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if !hasVDU(t, paramValueNames, id, ps) {
+		if !hasVDU(t.Flavour, paramValueNames, id, ps) {
 			continue
 		}
 		fields, _ := entries[id].(map[string]any)

@@ -35,11 +35,11 @@ const configurationHex = 16
 var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
 
 // markConfiguration writes the digest of what their pods read into all workloads.
-func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
+func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 	sources := map[Identity]*Object{}
 	for _, o := range r.Objects {
 		if o.GVK.Group == "" && (o.GVK.Kind == "ConfigMap" || o.GVK.Kind == "Secret") {
-			sources[Identity{Kind: o.GVK.Kind, Namespace: o.NamespaceIn(t), Name: o.Name}] = o
+			sources[Identity{Kind: o.GVK.Kind, Namespace: o.NamespaceIn(r.namespace), Name: o.Name}] = o
 		}
 	}
 	for _, o := range r.Objects {
@@ -48,13 +48,13 @@ func (r *Rendering) markConfiguration(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		used := map[string]any{}
 		eachConfiguration(o.Field("spec", "template", "spec"), func(kind, name string) {
-			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(t), Name: name}]; ok {
-				content, secret := configurationContent(source, t.DigestKey)
+			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}]; ok {
+				content, secret := configurationContent(source, key)
 				used[kind+" "+name] = content
 				o.keyed = o.keyed || secret
 			}
 		})
-		if len(used) == 0 || (o.keyed && len(t.DigestKey) == 0) {
+		if len(used) == 0 || (o.keyed && len(key) == 0) {
 			continue
 		}
 		text, err := json.Marshal(used)

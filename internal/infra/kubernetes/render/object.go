@@ -1,6 +1,9 @@
 package render
 
 import (
+	"cmp"
+	"context"
+	"encoding/base64"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -92,6 +95,9 @@ type Rendering struct {
 	Definitions map[schema.GroupKind]*Definition
 	// Release is set when the source is a Helm chart.
 	Release *ChartRelease
+
+	// namespace is that of objects which name none.
+	namespace string
 }
 
 // Scaling says who decides on the replicas of a workload and how many it starts with.
@@ -114,10 +120,36 @@ type Scaling struct {
 // those of its VDU unless the VDU is stopped.
 func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
 
-// NamespaceIn returns the namespace of an object, that of the instance when it names none.
-func (o *Object) NamespaceIn(t *vnfm.Target) string {
-	if o.namespace != "" {
-		return o.namespace
+// NamespaceIn is the namespace of an object in an instance whose objects are in the given one when they name none.
+func (o *Object) NamespaceIn(namespace string) string { return cmp.Or(o.namespace, namespace) }
+
+// Conceal masks the data of the Secrets in everything that the operation reports: events
+// and logs of others may quote it. Names of objects stay readable, so that errors still
+// name their object.
+func (r *Rendering) Conceal(ctx context.Context) {
+	concealed := vnfm.ConcealedIn(ctx)
+	if concealed == nil {
+		return
 	}
-	return InstanceNamespace(t)
+	named := map[string]bool{}
+	for _, o := range r.Objects {
+		named[o.Name], named[o.namespace] = true, true
+	}
+	for _, o := range r.Objects {
+		if !o.isSecret() {
+			continue
+		}
+		for _, field := range []string{"data", "stringData"} {
+			data, _ := o.Content[field].(map[string]any)
+			for _, value := range data {
+				text, _ := value.(string)
+				if raw, err := base64.StdEncoding.DecodeString(text); err == nil && field == "data" {
+					text = string(raw)
+				}
+				if !named[text] {
+					concealed.Add(text)
+				}
+			}
+		}
+	}
 }

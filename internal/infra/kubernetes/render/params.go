@@ -95,7 +95,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readVDUMapping(t, value, ps)
+			out.mapping = readVDUMapping(t.Flavour, value, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
 				continue
@@ -150,6 +150,47 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	})
 }
 
+// readVDUMapping reads {vdu id: {kind, name}}.
+func readVDUMapping(f *vnfm.Flavour, value any, ps *vnfm.Problems) map[string]translate.WorkloadRef {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
+		return nil
+	}
+	out := make(map[string]translate.WorkloadRef, len(entries))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		if !hasVDU(f, translate.ParamVDUMapping, id, ps) {
+			continue
+		}
+		fields, ok := entries[id].(map[string]any)
+		if !ok {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
+			continue
+		}
+		valid := true
+		for _, field := range slices.Sorted(maps.Keys(fields)) {
+			if field != "kind" && field != "name" {
+				detail := "only kind and name are known"
+				if field == "helmreleasename" {
+					detail += "; the name of the release is " + ParamReleaseName
+				}
+				badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
+				valid = false
+			}
+		}
+		kind, _ := fields["kind"].(string)
+		name, _ := fields["name"].(string)
+		if kind == "" || name == "" {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
+			valid = false
+		}
+		if valid {
+			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
+		}
+	}
+	return out
+}
+
 // readFiles reads the list of manifest files; every one must be in the package.
 func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	list, ok := stringList(value)
@@ -186,11 +227,12 @@ func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok 
 }
 
 // hasVDU checks that the flavour has a VDU that a parameter names.
-func hasVDU(t *vnfm.Target, param, id string, ps *vnfm.Problems) bool {
-	if t.Flavour.VDU(id) != nil {
+func hasVDU(f *vnfm.Flavour, param, id string, ps *vnfm.Problems) bool {
+	vdus := f.VDUIDs()
+	if slices.Contains(vdus, id) {
 		return true
 	}
-	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, t.Flavour.ID), "its VDUs are "+strings.Join(t.Flavour.VDUIDs(), ", "))
+	badParam(ps, param, fmt.Sprintf("names a VDU %q that deployment flavour %q does not have", id, f.ID), "its VDUs are "+strings.Join(vdus, ", "))
 	return false
 }
 

@@ -14,8 +14,8 @@ import (
 // pods may use them.
 
 // selectPart drops the objects that the target's VIM does not have.
-func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
-	if t.Part == nil {
+func (r *Rendering) selectPart(part *vnfm.Part, ps *vnfm.Problems) {
+	if part == nil {
 		return
 	}
 	if r.Release != nil {
@@ -28,27 +28,27 @@ func (r *Rendering) selectPart(t *vnfm.Target, ps *vnfm.Problems) {
 	}
 	placed, referred := map[*Object]bool{}, map[*Object]bool{}
 	for _, o := range r.Objects {
-		if slices.Contains(t.Part.Manifests, o.file) {
+		if slices.Contains(part.Manifests, o.file) {
 			placed[o] = true
 		}
 	}
-	for _, id := range t.Part.VDUIDs {
+	for _, id := range part.VDUIDs {
 		if o := r.VDUs[id]; o != nil {
 			placed[o] = true
 		}
 	}
 	for _, o := range r.Objects {
 		if placed[o] && o.podTemplate() != nil {
-			r.eachReference(t, o, func(other *Object) { referred[other] = true })
+			r.eachReference(o, func(other *Object) { referred[other] = true })
 		}
 	}
 	for _, o := range r.Objects {
-		if !placed[o] && r.servesOnly(t, o, placed) {
+		if !placed[o] && r.servesOnly(o, placed) {
 			placed[o] = true
 		}
 	}
 	isHere := func(o *Object) bool { return placed[o] || referred[o] }
-	if t.Part.Rest {
+	if part.Rest {
 		isHere = func(o *Object) bool { return !placed[o] }
 	}
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool { return !isHere(o) })
@@ -78,11 +78,11 @@ func (o *Object) podTemplate() map[string]any {
 
 // eachReference calls found for every object of the package that the pods of a workload
 // need to start.
-func (r *Rendering) eachReference(t *vnfm.Target, workload *Object, found func(*Object)) {
+func (r *Rendering) eachReference(workload *Object, found func(*Object)) {
 	spec, _ := workload.podTemplate()["spec"].(map[string]any)
 	look := func(kind, name string) {
 		for _, o := range r.Objects {
-			if o.GVK.Group == "" && o.GVK.Kind == kind && o.Name == name && o.NamespaceIn(t) == workload.NamespaceIn(t) {
+			if o.GVK.Group == "" && o.GVK.Kind == kind && o.Name == name && o.NamespaceIn(r.namespace) == workload.NamespaceIn(r.namespace) {
 				found(o)
 			}
 		}
@@ -121,7 +121,7 @@ var selectorPaths = map[schema.GroupKind][]string{
 }
 
 // servesOnly reports whether an object serves placed workloads and no others.
-func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]bool) bool {
+func (r *Rendering) servesOnly(o *Object, placed map[*Object]bool) bool {
 	var serves func(workload *Object) bool
 	if ref, ok := scaleTarget(o); ok {
 		serves = func(w *Object) bool { return w.GVK.Kind == ref.kind && w.Name == ref.name }
@@ -141,7 +141,7 @@ func (r *Rendering) servesOnly(t *vnfm.Target, o *Object, placed map[*Object]boo
 	}
 	follows := false
 	for _, w := range r.Objects {
-		if w.podTemplate() == nil || w.NamespaceIn(t) != o.NamespaceIn(t) || !serves(w) {
+		if w.podTemplate() == nil || w.NamespaceIn(r.namespace) != o.NamespaceIn(r.namespace) || !serves(w) {
 			continue
 		}
 		if !placed[w] {

@@ -62,10 +62,10 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 }
 
 // setRules sets the rules of the instance. They override those of the manifests.
-func (r *Rendering) setRules(t *vnfm.Target, ps *vnfm.Problems) {
+func (r *Rendering) setRules(rules []vnfm.ReadinessRule, ps *vnfm.Problems) {
 	seen := map[string]int{}
-	for i := range t.Instance.Readiness {
-		given := &t.Instance.Readiness[i]
+	for i := range rules {
+		given := &rules[i]
 		refuse := func(field, summary, detail string) {
 			*ps = append(*ps, vnfm.Problem{Attribute: fmt.Sprintf("readiness.%d.%s", i, field), Summary: summary, Detail: detail})
 		}

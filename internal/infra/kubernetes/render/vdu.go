@@ -2,6 +2,8 @@ package render
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,7 +21,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
 		ref, mapped := mapping[vdu.ID]
-		o := r.findWorkload(t, vdu, ref, mapped)
+		o := r.findWorkload(vdu, ref, mapped)
 		if o == nil {
 			// On another VIM the VDU may be something else altogether.
 			if t.Part.Has(vdu.ID) {
@@ -38,16 +40,124 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 			o.Problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "")
 			continue
 		}
-		r.States[vdu.ID] = r.bindCount(t, vdu, o, count, ps)
+		r.States[vdu.ID] = r.bindCount(vdu, o, count, t.Instance.OperationalState == vnfm.Stopped, ps)
+	}
+}
+
+// workloadKinds are the kinds that a VDU can be bound to by name alone, the preferred ones
+// first.
+var workloadKinds = []schema.GroupKind{
+	{Group: "apps", Kind: "Deployment"},
+	{Group: "apps", Kind: "StatefulSet"},
+	{Group: "apps", Kind: "DaemonSet"},
+	{Group: "apps", Kind: "ReplicaSet"},
+	{Kind: "Pod"},
+}
+
+// findWorkload returns the workload of a VDU, or nil.
+func (r *Rendering) findWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) *Object {
+	if mapped {
+		return r.findObject(func(o *Object) bool { return o.GVK.Kind == ref.Kind && o.Name == ref.Name })
+	}
+	names := []string{vdu.Name}
+	if r.Release != nil {
+		names = r.Release.workloadNames(vdu)
+	}
+	for _, name := range names {
+		for _, gk := range workloadKinds {
+			if o := r.findObject(func(o *Object) bool { return o.GVK.GroupKind() == gk && o.Name == name }); o != nil {
+				return o
+			}
+		}
+		if o := r.findObject(func(o *Object) bool { return o.Name == name && r.hasReplicas(o) }); o != nil {
+			return o
+		}
+	}
+	if r.Release != nil {
+		return r.findByLabel(vdu)
+	}
+	return nil
+}
+
+// findByLabel returns the only workload that has the name of a VDU in a label, or nil.
+func (r *Rendering) findByLabel(vdu *vnfm.VDU) *Object {
+	for _, label := range nameLabels {
+		var found []*Object
+		for _, o := range r.Objects {
+			if o.Field("metadata", "labels", label) == vdu.Name && (slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o)) {
+				found = append(found, o)
+			}
+		}
+		if len(found) == 1 {
+			return found[0]
+		}
+	}
+	return nil
+}
+
+// findObject returns the object that matches, preferably one in the namespace of the
+// instance.
+func (r *Rendering) findObject(match func(*Object) bool) *Object {
+	var found *Object
+	for _, o := range r.Objects {
+		if !match(o) {
+			continue
+		}
+		if o.NamespaceIn(r.namespace) == r.namespace {
+			return o
+		}
+		if found == nil {
+			found = o
+		}
+	}
+	return found
+}
+
+// hasReplicas reports whether the manifest of an object of any kind has replicas.
+func (r *Rendering) hasReplicas(o *Object) bool {
+	if slices.Contains(workloadKinds, o.GVK.GroupKind()) {
+		return false
+	}
+	_, isNumber := o.Field(r.replicasPath(o)...).(int64)
+	return isNumber
+}
+
+// noWorkload reports a VDU without a workload, and which workloads exist.
+func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) vnfm.Problem {
+	var workloads []string
+	for _, o := range r.Objects {
+		if slices.Contains(workloadKinds, o.GVK.GroupKind()) || r.hasReplicas(o) {
+			workloads = append(workloads, o.Key)
+		}
+	}
+	slices.Sort(workloads)
+	exist := "the manifests hold no workload"
+	if len(workloads) > 0 {
+		exist = "the workloads of the package are " + strings.Join(workloads, ", ")
+	}
+	if mapped {
+		return vnfm.Problem{
+			Attribute: vnfm.AttributeParams,
+			Key:       translate.ParamVDUMapping,
+			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
+			Detail:    exist,
+		}
+	}
+	if r.Release != nil {
+		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.Release.workloadNames(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
+	}
+	return vnfm.Problem{
+		Summary: fmt.Sprintf("VDU %q has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named %q", vdu.ID, vdu.Name),
+		Detail:  exist + "; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is",
 	}
 }
 
 // bindCount gives a VDU's workload its replicas.
-func (r *Rendering) bindCount(t *vnfm.Target, vdu *vnfm.VDU, o *Object, count int, ps *vnfm.Problems) vnfm.VDUState {
+func (r *Rendering) bindCount(vdu *vnfm.VDU, o *Object, count int, stopped bool, ps *vnfm.Problems) vnfm.VDUState {
 	state := vnfm.VDUState{Kind: o.GVK.Kind, Name: o.Name}
 	fixed := o.GVK.GroupKind() == schema.GroupKind{Kind: "Pod"}
 	daemon := o.GVK.GroupKind() == schema.GroupKind{Group: "apps", Kind: "DaemonSet"}
-	if (fixed || daemon) && t.Instance.OperationalState == vnfm.Stopped {
+	if (fixed || daemon) && stopped {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "operational_state",
 			Summary:   fmt.Sprintf("VDU %q cannot be stopped", vdu.ID),
@@ -88,14 +198,14 @@ func (r *Rendering) replicasPath(o *Object) []string {
 }
 
 // bindAutoscaled finds the workloads whose replicas an autoscaler of the package owns.
-func (r *Rendering) bindAutoscaled(t *vnfm.Target) {
+func (r *Rendering) bindAutoscaled() {
 	for _, a := range r.Objects {
 		ref, ok := scaleTarget(a)
 		if !ok {
 			continue
 		}
 		for _, o := range r.Objects {
-			if o.GVK.Kind != ref.kind || o.Name != ref.name || (ref.group != "" && ref.group != o.GVK.Group) || a.NamespaceIn(t) != o.NamespaceIn(t) {
+			if o.GVK.Kind != ref.kind || o.Name != ref.name || (ref.group != "" && ref.group != o.GVK.Group) || a.NamespaceIn(r.namespace) != o.NamespaceIn(r.namespace) {
 				continue
 			}
 			r.setAutoscaled(o, a.GVK.Group == "keda.sh")

@@ -64,7 +64,9 @@ func (s spec) differences(wanted spec) []string {
 	note(s.Image != wanted.Image, "image is %s", s.Image)
 	note(s.Port != wanted.Port, "port is %d, not %d", s.Port, wanted.Port)
 	note(s.StoragePath != wanted.StoragePath, "storage_path is %s, not %s", s.StoragePath, wanted.StoragePath)
-	for _, file := range slices.Sorted(maps.Keys(merged(s.Files, wanted.Files))) {
+	files := slices.AppendSeq(slices.Collect(maps.Keys(s.Files)), maps.Keys(wanted.Files))
+	slices.Sort(files)
+	for _, file := range slices.Compact(files) {
 		note(s.Files[file] != wanted.Files[file], "%s", attributes[file])
 	}
 	return out
@@ -72,15 +74,6 @@ func (s spec) differences(wanted spec) []string {
 
 // attributes are what the files of a registry stand for.
 var attributes = map[string]string{fileCertificate: "certificate", fileKey: "key", fileUsers: "users"}
-
-func merged(a, b map[string]string) map[string]string {
-	out := maps.Clone(a)
-	if out == nil {
-		out = map[string]string{}
-	}
-	maps.Copy(out, b)
-	return out
-}
 
 // note is what the installation writes down on the host. Where an engine knows nothing of
 // an archive, it tells which image came from it.

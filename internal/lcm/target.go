@@ -8,10 +8,92 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// load composes the target of an instance as its record stands.
+func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraDriver, error) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	return e.bindRecord(ctx, en)
+}
+
+// bindRecord composes the target of an instance as its record stands.
+func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
+	spec, err := e.recordedSpec(ctx, en)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, problems, err := e.resolve(ctx, spec)
+	if err != nil {
+		return nil, nil, err
+	}
+	if err := problems.Err(); err != nil {
+		return nil, nil, err
+	}
+	return e.bind(ctx, &en.Value, r, spec)
+}
+
+// bind composes a target that can be carried out, with VIM and credentials, and
+// returns the driver for all VIMs of the instance.
+func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
+	if err := e.ensureKey(ctx, i); err != nil {
+		return nil, nil, err
+	}
+	t := e.target(i, r, spec)
+	var err error
+	if t.VIM, t.Credentials, err = e.vims.Open(ctx, i.VIMID); err != nil {
+		return nil, nil, err
+	}
+	t.Access = e.vims.Open
+	t.Arguments = func(ctx context.Context) ([]byte, error) { return e.arguments(ctx, i, &spec) }
+	d, err := e.vims.Driver(t.VIM.Type)
+	if err != nil {
+		return nil, nil, err
+	}
+	if d, err = e.withCluster(ctx, d, i); err != nil {
+		return nil, nil, err
+	}
+	d, err = multivim.New(ctx, d, t, e.lookupVIM)
+	return t, d, err
+}
+
+// target composes what a driver needs, without the VIM.
+func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) *vnfm.Target {
+	return &vnfm.Target{
+		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
+		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, ParamOwners: e.paramOwners, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+	}
+}
+
+// withCluster returns the driver of an instance given that of its VIM: a workload cluster is
+// made with it, and is more than its objects.
+func (e *Engine) withCluster(ctx context.Context, d vnfm.InfraDriver, i *vnfm.Instance) (vnfm.InfraDriver, error) {
+	if i.Cluster == nil {
+		return d, nil
+	}
+	clusters, err := e.clusters()
+	if err != nil {
+		return nil, err
+	}
+	workload, err := e.vims.Driver(vnfm.VIMTypeKubernetes)
+	if err != nil {
+		return nil, err
+	}
+	return addons.New(ctx, clusters.Over(d), i, addons.Config{Workload: workload, Clusters: clusters, Chart: e.catalog.ChartContent}), nil
+}
 
 // infrastructure is the infra driver that previews an instance: that of the type of its
 // VIM, or, as long as the VIM is not registered, that of what the package is for. A
