@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -44,29 +45,29 @@ func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 }
 
 // recover writes the record of an instance again that the store has lost. Ending says that only a termination follows.
-func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bool) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, from tfsdk.State, ending bool) (*vnfm.Instance, error) {
 	var diags diag.Diagnostics
 	spec, known := state.Spec(ctx, (*M)(state), &diags)
 	if diags.HasError() || !known {
 		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
 	}
-	spec.Known = r.known(state)
+	spec.Known, spec.Arguments = r.known(state), r.arguments(ctx, from.Raw)
 	spec.Known.Ending = ending
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
 
 // recoverAll writes the record of an instance again, and before it that of its package.
-func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
 	if err := r.ensurePackage(ctx, private, diags); err != nil {
 		return nil, err
 	}
-	return r.recover(ctx, state, false)
+	return r.recover(ctx, state, from, false)
 }
 
 // ensureAll writes the records again that an update needs and that the store has lost since the plan: those of the VIMs, of the
 // package, and of the instance as the state says that it is. Where the instance cannot be recovered so, the update does it from what
 // is planned.
-func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) error {
+func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) error {
 	if err := r.ensureVIMs(ctx, private, diags); err != nil {
 		return err
 	}
@@ -76,6 +77,6 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private
 		return nil
 	}
 	// What stands in the way meets the update too, which has more arguments than the state.
-	_, _ = r.recoverAll(ctx, state, private, diags)
+	_, _ = r.recoverAll(ctx, state, from, private, diags)
 	return nil
 }
