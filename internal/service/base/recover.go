@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -79,4 +80,21 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 	// What stands in the way meets the update too, which has more arguments than the state.
 	_, _ = r.recoverAll(ctx, state, from, private, diags)
 	return nil
+}
+
+// refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
+// plans that name them by ids, and the apply of a saved plan over a store that was lost since.
+func (r *InstanceResource[M, P]) refuseLost(err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	for _, each := range []struct{ id, attribute, object, owner string }{
+		{spec.VIMID, r.config.VIMAttribute, "VIM", "vnf_vim"}, {spec.PackageID, "package_id", "VNF package", "vnf_package"},
+	} {
+		if each.id == "" || !isMissing(err, each.id) || r.data.Seen(each.id) {
+			continue
+		}
+		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),
+			fmt.Sprintf("The store of this provider configuration has no record of %s %q, and nothing in this run writes it again.\n\n"+
+				"If another configuration has its %s, apply that one first. If a saved plan is applied over a store that was lost since, plan and apply in one run. "+
+				"Or add a postcondition to the %[3]s, such as one on its status: Terraform applies a saved plan without calling resources that have neither changes nor conditions.",
+				each.object, each.id, each.owner))
+	}
 }
