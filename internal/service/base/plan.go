@@ -97,7 +97,7 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if id == "" {
-			r.refuseLost(err, spec, diags)
+			r.refuseLost(ctx, err, spec, diags)
 		}
 		return
 	}

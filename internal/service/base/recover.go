@@ -84,11 +84,15 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 
 // refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
 // plans that name them by ids, and the apply of a saved plan over a store that was lost since.
-func (r *InstanceResource[M, P]) refuseLost(err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	for _, each := range []struct{ id, attribute, object, owner string }{
-		{spec.VIMID, r.config.VIMAttribute, "VIM", "vnf_vim"}, {spec.PackageID, "package_id", "VNF package", "vnf_package"},
+func (r *InstanceResource[M, P]) refuseLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	_, vimErr := r.data.Manager.VIM(ctx, spec.VIMID)
+	for _, each := range []struct {
+		err                          error
+		id, attribute, object, owner string
+	}{
+		{vimErr, spec.VIMID, r.config.VIMAttribute, "VIM", "vnf_vim"}, {err, spec.PackageID, "package_id", "VNF package", "vnf_package"},
 	} {
-		if each.id == "" || !isMissing(err, each.id) || r.data.Seen(each.id) {
+		if each.id == "" || !isMissing(each.err, each.id) || r.data.Seen(each.id) {
 			continue
 		}
 		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),
