@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -36,6 +37,8 @@ var (
 // Provider implements the Terraform provider.
 type Provider struct {
 	version string
+	// data is that of the last configuration.
+	data atomic.Pointer[tfutil.ProviderData]
 }
 
 // New returns a constructor of the provider for providerserver.
@@ -52,10 +55,10 @@ func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp 
 // Configure implements provider.Provider. It opens nothing: the store is opened
 // and VIMs are reached at the first use. While a value of the configuration is
 // unknown there is no manager, and plans go on without it; an unknown entry of vims leaves that
-// VIM alone offline.
+// VIM alone offline, and one of management_params is for no plan.
 func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	data := &tfutil.ProviderData{Version: p.version}
-	if knownBut(req.Config.Raw, vimsArgument) {
+	if knownBut(req.Config.Raw, vimsArgument, managementParamsArgument) {
 		var m model
 		resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 		if resp.Diagnostics.HasError() {
@@ -67,6 +70,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 			return
 		}
 	}
+	p.data.Store(data)
 	resp.DataSourceData = data
 	resp.ResourceData = data
 	resp.EphemeralResourceData = data

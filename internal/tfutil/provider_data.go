@@ -1,7 +1,9 @@
 package tfutil
 
 import (
+	"context"
 	"fmt"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -18,6 +20,33 @@ type ProviderData struct {
 	Version string
 	// OnFailure is the provider's argument on_failure; empty when it is left out.
 	OnFailure vnfm.OnFailure
+
+	// expected are the ids of the lost records that an update in this plan writes again, and restorers write records again by
+	// their ids.
+	expected, restorers sync.Map
+}
+
+// Expect notes that an update in this plan writes the record of an id again.
+func (p *ProviderData) Expect(id string) { p.expected.Store(id, true) }
+
+// Expected reports whether Expect was called with an id.
+func (p *ProviderData) Expected(id string) bool {
+	_, ok := p.expected.Load(id)
+	return ok
+}
+
+// Restorer writes a record again that the store has lost, from the state of its resource.
+type Restorer = func(ctx context.Context, diags *diag.Diagnostics)
+
+// KeepRestorer keeps what writes the record of an id again.
+func (p *ProviderData) KeepRestorer(id string, restore Restorer) { p.restorers.Store(id, restore) }
+
+// Restore has the record of an id written again. Whether that went is for the caller to see in the store.
+func (p *ProviderData) Restore(ctx context.Context, id string, diags *diag.Diagnostics) {
+	kept, _ := p.restorers.Load(id)
+	if restore, ok := kept.(Restorer); ok {
+		restore(ctx, diags)
+	}
 }
 
 // DefaultOnFailure is the handling of a failed operation of resources that do not set on_failure.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -44,29 +46,29 @@ func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 }
 
 // recover writes the record of an instance again that the store has lost. Ending says that only a termination follows.
-func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bool) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, from tfsdk.State, ending bool) (*vnfm.Instance, error) {
 	var diags diag.Diagnostics
 	spec, known := state.Spec(ctx, (*M)(state), &diags)
 	if diags.HasError() || !known {
 		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
 	}
-	spec.Known = r.known(state)
+	spec.Known, spec.Arguments = r.known(state), r.arguments(ctx, from.Raw)
 	spec.Known.Ending = ending
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
 
 // recoverAll writes the record of an instance again, and before it that of its package.
-func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
 	if err := r.ensurePackage(ctx, private, diags); err != nil {
 		return nil, err
 	}
-	return r.recover(ctx, state, false)
+	return r.recover(ctx, state, from, false)
 }
 
 // ensureAll writes the records again that an update needs and that the store has lost since the plan: those of the VIMs, of the
 // package, and of the instance as the state says that it is. Where the instance cannot be recovered so, the update does it from what
 // is planned.
-func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) error {
+func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) error {
 	if err := r.ensureVIMs(ctx, private, diags); err != nil {
 		return err
 	}
@@ -76,6 +78,47 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private
 		return nil
 	}
 	// What stands in the way meets the update too, which has more arguments than the state.
-	_, _ = r.recoverAll(ctx, state, private, diags)
+	_, _ = r.recoverAll(ctx, state, from, private, diags)
 	return nil
+}
+
+// lostRecord is a record that a creation needs and that the store does not have.
+type lostRecord struct{ id, attribute, object, owner string }
+
+// lostRecords are those that a creation lacks, given the error of its preview.
+func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spec vnfm.InstanceSpec) []lostRecord {
+	var lost []lostRecord
+	vims := vnfm.Instance{VIMID: spec.VIMID, Connections: spec.Connections, Cluster: spec.Cluster}
+	for _, id := range vims.VIMIDs() {
+		if _, err := r.data.Manager.VIM(ctx, id); id != "" && isMissing(err, id) {
+			lost = append(lost, lostRecord{id, r.config.VIMAttribute, "VIM", "vnf_vim"})
+		}
+	}
+	if spec.PackageID != "" && isMissing(err, spec.PackageID) {
+		lost = append(lost, lostRecord{spec.PackageID, "package_id", "VNF package", "vnf_package"})
+	}
+	return lost
+}
+
+// restoreLost writes the records again that a creation lacks and that this process has the states of. In the apply of a saved plan
+// these are the states of resources with conditions, since Terraform calls no others that the plan does not change.
+func (r *InstanceResource[M, P]) restoreLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	for _, each := range r.lostRecords(ctx, err, spec) {
+		r.data.Restore(ctx, each.id, diags)
+	}
+}
+
+// refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
+// plans that name them by ids, and the apply of a saved plan over a store that was lost since.
+func (r *InstanceResource[M, P]) refuseLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	for _, each := range r.lostRecords(ctx, err, spec) {
+		if r.data.Expected(each.id) {
+			continue
+		}
+		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),
+			fmt.Sprintf("The store of this provider configuration has no record of %s %q, and nothing in this run writes it again.\n\n"+
+				"If another configuration has its %s, apply that one first. If a saved plan is applied over a store that was lost since, plan and apply in one run. "+
+				"Or add a postcondition to the %[3]s, such as one on its status: Terraform applies a saved plan without calling resources that have neither changes nor conditions.",
+				each.object, each.id, each.owner))
+	}
 }

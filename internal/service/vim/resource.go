@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -88,6 +89,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
 		return
+	}
+	if state.Status.ValueString() == string(vnfm.VIMUnknown) && r.Data.Known() {
+		// The update registers it again.
+		r.Data.Expect(state.ID.ValueString())
 	}
 	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
@@ -210,6 +215,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	}
 	resp.Diagnostics.Append(state.fromVIM(ctx, v)...)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Restore registers the VIM of a state again that the store has lost, if the state or this run has its connection.
+func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
+	var m resourceModel
+	if !state.Get(ctx, &m).HasError() {
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, diags)
+	}
 }
 
 // recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.

@@ -27,6 +27,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	creating := req.State.Raw.IsNull()
 	if !creating {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		if state.Status.ValueString() == statusUnknown {
+			// The update onboards it again.
+			r.Data.Expect(state.ID.ValueString())
+		}
 	}
 	if resp.Diagnostics.HasError() || !plan.known(ctx) {
 		return

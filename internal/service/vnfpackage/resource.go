@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -126,6 +127,15 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.Status = types.StringValue(statusOnboarded)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// Restore onboards the package of a state again that the store has lost, if its source still has the same content. The resource takes
+// its share at the next refresh.
+func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
+	var m resourceModel
+	if !state.Get(ctx, &m).HasError() {
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags)
+	}
 }
 
 // recover onboards a package again that the store has lost, from the source that the state names. It reports whether that has the same
