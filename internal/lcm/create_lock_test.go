@@ -1,6 +1,7 @@
 package lcm_test
 
 import (
+	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"testing"
@@ -14,7 +15,8 @@ import (
 )
 
 // TestACreateAfterAKillElsewhere creates what a process of another machine was creating, whose lease ends after a while. What that
-// process has left unfinished is continued, and what it has finished belongs to another resource.
+// process has left unfinished is continued, and so is what it had finished when it was killed before it gave its lease back. What
+// it has finished and given back belongs to another resource.
 func TestACreateAfterAKillElsewhere(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
@@ -22,21 +24,33 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	create := func(limit time.Duration) (*vnfm.Instance, error) {
+	release := func(l store.Lease) error { return l.Release(t.Context()) }
+	create := func(limit time.Duration, end func(store.Lease) error) (*vnfm.Instance, error) {
 		rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
 		require.NoError(t, err)
 		lease, err := db.Acquire(t.Context(), "create/"+rec.Key, "pid=1 host=elsewhere")
 		require.NoError(t, err)
 		freed := make(chan error, 1)
-		time.AfterFunc(50*time.Millisecond, func() { freed <- lease.Release(t.Context()) })
+		time.AfterFunc(50*time.Millisecond, func() { freed <- end(lease) })
 		defer func() { require.NoError(t, <-freed) }()
 		return w.open(t).Instantiate(vnfm.WithLockTimeout(t.Context(), limit), w.spec())
 	}
 	var busy *vnfm.BusyError
-	_, err = create(0)
+	_, err = create(0, release)
 	require.ErrorAs(t, err, &busy)
-	_, err = create(time.Minute)
+	_, err = create(time.Minute, release)
 	require.ErrorAs(t, err, &busy, "an instance that somebody else has just made")
+
+	// The lease expires, as that of a process that was killed after its operation was COMPLETED.
+	tables, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tables.Close()) })
+	again, err := create(time.Minute, func(l store.Lease) error {
+		_, err := tables.ExecContext(t.Context(), "UPDATE leases SET expires_at = 1 WHERE name = ?", l.Fence().Lease)
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, first.ID, again.ID)
 
 	rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
 	require.NoError(t, err)
@@ -46,7 +60,7 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	rec.Data, err = json.Marshal(instance)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), rec))
-	again, err := create(time.Minute)
+	again, err = create(time.Minute, release)
 	if err != nil || again.ID != first.ID {
 		t.Errorf("the creation of a killed process became %v, %v", again, err)
 	}

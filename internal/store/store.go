@@ -119,6 +119,8 @@ type Store interface {
 type Lease interface {
 	// Fence names this acquisition.
 	Fence() Fence
+	// TakenOver reports whether the holder before did not give the lease back: it was killed, or lost it.
+	TakenOver() bool
 	// Lost is closed when the lease could not be renewed in time: the work must
 	// stop. Release does not close it.
 	Lost() <-chan struct{}

@@ -34,6 +34,8 @@ type lease struct {
 	// writes object, and Release after the end of that.
 	token  int64
 	object *coordinationv1.Lease
+	// takenOver is set when the holder before has not given it back.
+	takenOver bool
 
 	*store.Heartbeat
 
@@ -117,9 +119,9 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 				l.object, l.token = current, tokenOf(current)
 				return true, nil
 			case identity == "":
-				orphaned = isUnclean(current)
+				orphaned, l.takenOver = isUnclean(current), false
 			case holderGone(identity):
-				orphaned = true
+				orphaned, l.takenOver = true, true
 			default:
 				now, rest := s.watch(current, asked)
 				changed := seen != nil && (seen.identity != now.identity || !seen.renewed.Equal(now.renewed))
@@ -133,7 +135,7 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 					}
 					continue
 				}
-				orphaned = true
+				orphaned, l.takenOver = true, true
 			}
 		}
 		err = s.seize(ctx, l, holder, current)
@@ -287,6 +289,9 @@ func (l *lease) end(undecided bool) {
 
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
+// TakenOver reports whether the holder before did not give the lease back.
+func (l *lease) TakenOver() bool { return l.takenOver }
 
 // Release gives the lease back, whether ctx has ended or not. While a write is on its way, or
 // may be, the next holder learns that from the Lease. One that cannot be given back expires.
