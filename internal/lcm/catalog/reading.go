@@ -159,9 +159,6 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 		f.remove()
 		return nil, fmt.Errorf("opening the package %s: %w", redactSource(spec.Source), err)
 	}
-	// The open archive is enough: a download must not outlive the process, however
-	// that ends. Where an open file cannot be removed it goes when it is closed.
-	f.remove()
 	r := &reading{problems: problems.Capped(mostProblems), origin: originOf(spec), close: f.remove}
 	if archive != nil {
 		r.close = func() {
