@@ -59,9 +59,7 @@ type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
 	Source string `json:"source"`
 	// Location is the source itself, empty where it may hold a token.
-	Location string `json:"location,omitempty"`
-	// AtSource says that files which are larger than the store keeps are read there.
-	AtSource  bool              `json:"at_source,omitempty"`
+	Location  string            `json:"location,omitempty"`
 	Checksum  string            `json:"checksum,omitempty"`
 	ETag      string            `json:"etag,omitempty"`
 	Integrity string            `json:"integrity"`
