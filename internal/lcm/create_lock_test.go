@@ -41,11 +41,11 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	_, err = create(time.Minute, release)
 	require.ErrorAs(t, err, &busy, "an instance that somebody else has just made")
 
-	// The lease expires, as that of a process that was killed after its operation was COMPLETED.
+	// The lease expires, as that of a process that was killed after its operation was COMPLETED. It is waited for beyond the lock timeout.
 	tables, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tables.Close()) })
-	again, err := create(time.Minute, func(l store.Lease) error {
+	again, err := create(time.Millisecond, func(l store.Lease) error {
 		_, err := tables.ExecContext(t.Context(), "UPDATE leases SET expires_at = 1 WHERE name = ?", l.Fence().Lease)
 		return err
 	})

@@ -173,7 +173,11 @@ func acquire(ctx context.Context, s store.Store, name, object string) (store.Lea
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		return nil, &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
+		busy := &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
+		if !busy.Runs {
+			busy.Renewed, busy.Expires = held.Renewed, held.Expires
+		}
+		return nil, busy
 	case err != nil:
 		return nil, fmt.Errorf("taking the lease of %s: %w", object, err)
 	}

@@ -170,6 +170,9 @@ type HeldError struct {
 	Name   string
 	Holder string
 	Since  time.Time
+	// Renewed is the last sign of life of the holder, and Expires when the lease ends without another one, by the clock of this
+	// machine. Both are zero where nobody has asked, as in a list.
+	Renewed, Expires time.Time
 }
 
 func (e *HeldError) Error() string {

@@ -126,7 +126,9 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 				now, rest := s.watch(current, asked)
 				changed := seen != nil && (seen.identity != now.identity || !seen.renewed.Equal(now.renewed))
 				if rest > 0 && (changed || s.looksAlive(current)) {
-					return false, heldError(l.name, current)
+					held := heldError(l.name, current)
+					held.Renewed, held.Expires = now.renewed, time.Now().Add(rest)
+					return false, held
 				}
 				if rest > 0 {
 					seen = &now

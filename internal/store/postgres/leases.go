@@ -33,7 +33,8 @@ type leaseRow struct {
 	holder      string
 	acquisition uuid.UUID
 	token       int64
-	acquired    int64 // microseconds since 1970
+	// acquired and renewed are in microseconds since 1970, left is how many there are until it expires.
+	acquired, renewed, left int64
 	// expired says that it is free; tooLong that it ends later than one that is renewed
 	// now: it was written before the server's clock was set back, by as much as which it
 	// would outlive its holder. released says that its last holder has given it back, or
@@ -41,12 +42,13 @@ type leaseRow struct {
 	expired, tooLong, released bool
 }
 
-const leaseSQL = `SELECT holder, acquisition, token, (extract(epoch FROM acquired_at) * 1000000)::bigint,
+const leaseSQL = `SELECT holder, acquisition, token, (extract(epoch FROM acquired_at) * 1000000)::bigint, (extract(epoch FROM renewed_at) * 1000000)::bigint,
+	(extract(epoch FROM least(expires_at - clock_timestamp(), $2::bigint * interval '1 millisecond')) * 1000000)::bigint,
 	expires_at <= clock_timestamp(), expires_at > clock_timestamp() + $2::bigint * interval '1 millisecond', expires_at = to_timestamp(0)
 	FROM {schema}.leases WHERE name = $1`
 
 func scanLease(row pgx.Row) (l leaseRow, err error) {
-	err = row.Scan(&l.holder, &l.acquisition, &l.token, &l.acquired, &l.expired, &l.tooLong, &l.released)
+	err = row.Scan(&l.holder, &l.acquisition, &l.token, &l.acquired, &l.renewed, &l.left, &l.expired, &l.tooLong, &l.released)
 	return l, err
 }
 
@@ -55,7 +57,10 @@ func (l leaseRow) held(name string) *store.HeldError {
 	if l.expired || store.HolderDead(l.holder) {
 		return nil
 	}
-	return &store.HeldError{Name: name, Holder: l.holder, Since: time.UnixMicro(l.acquired).UTC()}
+	return &store.HeldError{
+		Name: name, Holder: l.holder, Since: time.UnixMicro(l.acquired).UTC(),
+		Renewed: time.UnixMicro(l.renewed).UTC(), Expires: time.Now().Add(time.Duration(l.left) * time.Microsecond),
+	}
 }
 
 // Acquire takes a lease, or returns a *store.HeldError.

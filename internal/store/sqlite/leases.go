@@ -83,9 +83,9 @@ func checkFences(ctx context.Context, tx *sql.Tx) error {
 // outlive its holder: from now on it has the time of any other one, in which a holder that is
 // alive renews it.
 func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (held *store.HeldError, abandoned bool, err error) {
-	var acquired, expires int64
+	var acquired, renewed, expires int64
 	held = &store.HeldError{Name: name}
-	err = tx.QueryRowContext(ctx, "SELECT holder, acquired_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &expires)
+	err = tx.QueryRowContext(ctx, "SELECT holder, acquired_at, renewed_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &renewed, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, false, nil
 	}
@@ -95,8 +95,9 @@ func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now
 	if expires <= now.UnixNano() || store.HolderDead(held.Holder) {
 		return nil, expires != 0, nil
 	}
-	held.Since = time.Unix(0, acquired).UTC()
-	if longest := now.Add(s.timing.lease).UnixNano(); expires > longest {
+	longest := now.Add(s.timing.lease).UnixNano()
+	held.Since, held.Renewed, held.Expires = time.Unix(0, acquired).UTC(), time.Unix(0, renewed).UTC(), time.Unix(0, min(expires, longest)).UTC()
+	if expires > longest {
 		_, err = tx.ExecContext(ctx, "UPDATE leases SET expires_at = ? WHERE name = ?", longest, name)
 	}
 	return held, false, err

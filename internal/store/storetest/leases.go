@@ -39,6 +39,9 @@ func wantHeld(t *testing.T, s store.Store, holder string) {
 	if held.Name != name || held.Holder != holder || time.Since(held.Since).Abs() > time.Hour {
 		t.Errorf("HeldError = %+v, want name %q and holder %q", held, name, holder)
 	}
+	if time.Since(held.Renewed).Abs() > 2*time.Hour || time.Until(held.Expires).Abs() > 2*time.Hour {
+		t.Errorf("HeldError = %+v, want when it was renewed and when it expires", held)
+	}
 }
 
 func isLost(l store.Lease) bool {
