@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -29,7 +30,10 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 		<-r.Context().Done()
 		close(ended)
 	}))
-	t.Cleanup(server.Close)
+	t.Cleanup(func() {
+		server.CloseClientConnections()
+		server.Close()
+	})
 	s, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "store.db"), "test")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = s.Close() })
@@ -50,6 +54,11 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 		require.Empty(t, left)
 	}
 	cancel()
-	require.ErrorIs(t, <-failed, context.Canceled)
+	select {
+	case err := <-failed:
+		require.ErrorIs(t, err, context.Canceled)
+	case <-time.After(30 * time.Second):
+		t.Fatal("the download does not end")
+	}
 	<-ended
 }
