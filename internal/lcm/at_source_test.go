@@ -23,10 +23,7 @@ import (
 const maxContent = 3 << 19
 
 // bounded is a store that keeps contents up to 1.5 MiB, as remote ones have a bound.
-type bounded struct {
-	store.Store
-	store.EncodedBlobs
-}
+type bounded struct{ encodedStore }
 
 // known is one that says its bound, as remote ones do. What is larger is not sent to it.
 type known struct {
@@ -52,14 +49,20 @@ func (s bounded) PutEncoded(ctx context.Context, digest string, encode func(w io
 	if content.Len() > maxContent {
 		return &store.TooLargeError{What: "content " + digest, Size: int64(content.Len()), Limit: maxContent}
 	}
-	return s.EncodedBlobs.PutEncoded(ctx, digest, func(w io.Writer) error {
+	return s.encodedStore.PutEncoded(ctx, digest, func(w io.Writer) error {
 		_, err := content.WriteTo(w)
 		return err
 	})
 }
 
-// bound returns another engine on the same store, with a bound, which the store may say.
-func (w *env) bound(t *testing.T, says bool) *lcm.Engine {
+// encodedStore is what every store is.
+type encodedStore interface {
+	store.Store
+	store.EncodedBlobs
+}
+
+// over returns another engine on the same store, which is wrapped.
+func (w *env) over(t *testing.T, wrap func(encodedStore) store.Store) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	require.NoError(t, err)
@@ -68,15 +71,11 @@ func (w *env) bound(t *testing.T, says bool) *lcm.Engine {
 		if err != nil {
 			return nil, err
 		}
-		encoded, ok := db.(store.EncodedBlobs)
+		encoded, ok := db.(encodedStore)
 		if !ok {
 			return nil, errors.New("the store keeps no encoded contents")
 		}
-		s := bounded{Store: db, EncodedBlobs: encoded}
-		if says {
-			return known{s, t}, nil
-		}
-		return s, nil
+		return wrap(encoded), nil
 	}})
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e
@@ -87,8 +86,12 @@ func (w *env) bound(t *testing.T, says bool) *lcm.Engine {
 func TestLargeFilesStayAtTheirSource(t *testing.T) {
 	t.Parallel()
 	for name, keeps := range map[string]func(w *env) *lcm.Engine{
-		"the bound is known":         func(w *env) *lcm.Engine { return w.bound(t, true) },
-		"the bound shows in the end": func(w *env) *lcm.Engine { return w.bound(t, false) },
+		"the bound is known": func(w *env) *lcm.Engine {
+			return w.over(t, func(s encodedStore) store.Store { return known{bounded{s}, t} })
+		},
+		"the bound shows in the end": func(w *env) *lcm.Engine {
+			return w.over(t, func(s encodedStore) store.Store { return bounded{s} })
+		},
 		// As a migration leaves it out.
 		"the file is not there": func(w *env) *lcm.Engine { return w.open(t) },
 	} {
