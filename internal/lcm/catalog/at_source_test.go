@@ -2,6 +2,7 @@ package catalog
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -61,4 +62,28 @@ func TestDownloadEndsWithItsContext(t *testing.T) {
 		t.Fatal("the download does not end")
 	}
 	<-ended
+}
+
+// bounded is a store that keeps contents of at most 10 bytes. It may say so.
+type bounded struct{ store.Store }
+
+func (bounded) PutBlob(_ context.Context, digest string, _ io.Reader) error {
+	return &store.TooLargeError{What: "content " + digest, Limit: 10}
+}
+
+type saysBound struct{ bounded }
+
+func (saysBound) MaxContent() int64 { return 10 }
+
+// TestChartTooLarge has a store that cannot keep a chart, which is not read anywhere else.
+func TestChartTooLarge(t *testing.T) {
+	t.Parallel()
+	archive := []byte("larger than that")
+	for _, s := range []store.Store{bounded{}, saysBound{}} {
+		err := putChart(t.Context(), s, &vnfm.ChartSource{Path: "charts/edge"}, archive, store.Digest(archive))
+		require.ErrorAs(t, err, new(*vnfm.InvalidError))
+		require.ErrorContains(t, err, "charts/edge")
+		require.ErrorContains(t, err, "the chart is too large for the store")
+		require.ErrorContains(t, err, "use a store that keeps larger contents")
+	}
 }

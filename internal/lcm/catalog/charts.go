@@ -167,8 +167,11 @@ func putChart(ctx context.Context, s store.Store, source *vnfm.ChartSource, arch
 		err = s.PutBlob(ctx, digest, bytes.NewReader(archive))
 	}
 	if _, tooLarge := errors.AsType[*store.TooLargeError](err); tooLarge {
-		return chartError("", fmt.Errorf("%s: %w: a chart is kept in the store; make it smaller (.helmignore leaves files out), or use a store that keeps larger contents: "+
-			"a local store has no bound", source, err))
+		return &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Summary: "the chart is too large for the store",
+			Detail: fmt.Sprintf("%s: %v; a chart is kept in the store: make it smaller (.helmignore leaves files out), or use a store that keeps larger contents; "+
+				"a local store has no bound", source, err),
+		}}}
 	}
 	if err != nil {
 		return fmt.Errorf("storing the chart %s: %w", source, err)
