@@ -119,6 +119,8 @@ func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vn
 	}
 }
 
+// tryKubeconfig reads the kubeconfig and has the workload API answer with it. One that the API refuses is read again, once: it may
+// have been replaced meanwhile. The client does not do that by itself, since the kubeconfig that works is what is wanted.
 func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -129,24 +131,36 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
-	if err != nil {
-		return nil, err
+	if err = c.answersWith(ctx, k); refusesCredentials(err) {
+		if fresh, readErr := c.readKubeconfig(ctx); readErr == nil && fresh.Raw != k.Raw {
+			k, err = fresh, c.answersWith(ctx, fresh)
+		}
 	}
-	// Any answer about an object is one: there need not be such a namespace.
-	_, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"})
-	if err == nil || apierrors.IsNotFound(err) {
+	if err == nil {
 		return k, nil
 	}
-	if expired := k.Expired(vnfm.ClusterRef{Namespace: c.namespace, Name: c.name}); expired != nil && refusesCertificate(err) {
+	if expired := k.Expired(vnfm.ClusterRef{Namespace: c.namespace, Name: c.name}); expired != nil && refusesCredentials(err) {
 		return k, expired
 	}
 	return nil, err
 }
 
-// refusesCertificate reports whether an API server has answered that it does not take the
-// client certificate, in HTTP or before that in TLS.
-func refusesCertificate(err error) bool {
+// answersWith returns nil when the workload API answers with a kubeconfig.
+func (c *cluster) answersWith(ctx context.Context, k *vnfm.Kubeconfig) error {
+	client, err := c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
+	if err != nil {
+		return err
+	}
+	// Any answer about an object is one: there need not be such a namespace.
+	if _, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"}); apierrors.IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
+// refusesCredentials reports whether an API server has answered that it does not take the
+// credentials, in HTTP or before that in TLS.
+func refusesCredentials(err error) bool {
 	var alert tls.AlertError
 	return apierrors.IsUnauthorized(err) || errors.As(err, &alert)
 }

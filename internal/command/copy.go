@@ -34,8 +34,8 @@ type result struct {
 	// before are those that were in the target already.
 	recordsBefore, contentsBefore int
 	bytes                         int64
-	// left are the contents that are too large for the target.
-	left []*store.TooLargeError
+	// left says which contents are too large for the target, and where each is read instead.
+	left []string
 }
 
 func (r result) String() string {
@@ -82,7 +82,7 @@ func differs(a, b *store.Record) string {
 
 // copyStore copies everything that the target lacks, contents first, so that no record lacks
 // its contents, and compares all of it. It can be interrupted and repeated. Before it writes
-// anything, it refuses a target that has something else under the same ids.
+// anything, it refuses a target that has something else under the same ids, or that cannot keep a content which is nowhere else.
 func copyStore(ctx context.Context, from source, to *place) (result, error) {
 	var r result
 	records, err := from.List(ctx, store.Query{})
@@ -97,11 +97,14 @@ func copyStore(ctx context.Context, from source, to *place) (result, error) {
 	if err != nil {
 		return r, err
 	}
+	if absent, r.left, err = leaveLarge(ctx, from, to, absent, records); err != nil {
+		return r, err
+	}
 	r.recordsBefore, r.contentsBefore = len(records)-len(missing), len(sums)
 	for _, digest := range absent {
 		sum, size, err := copyContent(ctx, from, to, digest)
 		if tooLarge, ok := errors.AsType[*store.TooLargeError](err); ok {
-			r.left = append(r.left, tooLarge)
+			r.left = append(r.left, fmt.Sprintf("%v; no record names it", tooLarge))
 			continue
 		}
 		if err != nil {

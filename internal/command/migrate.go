@@ -22,9 +22,10 @@ first one as it is. Sealed values and contents are copied as they are: the targe
 same key. Leases are not copied; a run that works on the source must end first.
 
 An interrupted migration continues when the same command runs again. A target that has other
-records or contents under the same ids is refused before anything is written. Contents that
-are too large for the target are named and left out: the provider reads them from their source
-when it needs them.
+records or contents under the same ids is refused before anything is written. A file of a
+package that is too large for the target is named and left out: the provider reads it from the
+source of the package when it needs it. Where the record does not know that source, and for a
+chart, the target is refused before anything is written.
 
 ` + storeNames,
 		Example: `  # From this machine to a team's database
@@ -84,7 +85,7 @@ func migrate(ctx context.Context, cmd *cobra.Command, fromName, toName, release 
 // sayLeft names the contents that were left out.
 func sayLeft(cmd *cobra.Command, done result) {
 	for _, left := range done.left {
-		say(cmd, "left out: %v", left)
+		say(cmd, "left out: %s", left)
 	}
 }
 

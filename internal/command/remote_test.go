@@ -3,6 +3,7 @@ package command
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -11,23 +12,27 @@ import (
 
 // TestRemoteStores moves a store to PostgreSQL and to Kubernetes, and back, by migration and by backup.
 func TestRemoteStores(t *testing.T) {
-	for name, prepare := range map[string]func(t *testing.T) (one, other, says string){
-		"postgres": func(t *testing.T) (one, other, says string) {
+	for name, prepare := range map[string]func(t *testing.T) (places []string, says string){
+		"postgres": func(t *testing.T) (places []string, says string) {
 			t.Helper()
 			t.Setenv(envConnStr, pgtest.Start(t).ConnStr("postgres"))
-			return "postgres", "postgres:other", "schema vnf"
+			return []string{"postgres", "postgres:other", "postgres:large", "postgres:onboarded"}, "schema vnf"
 		},
-		"kubernetes": func(t *testing.T) (one, other, says string) {
+		"kubernetes": func(t *testing.T) (places []string, says string) {
 			t.Helper()
 			lab := labtest.Kubernetes(t)
 			t.Setenv(envKubeconfig, lab.Kubeconfig)
-			namespace := lab.Namespace(t)
-			return "kubernetes:" + namespace, "kubernetes:" + lab.Namespace(t), "namespace " + namespace
+			for range 4 {
+				places = append(places, "kubernetes:"+lab.Namespace(t))
+			}
+			return places, "namespace " + strings.TrimPrefix(places[0], "kubernetes:")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			without(t)
-			remote, other, says := prepare(t)
+			places, says := prepare(t)
+			remote, other := places[0], places[1]
+			t.Run("large file", func(t *testing.T) { testLargeFile(t, places[2], places[3]) })
 			from, dir := newStore(t), t.TempDir()
 			key := filepath.Join(filepath.Dir(from), "key.txt")
 			back, again, file := filepath.Join(dir, "store.db"), filepath.Join(dir, "again", "store.db"), filepath.Join(dir, "backup.zip")

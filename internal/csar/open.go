@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tempfile"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -233,17 +234,20 @@ func openInner(outer Archive, name string, l Limits) (a Archive, err error) {
 }
 
 func openSpooled(stored int64, in io.Reader, size int64, l Limits) (Archive, error) {
-	tmp, err := os.CreateTemp("", "csar-*.zip")
+	tmp, remove, err := tempfile.Create(".zip")
 	if err != nil {
 		return nil, fmt.Errorf("unpacking the inner archive: %w", err)
 	}
-	remove := func() error { return errors.Join(tmp.Close(), os.Remove(tmp.Name())) }
-	if _, err := io.Copy(tmp, in); err != nil {
-		return nil, errors.Join(fmt.Errorf("unpacking the inner archive to %s: %w", tmp.Name(), err), remove())
+	closeAndRemove := func() error {
+		defer remove()
+		return tmp.Close()
 	}
-	a, err := openZipIn(stored, tmp, size, "", l, remove)
+	if _, err := io.Copy(tmp, in); err != nil {
+		return nil, errors.Join(fmt.Errorf("unpacking the inner archive into the folder for temporary files, %s: %w", os.TempDir(), err), closeAndRemove())
+	}
+	a, err := openZipIn(stored, tmp, size, "", l, closeAndRemove)
 	if err != nil {
-		return nil, errors.Join(err, remove())
+		return nil, errors.Join(err, closeAndRemove())
 	}
 	return a, nil
 }

@@ -19,10 +19,26 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// maxContent is the bound of the stores of these tests.
+const maxContent = 3 << 19
+
 // bounded is a store that keeps contents up to 1.5 MiB, as remote ones have a bound.
-type bounded struct {
-	store.Store
-	store.EncodedBlobs
+type bounded struct{ encodedStore }
+
+// known is one that says its bound, as remote ones do. What is larger is not sent to it.
+type known struct {
+	bounded
+	t *testing.T
+}
+
+func (known) MaxContent() int64 { return maxContent }
+
+func (s known) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
+	err := s.bounded.PutEncoded(ctx, digest, encode)
+	if errors.As(err, new(*store.TooLargeError)) {
+		s.t.Error("a file of a known size is sent to a store that cannot keep it")
+	}
+	return err
 }
 
 func (s bounded) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
@@ -30,17 +46,23 @@ func (s bounded) PutEncoded(ctx context.Context, digest string, encode func(w io
 	if err := encode(&content); err != nil {
 		return err
 	}
-	if content.Len() > 3<<19 {
-		return &store.TooLargeError{What: "content " + digest, Size: int64(content.Len()), Limit: 3 << 19}
+	if content.Len() > maxContent {
+		return &store.TooLargeError{What: "content " + digest, Size: int64(content.Len()), Limit: maxContent}
 	}
-	return s.EncodedBlobs.PutEncoded(ctx, digest, func(w io.Writer) error {
+	return s.encodedStore.PutEncoded(ctx, digest, func(w io.Writer) error {
 		_, err := content.WriteTo(w)
 		return err
 	})
 }
 
-// bound returns another engine on the same store, with a bound.
-func (w *env) bound(t *testing.T) *lcm.Engine {
+// encodedStore is what every store is.
+type encodedStore interface {
+	store.Store
+	store.EncodedBlobs
+}
+
+// over returns another engine on the same store, which is wrapped.
+func (w *env) over(t *testing.T, wrap func(encodedStore) store.Store) *lcm.Engine {
 	t.Helper()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	require.NoError(t, err)
@@ -49,31 +71,52 @@ func (w *env) bound(t *testing.T) *lcm.Engine {
 		if err != nil {
 			return nil, err
 		}
-		encoded, ok := db.(store.EncodedBlobs)
+		encoded, ok := db.(encodedStore)
 		if !ok {
 			return nil, errors.New("the store keeps no encoded contents")
 		}
-		return bounded{Store: db, EncodedBlobs: encoded}, nil
+		return wrap(encoded), nil
 	}})
 	t.Cleanup(func() { require.NoError(t, e.Close()) })
 	return e
 }
 
-// TestLargeFilesStayAtTheirSource onboards a package with a file beyond the bound of the store. It is read at the source, another file
+// TestLargeFilesStayAtTheirSource onboards a package with a file that the store does not keep. It is read at the source, another file
 // is not taken for it, and a source that has gone is no obstacle to a removal.
 func TestLargeFilesStayAtTheirSource(t *testing.T) {
 	t.Parallel()
-	w := newEnv(t)
+	for name, keeps := range map[string]func(w *env) *lcm.Engine{
+		"the bound is known": func(w *env) *lcm.Engine {
+			return w.over(t, func(s encodedStore) store.Store { return known{bounded{s}, t} })
+		},
+		"the bound shows in the end": func(w *env) *lcm.Engine {
+			return w.over(t, func(s encodedStore) store.Store { return bounded{s} })
+		},
+		// As a migration leaves it out.
+		"the file is not there": func(w *env) *lcm.Engine { return w.open(t) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newEnv(t)
+			testLargeFile(t, w, func() *lcm.Engine { return keeps(w) })
+		})
+	}
+}
+
+func testLargeFile(t *testing.T, w *env, open func() *lcm.Engine) {
+	t.Helper()
 	dir := filepath.Join(w.sources, "large")
 	writePackage(t, dir, "4.0")
 	image, image2 := bytes.Repeat([]byte("image"), 1<<19), bytes.Repeat([]byte("other"), 1<<19)
 	at := filepath.Join(dir, "Files", "image.img")
 	require.NoError(t, os.WriteFile(at, image, 0o600))
-	p := onboardAs(t, w.bound(t), "large", dir)
+	p := onboardAs(t, open(), "large", dir)
+	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+	require.NoError(t, err)
+	require.NoError(t, errors.Join(db.DeleteBlob(t.Context(), store.Digest(image)), db.Close()))
 
 	// Each is a new process.
 	read := func() ([]byte, error) {
-		p, err := w.bound(t).Package(t.Context(), p.ID)
+		p, err := open().Package(t.Context(), p.ID)
 		require.NoError(t, err)
 		return fs.ReadFile(p.Content, "Files/image.img")
 	}
@@ -83,18 +126,18 @@ func TestLargeFilesStayAtTheirSource(t *testing.T) {
 
 	require.NoError(t, os.WriteFile(at, image2, 0o600))
 	_, err = read()
-	require.ErrorContains(t, err, "reading Files/image.img: the file has 2621440 bytes, more than the store keeps, and is read from the source of its package, "+dir+
+	require.ErrorContains(t, err, "reading Files/image.img: the file has 2621440 bytes, is not in the store, and is read from the source of its package, "+dir+
 		": it does not hold the file with the digest "+store.Digest(image)+" any more")
 
 	require.NoError(t, os.RemoveAll(dir))
 	_, err = read()
 	require.ErrorContains(t, err, "bring the source back, or onboard the package from another one")
-	known, err := w.bound(t).Package(t.Context(), p.ID)
+	left, err := open().Package(t.Context(), p.ID)
 	require.NoError(t, err)
-	_, err = fs.ReadFile(known.Content, "Files/a.yaml")
+	_, err = fs.ReadFile(left.Content, "Files/a.yaml")
 	require.NoError(t, err, "the store has the small files")
 
-	e := w.bound(t)
+	e := open()
 	require.NoError(t, e.ReleasePackage(t.Context(), p.ID, ""))
 	_, err = e.Package(t.Context(), p.ID)
 	require.ErrorIs(t, err, vnfm.ErrNotFound)

@@ -1,8 +1,13 @@
 package lcm_test
 
 import (
+	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -13,8 +18,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// meeting calls a function when somebody meets the holder of a lease.
+type meeting struct {
+	encodedStore
+	met func()
+}
+
+func (s meeting) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	l, err := s.encodedStore.Acquire(ctx, name, holder)
+	if errors.As(err, new(*store.HeldError)) {
+		s.met()
+	}
+	return l, err
+}
+
 // TestACreateAfterAKillElsewhere creates what a process of another machine was creating, whose lease ends after a while. What that
-// process has left unfinished is continued, and what it has finished belongs to another resource.
+// process has left unfinished is continued, and so is what it had finished when it was killed before it gave its lease back. What
+// it has finished and given back belongs to another resource.
 func TestACreateAfterAKillElsewhere(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
@@ -22,21 +42,49 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	create := func(limit time.Duration) (*vnfm.Instance, error) {
+	release := func(l store.Lease) error { return l.Release(t.Context()) }
+	// create has the holder end when it was met so many times.
+	create := func(limit time.Duration, times int32, end func(store.Lease) error) (*vnfm.Instance, error) {
 		rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
 		require.NoError(t, err)
 		lease, err := db.Acquire(t.Context(), "create/"+rec.Key, "pid=1 host=elsewhere")
 		require.NoError(t, err)
-		freed := make(chan error, 1)
-		time.AfterFunc(50*time.Millisecond, func() { freed <- lease.Release(t.Context()) })
-		defer func() { require.NoError(t, <-freed) }()
-		return w.open(t).Instantiate(vnfm.WithLockTimeout(t.Context(), limit), w.spec())
+		met, freed := make(chan struct{}), make(chan error, 1)
+		meet := sync.OnceFunc(func() { close(met) })
+		go func() {
+			<-met
+			freed <- end(lease)
+		}()
+		defer func() {
+			meet()
+			require.NoError(t, <-freed)
+		}()
+		var meetings atomic.Int32
+		e := w.over(t, func(s encodedStore) store.Store {
+			return meeting{s, func() {
+				if meetings.Add(1) == times {
+					meet()
+				}
+			}}
+		})
+		return e.Instantiate(vnfm.WithLockTimeout(t.Context(), limit), w.spec())
 	}
 	var busy *vnfm.BusyError
-	_, err = create(0)
+	_, err = create(0, 1, release)
 	require.ErrorAs(t, err, &busy)
-	_, err = create(time.Minute)
+	_, err = create(time.Minute, 1, release)
 	require.ErrorAs(t, err, &busy, "an instance that somebody else has just made")
+
+	// The lease expires, as that of a process that was killed after its operation was COMPLETED. It is waited for beyond the lock timeout.
+	tables, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, tables.Close()) })
+	again, err := create(time.Millisecond, 3, func(l store.Lease) error {
+		_, err := tables.ExecContext(t.Context(), "UPDATE leases SET expires_at = 1 WHERE name = ?", l.Fence().Lease)
+		return err
+	})
+	require.NoError(t, err)
+	require.Equal(t, first.ID, again.ID)
 
 	rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
 	require.NoError(t, err)
@@ -46,7 +94,7 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	rec.Data, err = json.Marshal(instance)
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), rec))
-	again, err := create(time.Minute)
+	again, err = create(time.Minute, 1, release)
 	if err != nil || again.ID != first.ID {
 		t.Errorf("the creation of a killed process became %v, %v", again, err)
 	}

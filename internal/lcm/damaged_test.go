@@ -61,6 +61,7 @@ func (damaged) Close() error { return nil }
 type stillLease struct{}
 
 func (stillLease) Fence() store.Fence            { return store.Fence{} }
+func (stillLease) TakenOver() bool               { return false }
 func (stillLease) Lost() <-chan struct{}         { return nil }
 func (stillLease) Release(context.Context) error { return nil }
 

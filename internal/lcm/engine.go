@@ -161,14 +161,33 @@ func (e *Engine) lockForChange(ctx context.Context, s store.Store, name, object 
 
 // lock is lockForChange of a process that may be planning, whose dry runs stay valid.
 func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
-	lease, err := s.Acquire(ctx, name, store.Holder())
+	lease, err := acquire(ctx, s, name, object)
 	if err != nil {
-		var held *store.HeldError
-		if errors.As(err, &held) {
-			return nil, nil, &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
-		}
-		return nil, nil, fmt.Errorf("taking the lease of %s: %w", object, err)
+		return nil, nil, err
 	}
+	work, done := underLease(ctx, lease, object)
+	return work, done, nil
+}
+
+// acquire takes the lease of that name. A *vnfm.BusyError says who has it.
+func acquire(ctx context.Context, s store.Store, name, object string) (store.Lease, error) {
+	lease, err := s.Acquire(ctx, name, store.Holder())
+	var held *store.HeldError
+	switch {
+	case errors.As(err, &held):
+		busy := &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
+		if !busy.Runs {
+			busy.Renewed, busy.Expires = held.Renewed, held.Expires
+		}
+		return nil, busy
+	case err != nil:
+		return nil, fmt.Errorf("taking the lease of %s: %w", object, err)
+	}
+	return lease, nil
+}
+
+// underLease returns a context that ends when a lease is lost, and a function that gives it back.
+func underLease(ctx context.Context, lease store.Lease, object string) (context.Context, func()) {
 	work, cancel := vnfm.WithCancelCause(store.Under(ctx, lease.Fence()))
 	done := make(chan struct{})
 	go func() {
@@ -185,5 +204,5 @@ func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (
 		defer stop()
 		// A lease that cannot be given back expires by itself.
 		_ = lease.Release(release)
-	}, nil
+	}
 }

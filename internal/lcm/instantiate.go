@@ -50,12 +50,15 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 }
 
 // lockCreation takes the lease of a creation. The lease of a process that may have been killed on another machine is waited for,
-// until the lock timeout of ctx: it expires. A creation that ends by itself meanwhile belongs to another resource, and its instance is
-// not taken over.
+// until the lock timeout of ctx: it expires, and what that process had finished is taken over with it. A creation that gives its lease
+// back meanwhile belongs to another resource, and its instance is not taken over.
 func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (held context.Context, done func(), err error) {
+	e.applying.Store(true)
+	object := "the creation of " + spec.Noun() + " " + strconv.Quote(spec.Name)
+	var lease store.Lease
 	var met *vnfm.BusyError
 	err = vnfm.RetryWhileBusy(ctx, func() (err error) {
-		held, done, err = e.lockForChange(ctx, s, "create/"+keyOf(spec), "the creation of "+spec.Noun()+" "+strconv.Quote(spec.Name))
+		lease, err = acquire(ctx, s, "create/"+keyOf(spec), object)
 		if errors.As(err, &met) && met.Runs {
 			return nil
 		}
@@ -64,10 +67,12 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case met == nil:
-		return held, done, nil
-	case met.Runs:
+	case lease == nil:
 		return nil, nil, met
+	}
+	held, done = underLease(ctx, lease, object)
+	if met == nil || lease.TakenOver() {
+		return held, done, nil
 	}
 	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
 	if err == nil && len(found) > 0 && found[0].Value.Status != vnfm.StatusProcessing {

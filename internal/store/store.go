@@ -130,6 +130,8 @@ type Store interface {
 type Lease interface {
 	// Fence names this acquisition.
 	Fence() Fence
+	// TakenOver reports whether the holder before did not give the lease back: it was killed, or lost it.
+	TakenOver() bool
 	// Lost is closed when the lease could not be renewed in time: the work must
 	// stop. Release does not close it.
 	Lost() <-chan struct{}
@@ -179,6 +181,9 @@ type HeldError struct {
 	Name   string
 	Holder string
 	Since  time.Time
+	// Renewed is the last sign of life of the holder, and Expires when the lease ends without another one, by the clock of this
+	// machine. Both are zero where nobody has asked, as in a list.
+	Renewed, Expires time.Time
 }
 
 func (e *HeldError) Error() string {

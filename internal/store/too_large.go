@@ -19,3 +19,17 @@ func (e *TooLargeError) Error() string {
 	}
 	return fmt.Sprintf("%s has %d bytes, the store keeps at most %d", e.What, e.Size, e.Limit)
 }
+
+// Bounded is implemented by stores that bound the size of a content.
+type Bounded interface {
+	// MaxContent is the size in bytes of the largest content, in the form that is kept.
+	MaxContent() int64
+}
+
+// MaxContent returns the size in bytes of the largest content that a store keeps, in the form that is kept; 0 when there is no bound.
+func MaxContent(s Store) int64 {
+	if bounded, ok := s.(Bounded); ok {
+		return bounded.MaxContent()
+	}
+	return 0
+}

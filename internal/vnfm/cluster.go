@@ -2,6 +2,7 @@ package vnfm
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -223,6 +224,21 @@ type ClusterRef struct {
 	VIMID     string `json:"management_vim_id"`
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
+}
+
+// Renewal returns KubernetesConnection.Renew of the workload cluster: it reads the kubeconfig that is in its place now.
+func (r ClusterRef) Renewal(read func(ctx context.Context) (*Kubeconfig, error)) func(ctx context.Context) (Secret, error) {
+	return func(ctx context.Context) (Secret, error) {
+		k, err := read(ctx)
+		if err != nil {
+			return "", fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", r.Namespace, r.Name, err)
+		}
+		if err := k.Expired(r); err != nil {
+			return "", err
+		}
+		Conceal(ctx, k.Raw.Reveal())
+		return k.Raw, nil
+	}
 }
 
 // KubeconfigSpec says which kubeconfig of a workload cluster is wanted.

@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"context"
 	"io/fs"
 	"slices"
 	"time"
@@ -76,6 +77,19 @@ type Package struct {
 	Superseded bool `json:"superseded,omitempty"`
 	// Content reads the files of the package. It is never stored in a record.
 	Content fs.FS `json:"-"`
+}
+
+// ContentIn returns the files of the package for reads that end with ctx: a large file may have to be downloaded.
+func (p *Package) ContentIn(ctx context.Context) fs.FS {
+	if content, ok := p.Content.(contextFS); ok {
+		return content.In(ctx)
+	}
+	return p.Content
+}
+
+// contextFS are files that can be read with a context.
+type contextFS interface {
+	In(ctx context.Context) fs.FS
 }
 
 // HasContainers reports whether a deployment flavour of the package has manifests, charts or

@@ -84,7 +84,7 @@ func (s *session) provideImage(ctx context.Context, image *vnfm.SWImage, file *v
 			}
 		}
 	}
-	content, err := s.target.Package.Content.Open(file.Path)
+	content, err := s.target.Package.ContentIn(ctx).Open(file.Path)
 	if err != nil {
 		return "", fmt.Errorf("reading image %s of the package: %w", file.Path, err)
 	}

@@ -340,12 +340,19 @@ func (d *addonDriver) inOrder(ctx context.Context, call func(context.Context, *a
 // errSkipped is the error of an add-on that is not tried because one before it has failed.
 var errSkipped = errors.New("the preceding add-on has failed")
 
-// reach returns the workload cluster as a VIM. Its credentials are read where they are.
+// reach returns the workload cluster as a VIM. Its credentials are read where they are, and again when the cluster refuses them: a
+// kubeconfig may be replaced while charts are installed.
 func (d *addonDriver) reach(ctx context.Context, t *vnfm.Target, spec vnfm.KubeconfigSpec) (*vnfm.VIM, vnfm.Credentials, error) {
-	k, err := d.cfg.Clusters.Kubeconfig(ctx, t.VIM, t.Credentials, t.Instance.ClusterRef(), spec)
+	ref := t.Instance.ClusterRef()
+	k, err := d.cfg.Clusters.Kubeconfig(ctx, t.VIM, t.Credentials, ref, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	vim := &vnfm.VIM{Name: t.Instance.Cluster.Name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{}}
+	vim := &vnfm.VIM{Name: t.Instance.Cluster.Name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{
+		KubeconfigRef: &ref,
+		Renew: ref.Renewal(func(ctx context.Context) (*vnfm.Kubeconfig, error) {
+			return d.cfg.Clusters.Kubeconfig(ctx, t.VIM, t.Credentials, ref, vnfm.KubeconfigSpec{})
+		}),
+	}}
 	return vim, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw}, nil
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -16,14 +17,6 @@ import (
 
 // A store bounds the size of a content. A file beyond the bound, such as an image, stays at the source of its package, and whoever
 // opens it reads it there. Its digest is that of the record: another file is never taken for it.
-
-// filesAtSource is the source at which large files are, empty when the store has all.
-func (o *origin) filesAtSource() string {
-	if !o.AtSource {
-		return ""
-	}
-	return o.Location
-}
 
 // leftOut notes the files that stay at a source. It is safe for concurrent use.
 type leftOut struct {
@@ -54,64 +47,75 @@ func (l *leftOut) without(digests []string) []string {
 	return slices.DeleteFunc(digests, func(digest string) bool { return slices.Contains(l.digests, digest) })
 }
 
+// In returns the files for reads that end with ctx.
+func (c *content) In(ctx context.Context) fs.FS {
+	bound := *c
+	bound.ctx = ctx
+	return &bound
+}
+
 // openLarge opens a large file in the store, or at the source of the package.
 func (c *content) openLarge(f vnfm.PackageFile) (io.ReadCloser, error) {
 	if c.location == "" {
 		return c.open(f.Digest)
 	}
-	r, err := c.store.OpenBlob(context.Background(), f.Digest)
+	r, err := c.store.OpenBlob(c.ctx, f.Digest)
 	if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	}
-	r, err = openAtSource(context.Background(), c.location, f)
+	r, err = openAtSource(c.ctx, c.location, f)
 	if err != nil {
-		return nil, fmt.Errorf("the file has %d bytes, more than the store keeps, and is read from the source of its package, %s: %w; "+
+		return nil, fmt.Errorf("the file has %d bytes, is not in the store, and is read from the source of its package, %s: %w; "+
 			"bring the source back, or onboard the package from another one", f.Size, c.location, err)
 	}
 	return r, nil
 }
 
-// openAtSource opens a file of a package at its source. A download is removed when the file is closed, at the latest.
+// openAtSource opens a file of a package at its source. A download ends with ctx, and is removed when the file is closed, at the latest.
 func openAtSource(ctx context.Context, source string, f vnfm.PackageFile) (io.ReadCloser, error) {
 	src, err := openSource(ctx, source, "", "")
 	if err != nil {
 		return nil, err
 	}
 	// The package was verified when it was onboarded, and the digest tells that the file is the same.
-	archive, _, problems, err := csar.OpenFile(src.file, csar.Options{ //nolint:contextcheck // The archive has the budget of its own.
-		Integrity: csar.IntegrityWarn, Signature: csar.SignatureIgnore,
+	archive, _, problems, err := csar.OpenFile(src.file, csar.Options{ //nolint:contextcheck // the budget brings the context
+		Integrity: csar.IntegrityWarn, Signature: csar.SignatureIgnore, Budget: budget.New(ctx, budget.Limits{}),
 	}, csar.DefaultLimits())
-	src.remove()
+	if err == nil && archive == nil {
+		err = problems.Err()
+	}
 	if err != nil {
+		src.remove()
 		return nil, err
 	}
-	if archive == nil {
-		return nil, problems.Err()
-	}
+	opened := closers{archive.Close, func() error {
+		src.remove()
+		return nil
+	}}
 	for _, there := range archive.Files() {
 		if there.Digest != f.Digest {
 			continue
 		}
 		var file fs.File
 		if file, err = archive.Open(there.Path); err == nil {
-			return store.VerifyBlob(file, closers{file, archive}, f.Digest), nil
+			return store.VerifyBlob(file, append(closers{file.Close}, opened...), f.Digest), nil
 		}
 		break
 	}
 	if err == nil {
 		err = fmt.Errorf("it does not hold the file with the digest %s any more", f.Digest)
 	}
-	return nil, errors.Join(err, archive.Close())
+	return nil, errors.Join(err, opened.Close())
 }
 
 // closers closes all.
-type closers []io.Closer
+type closers []func() error
 
 // Close implements io.Closer.
 func (c closers) Close() error {
 	var errs []error
 	for _, each := range c {
-		errs = append(errs, each.Close())
+		errs = append(errs, each())
 	}
 	return errors.Join(errs...)
 }

@@ -56,7 +56,7 @@ func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageReco
 		return nil, err
 	}
 	p := en.Value.Package
-	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.filesAtSource())
+	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.Location)
 	return &p, nil
 }
 
@@ -97,7 +97,6 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 	err = c.keepContents(ctx, s, func() (digests []string, err error) {
 		left := &leftOut{location: en.Value.Origin.Location}
 		en.Value.Bundle, digests, err = c.putFiles(ctx, s, r.pkg, left)
-		en.Value.Origin.AtSource = len(left.digests) > 0
 		return left.without(digests), err
 	}, func(ctx context.Context) error {
 		err := en.Create(ctx, s)
@@ -168,6 +167,10 @@ func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package, 
 }
 
 func putFile(ctx context.Context, s store.Store, p *vnfm.Package, f vnfm.PackageFile) error {
+	if limit := store.MaxContent(s); limit > 0 && f.Size > limit {
+		// The store would find out when it has received as much.
+		return fmt.Errorf("storing %s of package %q: %w", f.Path, p.Name, &store.TooLargeError{What: "content " + f.Digest, Size: f.Size, Limit: limit})
+	}
 	file, err := p.Content.Open(f.Path)
 	if err != nil {
 		return fmt.Errorf("reading %s of package %q: %w", f.Path, p.Name, err)

@@ -134,8 +134,8 @@ func (c *Catalog) keepChart(ctx context.Context, s store.Store, source *vnfm.Cha
 		en.Value.Found[sourceKey(source)] = time.Now().UTC()
 	}
 	err = c.keepContents(ctx, s, func() ([]string, error) {
-		if err := s.PutBlob(ctx, digest, bytes.NewReader(archive)); err != nil {
-			return nil, fmt.Errorf("storing the chart %s: %w", source, err)
+		if err := putChart(ctx, s, source, archive, digest); err != nil {
+			return nil, err
 		}
 		return []string{digest}, nil
 	}, func(ctx context.Context) error {
@@ -154,6 +154,29 @@ func (c *Catalog) keepChart(ctx context.Context, s store.Store, source *vnfm.Cha
 		return found.Update(ctx, s)
 	})
 	return &en.Value.Chart, err
+}
+
+// putChart stores an archive. One beyond the bound of the store is refused: charts are read in every plan, and a repository may give
+// another archive for the same version later.
+func putChart(ctx context.Context, s store.Store, source *vnfm.ChartSource, archive []byte, digest string) error {
+	size := int64(len(archive))
+	var err error
+	if limit := store.MaxContent(s); limit > 0 && size > limit {
+		err = &store.TooLargeError{What: "its archive", Size: size, Limit: limit}
+	} else {
+		err = s.PutBlob(ctx, digest, bytes.NewReader(archive))
+	}
+	if _, tooLarge := errors.AsType[*store.TooLargeError](err); tooLarge {
+		return &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Summary: "the chart is too large for the store",
+			Detail: fmt.Sprintf("%s: %v; a chart is kept in the store: make it smaller (.helmignore leaves files out), or use a store that keeps larger contents; "+
+				"a local store has no bound", source, err),
+		}}}
+	}
+	if err != nil {
+		return fmt.Errorf("storing the chart %s: %w", source, err)
+	}
+	return nil
 }
 
 // newerThan are the entries that are not older than an age.

@@ -16,15 +16,16 @@ import (
 
 // content reads the files of an onboarded package out of the store. Only what is
 // opened is read: an image in a package costs nothing to an operation that does
-// not need it. fs.FS has no context, so reads are bounded by their size alone.
+// not need it. fs.FS has no context: reads end with that of In, and are bounded by their size alone without it.
 type content struct {
+	ctx   context.Context //nolint:containedctx // see above
 	store store.Store
 	files map[string]vnfm.PackageFile
 	// bundle is the digest of the content in which the small files are, empty for a
 	// package whose files are all contents of their own.
 	bundle string
 	cache  *contentCache
-	// location is the source of large files that the store does not keep, empty when it has all.
+	// location is the source of large files that the store does not keep, empty where the record must not have it.
 	location string
 	// directories are found out when they are first asked for.
 	directories func() map[string][]string
@@ -37,7 +38,7 @@ var (
 )
 
 func newContent(s store.Store, cache *contentCache, files []vnfm.PackageFile, bundle, location string) *content {
-	c := &content{store: s, cache: cache, bundle: bundle, location: location, files: make(map[string]vnfm.PackageFile, len(files))}
+	c := &content{ctx: context.Background(), store: s, cache: cache, bundle: bundle, location: location, files: make(map[string]vnfm.PackageFile, len(files))}
 	for _, f := range files {
 		c.files[f.Path] = f
 	}
@@ -90,7 +91,7 @@ func (c *content) Open(name string) (fs.File, error) {
 
 // open opens a content of the store.
 func (c *content) open(digest string) (io.ReadCloser, error) {
-	r, err := c.store.OpenBlob(context.Background(), digest)
+	r, err := c.store.OpenBlob(c.ctx, digest)
 	if err != nil {
 		return nil, fmt.Errorf("the content is damaged or lost; apply the package again: %w", err)
 	}

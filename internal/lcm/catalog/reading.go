@@ -59,9 +59,7 @@ type origin struct {
 	// Source is the digest of the source: a URL can hold a token.
 	Source string `json:"source"`
 	// Location is the source itself, empty where it may hold a token.
-	Location string `json:"location,omitempty"`
-	// AtSource says that files which are larger than the store keeps are read there.
-	AtSource  bool              `json:"at_source,omitempty"`
+	Location  string            `json:"location,omitempty"`
 	Checksum  string            `json:"checksum,omitempty"`
 	ETag      string            `json:"etag,omitempty"`
 	Integrity string            `json:"integrity"`
@@ -159,9 +157,6 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 		f.remove()
 		return nil, fmt.Errorf("opening the package %s: %w", redactSource(spec.Source), err)
 	}
-	// The open archive is enough: a download must not outlive the process, however
-	// that ends. Where an open file cannot be removed it goes when it is closed.
-	f.remove()
 	r := &reading{problems: problems.Capped(mostProblems), origin: originOf(spec), close: f.remove}
 	if archive != nil {
 		r.close = func() {

@@ -14,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tempfile"
 )
 
 // maxDownload bounds a package behind a URL: images make packages large, an
@@ -102,12 +103,11 @@ func (f *fetched) download(ctx context.Context, source, etag string) (err error)
 	if u, err := url.Parse(source); err == nil {
 		extension = filepath.Ext(u.Path)
 	}
-	file, err := os.CreateTemp("", "vnf-package-*"+extension)
+	file, remove, err := tempfile.Create(extension)
 	if err != nil {
 		return fmt.Errorf("storing the downloaded package: %w", err)
 	}
-	f.file = file
-	f.remove = func() { _ = os.Remove(file.Name()) }
+	f.file, f.remove = file, remove
 	defer func() {
 		if err != nil || f.unchanged {
 			f.close()

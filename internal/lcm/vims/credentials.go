@@ -91,25 +91,12 @@ func (m *Manager) liveCredentials(ctx context.Context, c *vnfm.KubernetesConnect
 		return c, creds, nil
 	}
 	live := *c
-	live.Renew = func(ctx context.Context) (vnfm.Secret, error) { return m.liveKubeconfig(ctx, *c.KubeconfigRef) }
+	live.Renew = c.KubeconfigRef.Renewal(func(ctx context.Context) (*vnfm.Kubeconfig, error) { return m.cfg.Kubeconfig(ctx, *c.KubeconfigRef) })
 	text, err := live.Renew(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	return &live, vnfm.Credentials{vnfm.CredentialKubeconfig: text}, nil
-}
-
-// liveKubeconfig reads the kubeconfig of a workload cluster from its management cluster.
-func (m *Manager) liveKubeconfig(ctx context.Context, ref vnfm.ClusterRef) (vnfm.Secret, error) {
-	k, err := m.cfg.Kubeconfig(ctx, ref)
-	if err != nil {
-		return "", fmt.Errorf("reading the kubeconfig of workload cluster %s/%s from its management cluster: %w", ref.Namespace, ref.Name, err)
-	}
-	if err := k.Expired(ref); err != nil {
-		return "", err
-	}
-	concealCredentials(ctx, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
-	return k.Raw, nil
 }
 
 // recordDestination is the destination in a record of a VIM. A record that has the provider read

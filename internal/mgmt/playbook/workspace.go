@@ -89,7 +89,7 @@ func (w *workspace) close(ctx context.Context) error {
 
 // fill brings the folder of the playbook, the inventory and the keys.
 func (w *workspace) fill(ctx context.Context, t *task, i *inventory) error {
-	packed, err := pack(w.call.Package.Content, t.folder())
+	packed, err := pack(w.call.Package.ContentIn(ctx), t.folder())
 	if err != nil {
 		return err
 	}

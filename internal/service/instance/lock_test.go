@@ -8,12 +8,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
-// hold takes the lease of the only instance, as a process that works on it has it.
+// hold takes the lease of the only instance, as a process of this machine that works on it has it.
 func (env *testEnv) hold(t *testing.T) (release func()) {
 	t.Helper()
-	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, "somebody")
+	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, store.Holder())
 	require.NoError(t, err)
 	return func() {
 		if err := lease.Release(context.WithoutCancel(t.Context())); err != nil {
@@ -30,7 +32,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 		return env.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
 	}
 	var release func()
-	held := `VNF instance "test" has been locked by somebody since 20`
+	held := `VNF instance "test" has been locked by ` + store.DescribeHolder(store.Holder()) + ` since 20`
 	env.run(t,
 		resource.TestStep{Config: config("a", "0s"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{

@@ -41,6 +41,9 @@ func (s *kubeStore) chunkRef(digest, generation string, n int) kube.Ref {
 	return s.secret(fmt.Sprintf("vnf-store-chunk-%s-%s-%d", hash(digest), generation, n))
 }
 
+// MaxContent is the size in bytes of the largest content in the form that is kept.
+func (s *kubeStore) MaxContent() int64 { return s.maxContent + sealing }
+
 // PutBlob keeps a content under its digest. One of more than MaxContent bytes is a
 // *store.TooLargeError.
 func (s *kubeStore) PutBlob(ctx context.Context, digest string, r io.Reader) error {
@@ -67,7 +70,7 @@ func (s *kubeStore) OpenBlob(ctx context.Context, digest string) (io.ReadCloser,
 // them, and those of what was there before are removed afterwards: a killed process leaves the
 // old content or none, and chunks that a later one removes.
 func (s *kubeStore) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
-	return s.putContent(ctx, digest, s.maxContent+sealing, encode)
+	return s.putContent(ctx, digest, s.MaxContent(), encode)
 }
 
 func (s *kubeStore) putContent(ctx context.Context, digest string, limit int64, encode func(w io.Writer) error) error {

@@ -34,6 +34,8 @@ type lease struct {
 	// writes object, and Release after the end of that.
 	token  int64
 	object *coordinationv1.Lease
+	// takenOver is set when the holder before has not given it back.
+	takenOver bool
 
 	*store.Heartbeat
 
@@ -117,14 +119,16 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 				l.object, l.token = current, tokenOf(current)
 				return true, nil
 			case identity == "":
-				orphaned = isUnclean(current)
+				orphaned, l.takenOver = isUnclean(current), false
 			case holderGone(identity):
-				orphaned = true
+				orphaned, l.takenOver = true, true
 			default:
 				now, rest := s.watch(current, asked)
 				changed := seen != nil && (seen.identity != now.identity || !seen.renewed.Equal(now.renewed))
 				if rest > 0 && (changed || s.looksAlive(current)) {
-					return false, heldError(l.name, current)
+					held := heldError(l.name, current)
+					held.Renewed, held.Expires = now.renewed, time.Now().Add(rest)
+					return false, held
 				}
 				if rest > 0 {
 					seen = &now
@@ -133,7 +137,7 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 					}
 					continue
 				}
-				orphaned = true
+				orphaned, l.takenOver = true, true
 			}
 		}
 		err = s.seize(ctx, l, holder, current)
@@ -287,6 +291,9 @@ func (l *lease) end(undecided bool) {
 
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
+// TakenOver reports whether the holder before did not give the lease back.
+func (l *lease) TakenOver() bool { return l.takenOver }
 
 // Release gives the lease back, whether ctx has ended or not. While a write is on its way, or
 // may be, the next holder learns that from the Lease. One that cannot be given back expires.

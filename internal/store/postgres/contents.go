@@ -30,6 +30,9 @@ const (
 	discardTimeout = 2 * time.Second
 )
 
+// MaxContent is the size in bytes of the largest content in the form that is kept.
+func (s *pgStore) MaxContent() int64 { return s.maxContent }
+
 // PutBlob keeps a content under its digest.
 func (s *pgStore) PutBlob(ctx context.Context, digest string, r io.Reader) error {
 	intact, err := s.intact(ctx, digest)

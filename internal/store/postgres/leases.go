@@ -22,6 +22,8 @@ type lease struct {
 	s     *pgStore
 	name  string
 	token int64
+	// takenOver is set when the holder before has not given it back.
+	takenOver bool
 
 	*store.Heartbeat
 }
@@ -31,19 +33,22 @@ type leaseRow struct {
 	holder      string
 	acquisition uuid.UUID
 	token       int64
-	acquired    int64 // microseconds since 1970
+	// acquired and renewed are in microseconds since 1970, left is how many there are until it expires.
+	acquired, renewed, left int64
 	// expired says that it is free; tooLong that it ends later than one that is renewed
 	// now: it was written before the server's clock was set back, by as much as which it
-	// would outlive its holder.
-	expired, tooLong bool
+	// would outlive its holder. released says that its last holder has given it back, or
+	// that there was none.
+	expired, tooLong, released bool
 }
 
-const leaseSQL = `SELECT holder, acquisition, token, (extract(epoch FROM acquired_at) * 1000000)::bigint,
-	expires_at <= clock_timestamp(), expires_at > clock_timestamp() + $2::bigint * interval '1 millisecond'
+const leaseSQL = `SELECT holder, acquisition, token, (extract(epoch FROM acquired_at) * 1000000)::bigint, (extract(epoch FROM renewed_at) * 1000000)::bigint,
+	(extract(epoch FROM least(expires_at - clock_timestamp(), $2::bigint * interval '1 millisecond')) * 1000000)::bigint,
+	expires_at <= clock_timestamp(), expires_at > clock_timestamp() + $2::bigint * interval '1 millisecond', expires_at = to_timestamp(0)
 	FROM {schema}.leases WHERE name = $1`
 
 func scanLease(row pgx.Row) (l leaseRow, err error) {
-	err = row.Scan(&l.holder, &l.acquisition, &l.token, &l.acquired, &l.expired, &l.tooLong)
+	err = row.Scan(&l.holder, &l.acquisition, &l.token, &l.acquired, &l.renewed, &l.left, &l.expired, &l.tooLong, &l.released)
 	return l, err
 }
 
@@ -52,7 +57,10 @@ func (l leaseRow) held(name string) *store.HeldError {
 	if l.expired || store.HolderDead(l.holder) {
 		return nil
 	}
-	return &store.HeldError{Name: name, Holder: l.holder, Since: time.UnixMicro(l.acquired).UTC()}
+	return &store.HeldError{
+		Name: name, Holder: l.holder, Since: time.UnixMicro(l.acquired).UTC(),
+		Renewed: time.UnixMicro(l.renewed).UTC(), Expires: time.Now().Add(time.Duration(l.left) * time.Microsecond),
+	}
 }
 
 // Acquire takes a lease, or returns a *store.HeldError.
@@ -72,7 +80,7 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 	var expires time.Time
 	err := s.change(ctx, doing, func(tx step) (err error) {
 		held, expires = nil, time.Now().Add(s.timing.lease)
-		l.token, held, err = s.take(ctx, tx, name, holder, acquisition)
+		held, err = s.take(ctx, tx, l, holder, acquisition)
 		return err
 	})
 	if err != nil {
@@ -109,22 +117,23 @@ func (s *pgStore) heldBefore(ctx context.Context, doing, name string) (held *sto
 	return held, err
 }
 
-// take gives a lease to a holder and returns its token, unless somebody has it. It waits for
-// the writes that are under the lease.
-func (s *pgStore) take(ctx context.Context, tx step, name, holder string, acquisition uuid.UUID) (int64, *store.HeldError, error) {
+// take gives a lease to a holder, unless somebody has it. It waits for the writes that are under the lease.
+func (s *pgStore) take(ctx context.Context, tx step, l *lease, holder string, acquisition uuid.UUID) (*store.HeldError, error) {
+	name := l.name
 	// Only a row can be locked.
 	_, err := tx.Exec(ctx, s.sql(`INSERT INTO {schema}.leases (name, token, holder, acquisition, acquired_at, renewed_at, expires_at)
 		VALUES ($1, 0, '', $2, to_timestamp(0), to_timestamp(0), to_timestamp(0)) ON CONFLICT DO NOTHING`), name, uuid.Nil)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	row, err := scanLease(tx.QueryRow(ctx, s.sql(leaseSQL+" FOR UPDATE"), name, s.timing.lease.Milliseconds()))
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
 	if row.acquisition == acquisition {
-		// An earlier try was committed.
-		return row.token, nil, nil
+		// An earlier try was committed, and has noted what it found.
+		l.token = row.token
+		return nil, nil
 	}
 	if held := row.held(name); held != nil {
 		if row.tooLong {
@@ -132,13 +141,13 @@ func (s *pgStore) take(ctx context.Context, tx step, name, holder string, acquis
 			// renews it.
 			_, err = tx.Exec(ctx, s.sql("UPDATE {schema}.leases SET expires_at = clock_timestamp() + $2::bigint * interval '1 millisecond' WHERE name = $1"), name, s.timing.lease.Milliseconds())
 		}
-		return 0, held, err
+		return held, err
 	}
-	var token int64
+	l.takenOver = !row.released
 	err = tx.QueryRow(ctx, s.sql(`UPDATE {schema}.leases SET token = token + 1, holder = $2, acquisition = $3,
 		acquired_at = clock_timestamp(), renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $4::bigint * interval '1 millisecond'
-		WHERE name = $1 RETURNING token`), name, holder, acquisition, s.timing.lease.Milliseconds()).Scan(&token)
-	return token, nil, err
+		WHERE name = $1 RETURNING token`), name, holder, acquisition, s.timing.lease.Milliseconds()).Scan(&l.token)
+	return nil, err
 }
 
 // renew moves the expiry on. taken says that the lease is somebody else's.
@@ -164,6 +173,9 @@ func (s *pgStore) onLease(ctx context.Context, doing string, f func(pool *pgxpoo
 
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
+// TakenOver reports whether the holder before did not give the lease back.
+func (l *lease) TakenOver() bool { return l.takenOver }
 
 // Release gives the lease back, whether ctx has ended or not.
 func (l *lease) Release(ctx context.Context) error {

@@ -9,6 +9,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
+// MaxContent is that of the store which keeps the sealed contents.
+func (s *Store) MaxContent() int64 { return store.MaxContent(s.Store) }
+
 // PutBlob seals a content on its way into the store. One that is there already is
 // read first: sealed with a lost key or damaged, it is replaced.
 func (s *Store) PutBlob(ctx context.Context, digest string, r io.Reader) error {

@@ -20,6 +20,8 @@ type lease struct {
 	s     *sqliteStore
 	name  string
 	token int64
+	// takenOver is set when the holder before has not given it back.
+	takenOver bool
 
 	*store.Heartbeat
 }
@@ -34,7 +36,7 @@ func (s *sqliteStore) Acquire(ctx context.Context, name, holder string) (store.L
 	var expires time.Time
 	err := s.change(ctx, fmt.Sprintf("acquiring the lease %q", name), func(tx *sql.Tx) (err error) {
 		begun, now := time.Now(), s.clock()
-		if held, err = s.holderOf(ctx, tx, name, now); err != nil || held != nil {
+		if held, l.takenOver, err = s.holderOf(ctx, tx, name, now); err != nil || held != nil {
 			return err
 		}
 		expires = begun.Add(s.timing.lease)
@@ -76,28 +78,29 @@ func checkFences(ctx context.Context, tx *sql.Tx) error {
 	return nil
 }
 
-// holderOf returns who has a lease and is alive, or nil. A lease that ends later than one
-// that is renewed now was written before the clock was set back, by as much as which it would
+// holderOf returns who has a lease and is alive, or nil, and then whether the last holder has not given it back. A lease that
+// ends later than one that is renewed now was written before the clock was set back, by as much as which it would
 // outlive its holder: from now on it has the time of any other one, in which a holder that is
 // alive renews it.
-func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (*store.HeldError, error) {
-	var acquired, expires int64
-	held := &store.HeldError{Name: name}
-	err := tx.QueryRowContext(ctx, "SELECT holder, acquired_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &expires)
+func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now time.Time) (held *store.HeldError, abandoned bool, err error) {
+	var acquired, renewed, expires int64
+	held = &store.HeldError{Name: name}
+	err = tx.QueryRowContext(ctx, "SELECT holder, acquired_at, renewed_at, expires_at FROM leases WHERE name = ?", name).Scan(&held.Holder, &acquired, &renewed, &expires)
 	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if expires <= now.UnixNano() || store.HolderDead(held.Holder) {
-		return nil, nil
+		return nil, expires != 0, nil
 	}
-	held.Since = time.Unix(0, acquired).UTC()
-	if longest := now.Add(s.timing.lease).UnixNano(); expires > longest {
+	longest := now.Add(s.timing.lease).UnixNano()
+	held.Since, held.Renewed, held.Expires = time.Unix(0, acquired).UTC(), time.Unix(0, renewed).UTC(), time.Unix(0, min(expires, longest)).UTC()
+	if expires > longest {
 		_, err = tx.ExecContext(ctx, "UPDATE leases SET expires_at = ? WHERE name = ?", longest, name)
 	}
-	return held, err
+	return held, false, err
 }
 
 // renew moves the expiry on. taken says that the lease is somebody else's.
@@ -119,6 +122,9 @@ func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err e
 
 // Fence names this acquisition.
 func (l *lease) Fence() store.Fence { return store.Fence{Lease: l.name, Token: l.token} }
+
+// TakenOver reports whether the holder before did not give the lease back.
+func (l *lease) TakenOver() bool { return l.takenOver }
 
 // Release gives the lease back, whether ctx has ended or not.
 func (l *lease) Release(ctx context.Context) error {

@@ -39,6 +39,9 @@ func wantHeld(t *testing.T, s store.Store, holder string) {
 	if held.Name != name || held.Holder != holder || time.Since(held.Since).Abs() > time.Hour {
 		t.Errorf("HeldError = %+v, want name %q and holder %q", held, name, holder)
 	}
+	if time.Since(held.Renewed).Abs() > 2*time.Hour || time.Until(held.Expires).Abs() > 2*time.Hour {
+		t.Errorf("HeldError = %+v, want when it was renewed and when it expires", held)
+	}
 }
 
 func isLost(l store.Lease) bool {
@@ -53,6 +56,7 @@ func isLost(l store.Lease) bool {
 func testLease(t *testing.T, b Backend) {
 	handles := b.open(t, b.New(t), 2)
 	l := acquire(t, handles[0], "a")
+	same(t, "TakenOver of a lease that nobody had", l.TakenOver(), false)
 	for i, s := range handles {
 		t.Run(fmt.Sprint("exclusive for handle ", i), func(t *testing.T) { wantHeld(t, s, store.Holder()) })
 	}
@@ -64,6 +68,7 @@ func testLease(t *testing.T, b Backend) {
 	}
 
 	next := acquire(t, handles[1], "a")
+	same(t, "TakenOver of a lease that was given back", next.TakenOver(), false)
 	must(t, l.Release(t.Context()))
 	wantHeld(t, handles[0], store.Holder())
 	must(t, next.Release(t.Context()))
@@ -103,7 +108,9 @@ func testLeaseClosed(t *testing.T, b Backend) {
 	if !isLost(l) {
 		t.Error("a lease outlives its handle")
 	}
-	must(t, acquire(t, b.open(t, address, 1)[0], "a").Release(t.Context()))
+	next := acquire(t, b.open(t, address, 1)[0], "a")
+	same(t, "TakenOver of a lease of a handle that was closed", next.TakenOver(), false)
+	must(t, next.Release(t.Context()))
 	must(t, l.Release(t.Context()))
 }
 

@@ -289,6 +289,7 @@ func testProcessKilled(t *testing.T, b Backend) {
 
 	killed := time.Now()
 	s := b.open(t, address, 1)[0]
+	var l store.Lease
 	if runtime.GOOS == "linux" {
 		// A process closes its files a moment before it is dead.
 		for !store.HolderDead(holder) {
@@ -297,10 +298,12 @@ func testProcessKilled(t *testing.T, b Backend) {
 			}
 			_ = poll.Sleep(t.Context(), time.Millisecond)
 		}
-		must(t, acquire(t, s, "a").Release(t.Context()))
+		l = acquire(t, s, "a")
 	} else {
-		must(t, acquireWithin(t, b, s, killed).Release(t.Context()))
+		l = acquireWithin(t, b, s, killed)
 	}
+	same(t, "TakenOver of the lease of a killed process", l.TakenOver(), true)
+	must(t, l.Release(t.Context()))
 
 	list, err := s.List(t.Context(), store.Query{Kind: store.KindPackage})
 	must(t, err)
@@ -330,7 +333,9 @@ func testUnknownProcessKilled(t *testing.T, b Backend) {
 	c.kill(t)
 	killed := time.Now()
 	wantHeld(t, s, "somebody elsewhere")
-	must(t, acquireWithin(t, b, s, killed).Release(t.Context()))
+	l := acquireWithin(t, b, s, killed)
+	same(t, "TakenOver of a lease that expired", l.TakenOver(), true)
+	must(t, l.Release(t.Context()))
 }
 
 // acquireWithin waits for the lease of a holder that stopped renewing at a time.

@@ -49,7 +49,7 @@ type Hook struct {
 }
 
 func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest {
-	loaded, err := helm.Load(b.Context(), t.Package.Content, c.path)
+	loaded, err := helm.Load(b.Context(), t.Package.ContentIn(b.Context()), c.path)
 	if err != nil {
 		ps.Errorf(c.path, 0, 0, "%v", err)
 		return nil

@@ -120,8 +120,9 @@ type manifestFiles []string
 
 func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *Rendering, ps *vnfm.Problems) []manifest {
 	var out []manifest
+	content := t.Package.ContentIn(b.Context())
 	for _, file := range files {
-		out = append(out, readManifests(b, t.Package.Content, file, ps)...)
+		out = append(out, readManifests(b, content, file, ps)...)
 	}
 	return out
 }
