@@ -2,6 +2,7 @@ package tfutil
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -18,6 +19,9 @@ type ProviderData struct {
 	Version string
 	// OnFailure is the provider's argument on_failure; empty when it is left out.
 	OnFailure vnfm.OnFailure
+
+	// unchecked is set once WarnUnchecked has told.
+	unchecked atomic.Bool
 }
 
 // DefaultOnFailure is the handling of a failed operation of resources that do not set on_failure.

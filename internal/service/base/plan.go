@@ -171,8 +171,12 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	problems, err := r.data.Manager.DryRunInstance(ctx, idOf[M, P](state), spec, keys)
 	// Of several VIMs some may have answered.
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
-	// A VIM or package that is not found is registered by the same apply.
-	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+	switch {
+	case err == nil, errors.Is(err, vnfm.ErrNotFound):
+		// A VIM or package that is not found is registered by the same apply.
+	case errors.As(err, new(*vnfm.RightsError)):
+		r.data.WarnUnchecked(ctx, diags, r.config.titled(spec.Name), err)
+	default:
 		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Checked on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
 }

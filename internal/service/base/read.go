@@ -79,6 +79,10 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, private p
 	case common.Objects.IsNull():
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
 	}
+	if errors.As(err, new(*vnfm.RightsError)) {
+		r.data.WarnUnchecked(ctx, diags, r.config.titled(instance.Name), err)
+		return instance
+	}
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
 	return instance

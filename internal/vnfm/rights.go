@@ -1,0 +1,18 @@
+package vnfm
+
+import "fmt"
+
+// RightsError says that a plan did without something, since the credentials of this run may not do it. It is for runs that plan and
+// never apply: who may read and not write misses what the VIM would reject, and who may not read all kinds misses drift of the others.
+type RightsError struct {
+	// Doing is what was left out: "trying objects on VIM "edge"".
+	Doing string
+	// Err is what the other side said, or which rights are missing.
+	Err error
+}
+
+func (e *RightsError) Error() string {
+	return fmt.Sprintf("%s: the credentials of this run have no right to do that: %v", e.Doing, e.Err)
+}
+
+func (e *RightsError) Unwrap() error { return e.Err }
