@@ -100,9 +100,16 @@ func New(cfg Config) *Engine {
 	return e
 }
 
+// begin notes that this process changes something, which a refresh does not.
+func (e *Engine) begin(ctx context.Context) {
+	if !vnfm.IsRefresh(ctx) {
+		e.applying.Store(true)
+	}
+}
+
 // RegisterVIM implements vnfm.Manager.
 func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
-	e.applying.Store(true)
+	e.begin(ctx)
 	return e.vims.RegisterVIM(ctx, id, spec)
 }
 
@@ -114,7 +121,7 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 
 // OnboardPackage implements vnfm.Manager.
 func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
-	e.applying.Store(true)
+	e.begin(ctx)
 	return e.catalog.OnboardPackage(ctx, spec, wantID)
 }
 
@@ -142,7 +149,7 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	e.opened = seal.NewStore(s, e.cfg.Keyring)
+	e.opened = seal.NewStore(store.KeepUnwritten(s), e.cfg.Keyring)
 	return e.opened, nil
 }
 

@@ -61,10 +61,15 @@ func (e *Engine) keyOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec
 	if err != nil {
 		return nil, fmt.Errorf("looking for the key of the digests of %s %q on its VIM: %w", spec.Noun(), spec.Name, err)
 	}
-	if len(key) == 0 {
-		return e.storeKey(ctx)
+	if len(key) > 0 {
+		return key, nil
 	}
-	return key, nil
+	key, err = e.storeKey(ctx)
+	if errors.Is(err, store.ErrReadOnly) && vnfm.IsRefresh(ctx) {
+		// No digest of the instance was made with a key of this store: it has none.
+		return newKey(), nil
+	}
+	return key, err
 }
 
 // recoverKey is keyOnVIM, and another key where that of the VIM is lost.
