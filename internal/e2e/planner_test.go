@@ -35,6 +35,7 @@ func TestAccPlanner(t *testing.T) {
 		out := m.expectExit(code, "plan", "-detailed-exitcode").output
 		require.Equal(t, warnings, strings.Count(out, "Warning: "), out)
 		require.Equal(t, warnings, strings.Count(out, tfutil.UncheckedSummary), out)
+		require.NotContains(t, out, "similar warning")
 		return out
 	}
 
