@@ -100,8 +100,8 @@ func New(cfg Config) *Engine {
 	return e
 }
 
-// begin notes that this process changes something, which a refresh does not.
-func (e *Engine) begin(ctx context.Context) {
+// noteChange notes that this process changes something, which a refresh does not.
+func (e *Engine) noteChange(ctx context.Context) {
 	if !vnfm.IsRefresh(ctx) {
 		e.applying.Store(true)
 	}
@@ -109,7 +109,7 @@ func (e *Engine) begin(ctx context.Context) {
 
 // RegisterVIM implements vnfm.Manager.
 func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
-	e.begin(ctx)
+	e.noteChange(ctx)
 	return e.vims.RegisterVIM(ctx, id, spec)
 }
 
@@ -121,7 +121,7 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 
 // OnboardPackage implements vnfm.Manager.
 func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
-	e.begin(ctx)
+	e.noteChange(ctx)
 	return e.catalog.OnboardPackage(ctx, spec, wantID)
 }
 

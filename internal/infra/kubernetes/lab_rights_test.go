@@ -13,7 +13,9 @@ import (
 // it may not read.
 func TestLabPlanner(t *testing.T) {
 	t.Parallel()
-	manifest := func(kind string) string { return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: a}\ndata: {a: YQ==}\n" }
+	manifest := func(kind string) string {
+		return "apiVersion: v1\nkind: " + kind + "\nmetadata: {name: a}\ndata: {a: YQ==}\n"
+	}
 	l := newLab(t, map[string]string{"a.yaml": manifest("ConfigMap"), "b.yaml": manifest("Secret")}, nil)
 	l.apply()
 	keys := []string{"v1/ConfigMap a", "v1/Secret a"}
