@@ -71,6 +71,9 @@ type Engine struct {
 	// registries installs private registries.
 	registries *registries.Manager
 
+	// ownKey takes the place of the store's key where that cannot be made, see storeKey.
+	ownKey []byte
+
 	// deciding is the turn of this process's callers of withReferences; waiting for it ends
 	// with their context.
 	deciding chan struct{}
@@ -91,7 +94,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
 		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
 	})

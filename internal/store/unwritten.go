@@ -22,7 +22,8 @@ type unwritten struct {
 
 // KeepUnwritten returns a store over s. Records that a refresh creates (vnfm.WithRefresh) and that s refuses with ErrReadOnly are kept
 // in memory, as long as the handle is open, and a refresh gets a lease that s refuses so: it then changes nothing that others see.
-// Any other write is refused as before, and so are keys, since a vault would keep what belongs to them. Closing it closes s.
+// Any other write is refused as before, and so are keys, since a vault would keep what belongs to them, and notes for other processes.
+// Closing it closes s.
 func KeepUnwritten(s Store) Store {
 	u := &unwritten{Store: s}
 	if encoded, ok := s.(EncodedBlobs); ok {
@@ -71,7 +72,7 @@ func (u *unwritten) List(ctx context.Context, q Query) ([]Record, error) {
 // Create implements Store.
 func (u *unwritten) Create(ctx context.Context, r *Record) error {
 	err := u.Store.Create(ctx, r)
-	if !errors.Is(err, ErrReadOnly) || !vnfm.IsRefresh(ctx) || r.Kind == KindKey {
+	if !errors.Is(err, ErrReadOnly) || !vnfm.IsRefresh(ctx) || r.Kind == KindKey || r.Kind == KindDryRun {
 		return err
 	}
 	u.mu.Lock()
