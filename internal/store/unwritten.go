@@ -127,11 +127,22 @@ func (u *unwritten) Acquire(ctx context.Context, name, holder string) (Lease, er
 	return l, err
 }
 
+// MaxContent is the size in bytes of the largest content that the store below keeps; 0 when it has no bound.
+func (u *unwritten) MaxContent() int64 {
+	if bounded, ok := u.Store.(interface{ MaxContent() int64 }); ok {
+		return bounded.MaxContent()
+	}
+	return 0
+}
+
 // unwrittenLease is a lease that no other process knows of: nothing that they see is changed under it. Its fence names none.
 type unwrittenLease struct{ lost chan struct{} }
 
 // Fence implements Lease.
 func (*unwrittenLease) Fence() Fence { return Fence{} }
+
+// TakenOver reports that nobody had the lease before.
+func (*unwrittenLease) TakenOver() bool { return false }
 
 // Lost implements Lease.
 func (l *unwrittenLease) Lost() <-chan struct{} { return l.lost }
