@@ -1,4 +1,5 @@
-# The store is in a cluster that every runner reaches: nothing of the provider is kept on the runner.
+# The store is in a cluster that every runner reaches: nothing of the provider is kept on the runner. Credentials come with the run
+# and are stored nowhere: a program prints the token that the pipeline gives this job.
 provider "vnf" {
   store = {
     kubernetes = {
@@ -8,9 +9,18 @@ provider "vnf" {
       exec           = local.token["store"]
     }
   }
+
+  vims = {
+    edge = {
+      kubernetes = {
+        endpoint       = var.edge.endpoint
+        ca_certificate = var.edge.ca_certificate
+        exec           = local.token["edge"]
+      }
+    }
+  }
 }
 
-# Credentials come with the run: the program prints the token that the pipeline gives this job.
 locals {
   token = {
     for cluster in ["store", "edge"] : cluster => {
@@ -21,14 +31,9 @@ locals {
   }
 }
 
+# The connection is the entry of vims with this name.
 resource "vnf_vim" "edge" {
   name = "edge"
-
-  kubernetes = {
-    endpoint       = var.edge.endpoint
-    ca_certificate = var.edge.ca_certificate
-    exec           = local.token["edge"]
-  }
 }
 
 resource "vnf_package" "hello" {

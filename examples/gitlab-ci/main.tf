@@ -1,34 +1,29 @@
-# The store is in a cluster that every runner reaches: nothing of the provider is kept on the runner.
+# The store is in a cluster that every runner reaches: nothing of the provider is kept on the runner. Credentials come with the run
+# and are stored nowhere.
 provider "vnf" {
   store = {
     kubernetes = {
       namespace      = var.store.namespace
       endpoint       = var.store.endpoint
       ca_certificate = var.store.ca_certificate
-      exec           = local.token["store"]
+      bearer_token   = var.store_token
+    }
+  }
+
+  vims = {
+    edge = {
+      kubernetes = {
+        endpoint       = var.edge.endpoint
+        ca_certificate = var.edge.ca_certificate
+        bearer_token   = var.edge_token
+      }
     }
   }
 }
 
-# Credentials come with the run: the program prints the token that the pipeline gives this job.
-locals {
-  token = {
-    for cluster in ["store", "edge"] : cluster => {
-      api_version = "client.authentication.k8s.io/v1"
-      command     = "sh"
-      args        = ["./token.sh", cluster]
-    }
-  }
-}
-
+# The connection is the entry of vims with this name.
 resource "vnf_vim" "edge" {
   name = "edge"
-
-  kubernetes = {
-    endpoint       = var.edge.endpoint
-    ca_certificate = var.edge.ca_certificate
-    exec           = local.token["edge"]
-  }
 }
 
 resource "vnf_package" "hello" {

@@ -15,6 +15,20 @@ variable "edge" {
   })
 }
 
+variable "store_token" {
+  description = "ID token of the job for the cluster of the store."
+  type        = string
+  sensitive   = true
+  ephemeral   = true
+}
+
+variable "edge_token" {
+  description = "ID token of the job for the cluster of the network function."
+  type        = string
+  sensitive   = true
+  ephemeral   = true
+}
+
 variable "package" {
   description = "VNF package: a directory of the repository or a URL, the same in all jobs."
   type        = string

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -138,8 +139,8 @@ func (p *platform) life(destroy string) {
 	}
 }
 
-// gitlabJobs reads the jobs of a .gitlab-ci.yml and its variables.
-func gitlabJobs(t testing.TB, path string) (jobs map[string]pipelineJob, variables map[string]string) {
+// gitlabJobs reads the jobs of a .gitlab-ci.yml, its variables, and the audiences of the tokens that jobs get by their variables.
+func gitlabJobs(t testing.TB, path string) (jobs map[string]pipelineJob, variables, tokens map[string]string) {
 	t.Helper()
 	type job struct {
 		Script        []string
@@ -148,16 +149,22 @@ func gitlabJobs(t testing.TB, path string) (jobs map[string]pipelineJob, variabl
 		Artifacts     struct{ Paths []string }
 	}
 	var file struct {
-		Variables   map[string]string
+		Variables map[string]string
+		Default   struct {
+			IDTokens map[string]struct{ Aud string } `json:"id_tokens"`
+		}
 		Plan, Apply job
 	}
 	readYAML(t, path, &file)
-	jobs = map[string]pipelineJob{}
+	jobs, tokens = map[string]pipelineJob{}, map[string]string{}
+	for variable, token := range file.Default.IDTokens {
+		tokens[variable] = token.Aud
+	}
 	for name, j := range map[string]job{"plan": file.Plan, "apply": file.Apply} {
 		require.NotEmpty(t, j.ResourceGroup, "two pipelines could run the job %s at once", name)
 		jobs[name] = pipelineJob{lines: j.Script, artifacts: j.Artifacts.Paths, needs: strings.Join(j.Needs, " ")}
 	}
-	return jobs, file.Variables
+	return jobs, file.Variables, tokens
 }
 
 // githubJobs reads the jobs of a workflow. Steps that check out, install and carry artifacts are what the test does itself.
@@ -236,10 +243,13 @@ func TestAccPipelines(t *testing.T) {
 	for name, prepare := range map[string]func(t *testing.T, p *platform, lab labtest.Env, tokens map[string]string) (destroy string){
 		"gitlab-ci": func(t *testing.T, p *platform, _ labtest.Env, tokens map[string]string) string {
 			t.Helper()
-			p.jobs, p.environment = gitlabJobs(t, filepath.Join(p.example, ".gitlab-ci.yml"))
+			var audiences map[string]string
+			p.jobs, p.environment, audiences = gitlabJobs(t, filepath.Join(p.example, ".gitlab-ci.yml"))
+			for variable, audience := range audiences {
+				p.variables[variable] = tokens[audience]
+			}
 			for key, value := range map[string]string{
 				"CI_API_V4_URL": "https://gitlab.invalid/api/v4", "CI_PROJECT_ID": "1", "CI_JOB_TOKEN": "job",
-				"STORE_TOKEN": tokens["store"], "EDGE_TOKEN": tokens["edge"],
 			} {
 				p.variables[key] = value
 			}
@@ -265,6 +275,7 @@ func TestAccPipelines(t *testing.T) {
 				backend: "terraform {\n  backend \"local\" {}\n}\n", variables: projectVariables(t, lab, namespace),
 			}
 			p.life(prepare(t, p, lab, tokens))
+			expectNowhere(t, slices.Collect(maps.Values(tokens)), p.kept)
 			if left := lab.Kubectl(t, "get", "namespaces", p.variables["TF_VAR_namespace"], "--ignore-not-found", "-o", "name"); left != "" {
 				t.Errorf("left behind: %s", left)
 			}

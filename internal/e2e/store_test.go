@@ -201,7 +201,7 @@ func TestAccRemoteRun(t *testing.T) {
 
 	env.write(parts...)
 	const remote = "set the provider argument store to { kubernetes = { ... } } or { postgres = { ... } }, a store that needs no disk"
-	env.expectOutput(env.expectExit(1, "apply", "-auto-approve", state), "/dev/null/.local/state", remote)
+	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "/dev/null/.local/state", remote)
 	env.setHome("")
 	env.expectOutput(env.expectExit(1, "plan", state), "No Usable Store Path", "neither XDG_STATE_HOME nor HOME is set", remote)
 

@@ -9,31 +9,52 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// MissingRights says, with one request, which of the verbs that an instance needs in its life
-// the credentials lack for resources in a namespace: a line for each resource, as
-// "deployments.apps: create, patch". An authorizer that cannot list its rules has none missing.
-func (c *Client) MissingRights(ctx context.Context, namespace string, resources []Resource) ([]string, error) {
+// Rights is what credentials may do with some kinds in a namespace.
+type Rights struct {
+	// Missing are the verbs that an instance needs in its life and that are not given: a line for each resource, as
+	// "deployments.apps: create, patch".
+	Missing []string
+	// ReadOnly is set when none of the resources may be written, and some may be read.
+	ReadOnly bool
+	// Unknown is set when the authorizer cannot list its rules; nothing is missing then.
+	Unknown bool
+}
+
+// Rights asks, with one request, what the credentials may do with resources in a namespace.
+func (c *Client) Rights(ctx context.Context, namespace string, resources []Resource) (Rights, error) {
 	review, err := c.rules(ctx, namespace)
 	if err != nil || review.Status.Incomplete {
-		return nil, err
+		return Rights{Unknown: true}, err
 	}
-	var lines []string
+	var out Rights
+	written := false
 	for _, r := range resources {
 		n := need{group: r.GVR.Group, resource: r.GVR.Resource}
 		var missing []string
 		for _, verb := range manage {
 			offered := len(r.Verbs) == 0 || slices.Contains(r.Verbs, verb)
-			if offered && !allows(unnamed(review.Status.ResourceRules, verb), n, verb) {
+			allowed := allows(unnamed(review.Status.ResourceRules, verb), n, verb)
+			if offered && !allowed {
 				missing = append(missing, verb)
+			}
+			if slices.Contains(writes, verb) {
+				written = written || allowed
+			} else {
+				out.ReadOnly = out.ReadOnly || allowed
 			}
 		}
 		if len(missing) > 0 {
-			lines = append(lines, n.name()+": "+strings.Join(missing, ", "))
+			out.Missing = append(out.Missing, n.name()+": "+strings.Join(missing, ", "))
 		}
 	}
-	slices.Sort(lines)
-	return slices.Compact(lines), nil
+	out.ReadOnly = out.ReadOnly && !written
+	slices.Sort(out.Missing)
+	out.Missing = slices.Compact(out.Missing)
+	return out, nil
 }
+
+// writes are the verbs that change something.
+var writes = []string{"create", "patch", "delete"}
 
 // unnamed are rules without the names of objects that they are limited to, as far as a verb
 // can be: they may be those of the instance.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,16 +19,7 @@ import (
 // TestDocumentedRights checks that the Role of the documentation gives every right that the check of a VIM looks for.
 func TestDocumentedRights(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../examples/rights/kubernetes.yaml")
-	require.NoError(t, err)
-	var rules []authorizationv1.ResourceRule
-	for _, document := range bytes.Split(text, []byte("\n---\n")) {
-		var role rbacv1.Role
-		require.NoError(t, kyaml.Unmarshal(document, &role))
-		for _, r := range role.Rules {
-			rules = append(rules, authorizationv1.ResourceRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources})
-		}
-	}
+	rules, text := documented(t, "kubernetes.yaml")
 	for _, n := range needs {
 		for _, verb := range n.verbs {
 			if !allows(rules, n, verb) {
@@ -35,13 +27,54 @@ func TestDocumentedRights(t *testing.T) {
 			}
 		}
 	}
-	if strings.Contains(string(text), "*") {
+	if strings.Contains(text, "*") {
 		t.Error("the Role gives everything of something")
 	}
 }
 
-// TestMissingRights names what is missing for all kinds of an instance, with one request.
-func TestMissingRights(t *testing.T) {
+// TestDocumentedRightsToPlan checks that the Role of who only plans reads all kinds of objects that the other one manages, and does
+// nothing else.
+func TestDocumentedRightsToPlan(t *testing.T) {
+	t.Parallel()
+	all, _ := documented(t, "kubernetes.yaml")
+	rules, text := documented(t, "kubernetes-plan.yaml")
+	for _, r := range all {
+		if !slices.Contains(r.Verbs, "create") || slices.Contains(r.APIGroups, "coordination.k8s.io") {
+			continue
+		}
+		for _, resource := range r.Resources {
+			for _, verb := range []string{"get", "list"} {
+				if n := (need{group: r.APIGroups[0], resource: resource}); !allows(rules, n, verb) {
+					t.Errorf("the Role lacks %s of %s", verb, n.name())
+				}
+			}
+		}
+	}
+	for _, r := range rules {
+		for _, verb := range r.Verbs {
+			require.Contains(t, []string{"get", "list"}, verb)
+		}
+	}
+	require.NotContains(t, text, "*")
+}
+
+// documented are the rules of the Roles in a file of the examples, and its text.
+func documented(t *testing.T, file string) (rules []authorizationv1.ResourceRule, text string) {
+	t.Helper()
+	data, err := os.ReadFile("../../examples/rights/" + file)
+	require.NoError(t, err)
+	for _, document := range bytes.Split(data, []byte("\n---\n")) {
+		var role rbacv1.Role
+		require.NoError(t, kyaml.Unmarshal(document, &role))
+		for _, r := range role.Rules {
+			rules = append(rules, authorizationv1.ResourceRule{Verbs: r.Verbs, APIGroups: r.APIGroups, Resources: r.Resources})
+		}
+	}
+	return rules, string(data)
+}
+
+// TestRights names what is missing for all kinds of an instance, with one request, and knows who may only read.
+func TestRights(t *testing.T) {
 	t.Parallel()
 	resource := func(group, name string, verbs ...string) Resource {
 		return Resource{GVR: gvk(strings.TrimPrefix(group+"/v1", "/"), "X").GroupVersion().WithResource(name), Verbs: verbs}
@@ -50,25 +83,37 @@ func TestMissingRights(t *testing.T) {
 	rule := func(group, name string, names []string, verbs ...string) authorizationv1.ResourceRule {
 		return authorizationv1.ResourceRule{Verbs: verbs, APIGroups: []string{group}, Resources: []string{name}, ResourceNames: names}
 	}
+	rules := func(rules ...authorizationv1.ResourceRule) authorizationv1.SubjectRulesReviewStatus {
+		return authorizationv1.SubjectRulesReviewStatus{ResourceRules: rules}
+	}
 	for name, test := range map[string]struct {
 		status authorizationv1.SubjectRulesReviewStatus
-		want   []string
+		want   Rights
 	}{
-		"everything": {authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{rule("*", "*", nil, "*")}}, nil},
-		"nothing": {authorizationv1.SubjectRulesReviewStatus{}, []string{
+		"everything": {rules(rule("*", "*", nil, "*")), Rights{}},
+		"nothing": {rules(), Rights{Missing: []string{
 			"cells.example.org: get, create, patch, delete", "deployments.apps: get, list, watch, create, patch, delete", "services: get, list, watch, create, patch, delete",
-		}},
-		"some": {authorizationv1.SubjectRulesReviewStatus{ResourceRules: []authorizationv1.ResourceRule{
+		}}},
+		"some": {rules(
 			rule("apps", "deployments", nil, "get", "list", "watch", "create"), rule("", "services", nil, "*"), rule("example.org", "cells", []string{"a"}, "*"),
-		}}, []string{"cells.example.org: create", "deployments.apps: patch, delete"}},
-		"nobody can tell": {authorizationv1.SubjectRulesReviewStatus{Incomplete: true}, nil},
+		), Rights{Missing: []string{"cells.example.org: create", "deployments.apps: patch, delete"}}},
+		"to read": {rules(rule("*", "*", nil, "get", "list")), Rights{ReadOnly: true, Missing: []string{
+			"cells.example.org: create, patch, delete", "deployments.apps: watch, create, patch, delete", "services: watch, create, patch, delete",
+		}}},
+		"to read some": {rules(rule("*", "deployments", nil, "get", "list", "watch"), rule("*", "cells", nil, "get")), Rights{ReadOnly: true, Missing: []string{
+			"cells.example.org: create, patch, delete", "deployments.apps: create, patch, delete", "services: get, list, watch, create, patch, delete",
+		}}},
+		"to write one": {rules(rule("*", "*", nil, "get", "list", "watch"), rule("", "services", nil, "patch")), Rights{Missing: []string{
+			"cells.example.org: create, patch, delete", "deployments.apps: create, patch, delete", "services: create, delete",
+		}}},
+		"nobody can tell": {authorizationv1.SubjectRulesReviewStatus{Incomplete: true}, Rights{Unknown: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c, n := scripted(t, func(w http.ResponseWriter) {
 				_ = json.NewEncoder(w).Encode(authorizationv1.SelfSubjectRulesReview{Status: test.status})
 			})
-			got, err := c.MissingRights(t.Context(), "core", all)
+			got, err := c.Rights(t.Context(), "core", all)
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 				t.Errorf("%v\n%s", err, diff)
 			}

@@ -188,7 +188,7 @@ func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]str
 	for key, digest := range want.Objects {
 		connection, _ := vnfm.CutConnection(key)
 		switch found, ok := seen.Objects[key]; {
-		case slices.Contains(seen.Unseen, connection):
+		case slices.Contains(seen.Unseen, connection), slices.Contains(seen.Unread, key):
 		case !ok:
 			out = append(out, key+" no longer exists")
 		case found != digest:

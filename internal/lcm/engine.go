@@ -73,6 +73,9 @@ type Engine struct {
 	// registries installs private registries.
 	registries *registries.Manager
 
+	// ownKey takes the place of the store's key where that cannot be made, see storeKey.
+	ownKey []byte
+
 	// deciding is the turn of this process's callers of withReferences; waiting for it ends
 	// with their context.
 	deciding chan struct{}
@@ -93,7 +96,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1)}
+	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
 		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
 	})
@@ -102,9 +105,16 @@ func New(cfg Config) *Engine {
 	return e
 }
 
+// noteChange notes that this process changes something, which a refresh does not.
+func (e *Engine) noteChange(ctx context.Context) {
+	if !vnfm.IsRefresh(ctx) {
+		e.applying.Store(true)
+	}
+}
+
 // RegisterVIM implements vnfm.Manager.
 func (e *Engine) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
-	e.applying.Store(true)
+	e.noteChange(ctx)
 	return e.vims.RegisterVIM(ctx, id, spec)
 }
 
@@ -116,7 +126,7 @@ func (e *Engine) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*
 
 // OnboardPackage implements vnfm.Manager.
 func (e *Engine) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
-	e.applying.Store(true)
+	e.noteChange(ctx)
 	return e.catalog.OnboardPackage(ctx, spec, wantID)
 }
 
@@ -144,7 +154,7 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	e.opened = seal.NewStore(s, e.cfg.Keyring)
+	e.opened = seal.NewStore(store.KeepUnwritten(s), e.cfg.Keyring)
 	return e.opened, nil
 }
 

@@ -30,13 +30,18 @@ func newKey() []byte {
 	return key
 }
 
-// storeKey keys what only this store compares.
+// storeKey keys what only this store compares. A refresh over a store that may only be read, and that
+// has no key yet, has one of its own: there is no digest that was made with that of the store.
 func (e *Engine) storeKey(ctx context.Context) ([]byte, error) {
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return s.DigestKey(ctx)
+	key, err := s.DigestKey(ctx)
+	if errors.Is(err, store.ErrReadOnly) && vnfm.IsRefresh(ctx) {
+		return e.ownKey, nil
+	}
+	return key, err
 }
 
 // ensureKey gives an instance that has no key one: earlier versions keyed all digests with

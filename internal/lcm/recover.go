@@ -89,6 +89,10 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	if err := en.Create(ctx, s); err != nil {
 		return nil, err
 	}
+	if vnfm.Unwritten(ctx) != nil {
+		// Nobody else sees the record, and its package may be in no store either.
+		return en, nil
+	}
 	return en, e.confirmReferences(ctx, s, referencesOf(&spec))
 }
 

@@ -62,10 +62,10 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 type storeOpener = func(ctx context.Context) (store.Store, error)
 
 // openStore returns what opens the store, and says where its key is when none is configured.
-func (s *settings) openStore(version string, diags *diag.Diagnostics) storeOpener {
+func (s *settings) openStore(ctx context.Context, version string, diags *diag.Diagnostics) storeOpener {
 	switch {
 	case s.store.local != nil:
-		return s.openLocal(version, diags)
+		return s.openLocal(ctx, version, diags)
 	case s.store.postgres != nil:
 		p := s.store.postgres
 		return s.openRemote(func(ctx context.Context) (store.Store, error) {
@@ -79,8 +79,8 @@ func (s *settings) openStore(version string, diags *diag.Diagnostics) storeOpene
 	}
 }
 
-// openLocal is openStore of a file, which has the key beside it.
-func (s *settings) openLocal(version string, diags *diag.Diagnostics) storeOpener {
+// openLocal is openStore of a file, which has the key beside it. Where it cannot be made, a plan says so already.
+func (s *settings) openLocal(ctx context.Context, version string, diags *diag.Diagnostics) storeOpener {
 	at := s.store.local.path
 	var err error
 	if at == "" {
@@ -89,6 +89,9 @@ func (s *settings) openLocal(version string, diags *diag.Diagnostics) storeOpene
 	database := ""
 	if err == nil {
 		database, err = sqlite.RealPath(at)
+	}
+	if err == nil {
+		err = sqlite.CheckPlace(ctx, at)
 	}
 	if err != nil {
 		diags.AddAttributeError(path.Root("store"), "No Usable Store Path", tfutil.ErrorDetail(err))
@@ -124,7 +127,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	if diags.HasError() {
 		return nil
 	}
-	open := s.openStore(version, diags)
+	open := s.openStore(ctx, version, diags)
 	if diags.HasError() {
 		return nil
 	}

@@ -1,9 +1,13 @@
 package store
 
-import "errors"
+import (
+	"errors"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
 
 // ErrReadOnly is returned, as part of an error that says more, for a write that the user of a store has no right to.
-var ErrReadOnly = errors.New("the store may only be read")
+var ErrReadOnly = vnfm.ErrReadOnlyStore
 
 // refusedWrite is an error that is ErrReadOnly as well; its text stays.
 type refusedWrite struct{ error }

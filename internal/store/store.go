@@ -154,8 +154,12 @@ type Fence struct {
 type fencesKey struct{}
 
 // Under returns a context whose writes are refused once the lease of f was acquired
-// again, in addition to those of the leases that ctx is under already.
+// again, in addition to those of the leases that ctx is under already. A fence without a
+// lease adds nothing.
 func Under(ctx context.Context, f Fence) context.Context {
+	if f.Lease == "" {
+		return ctx
+	}
 	return context.WithValue(ctx, fencesKey{}, append(slices.Clone(Fences(ctx)), f))
 }
 

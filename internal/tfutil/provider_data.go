@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -24,6 +25,8 @@ type ProviderData struct {
 	// expected are the ids of the lost records that an update in this plan writes again, and restorers write records again by
 	// their ids.
 	expected, restorers sync.Map
+	// unchecked is set once WarnUnchecked has told.
+	unchecked atomic.Bool
 }
 
 // Expect notes that an update in this plan writes the record of an id again.

@@ -370,6 +370,9 @@ type Observation struct {
 	// Unseen are the VIM connections that could not be refreshed, "" for the instance's
 	// own VIM. Their objects are in neither map.
 	Unseen []string
+	// Unread are the keys of the objects that the credentials may not read, which are in neither
+	// map; the observation then comes with a *RightsError.
+	Unread []string
 }
 
 // The states of a VNFC that its driver replaces without being asked: its server, or

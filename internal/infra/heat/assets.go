@@ -213,5 +213,8 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil
 	}
+	if openstack.IsForbidden(err) {
+		err = &vnfm.RightsError{Doing: fmt.Sprintf("having Heat validate the template on VIM %q", t.VIM.Name), Err: err}
+	}
 	return ps, err
 }

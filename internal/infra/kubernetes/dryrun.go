@@ -30,20 +30,28 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
-	lacking := s.missingRights(ctx, keys)
+	rights := s.rights(ctx, keys)
 	objects := s.dryRunnable(keys)
-	run := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects))}
+	if rights.ReadOnly {
+		// Each try would be refused.
+		objects = nil
+	}
+	run := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
 		run.tryObject(ctx, i, objects[i])
 		return nil
 	})
-	if ctx.Err() != nil && run.incomplete == "" {
+	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
 	problems := run.problems(objects)
-	if lacking != nil {
-		problems = append(problems, *lacking)
+	lacking := run.lacking
+	switch {
+	case rights.ReadOnly:
+		lacking = errors.New("missing are " + strings.Join(rights.Missing, "; "))
+	case len(rights.Missing) > 0:
+		problems = append(problems, s.missingRights(rights.Missing))
 	}
 	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
 		// A server that does not answer is reported above.
@@ -51,13 +59,16 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 			problems = append(problems, *p)
 		}
 	}
+	if lacking != nil {
+		return problems, &vnfm.RightsError{Doing: fmt.Sprintf("trying objects on VIM %q", t.VIM.Name), Err: lacking}
+	}
 	return problems, nil
 }
 
-// missingRights reports the rights that the credentials lack for the kinds of the objects
-// with these keys in the namespace of the instance, nil for none. A VIM that does not
-// answer is not a finding: the objects that it rejects are reported.
-func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Problem {
+// rights asks what the credentials may do with the kinds of the objects with these keys in the
+// namespace of the instance. A VIM that does not answer is not a finding: the objects that it
+// rejects are reported.
+func (s *session) rights(ctx context.Context, keys []string) kube.Rights {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
 	for _, o := range s.rendering.Objects {
@@ -70,15 +81,20 @@ func (s *session) missingRights(ctx context.Context, keys []string) *vnfm.Proble
 		}
 	}
 	if len(resources) == 0 {
-		return nil
+		return kube.Rights{}
 	}
-	missing, err := s.client.MissingRights(ctx, namespace, resources)
-	if err != nil || len(missing) == 0 {
-		return nil
+	rights, err := s.client.Rights(ctx, namespace, resources)
+	if err != nil {
+		return kube.Rights{}
 	}
-	return &vnfm.Problem{
+	return rights
+}
+
+// missingRights says which rights are missing, a line for each kind.
+func (s *session) missingRights(missing []string) vnfm.Problem {
+	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
-		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, namespace),
+		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, s.target.Instance.Namespace),
 		Detail:   "missing rights:\n" + strings.Join(missing, "\n") + "\nGive its user a Role with these verbs, or a ClusterRole where a kind has no namespace; without them the apply, or a later change, fails.",
 	}
 }
@@ -115,6 +131,9 @@ type dryRun struct {
 	findings []finding
 	// incomplete says why not all objects were checked.
 	incomplete string
+	// unknown is set when nobody can list the rights of the credentials, and lacking, then, the refusal for one of them.
+	unknown bool
+	lacking error
 }
 
 func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
@@ -136,7 +155,11 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if refusal == kube.Unanswered || refusal == kube.NotAllowed {
-		if t.incomplete == "" {
+		switch {
+		case refusal == kube.NotAllowed && t.unknown:
+			t.lacking = err
+			t.stop()
+		case t.incomplete == "":
 			t.incomplete = text
 			t.stop()
 		}

@@ -57,7 +57,7 @@ func (s *session) readKept(ctx context.Context, ref kube.Ref) (keptFields, error
 		return nil, nil
 	}
 	if apierrors.IsForbidden(err) {
-		err = fmt.Errorf("%w: %w", vnfm.ErrKeyLost, err)
+		err = &vnfm.RightsError{Doing: fmt.Sprintf("reading Secret %s/%s", ref.Namespace, ref.Name), Err: fmt.Errorf("%w: %w", vnfm.ErrKeyLost, err)}
 	}
 	if err == nil {
 		var kept keptFields

@@ -161,6 +161,8 @@ type readOptions struct {
 	content func(p *targetObject) bool
 	// keepContent keeps the content of those.
 	keepContent bool
+	// partly leaves objects unread that the credentials may not list, see targetObject.unread.
+	partly bool
 }
 
 // collection is one collection of the API.
@@ -191,7 +193,15 @@ func byCollection(all []*targetObject) ([]collection, map[collection][]*targetOb
 func (s *session) readLive(ctx context.Context, all []*targetObject, o readOptions) error {
 	order, groups := byCollection(all)
 	return s.each(ctx, len(order), false, func(ctx context.Context, i int) error {
-		return s.readCollection(ctx, groups[order[i]], o)
+		group := groups[order[i]]
+		err := s.readCollection(ctx, group, o)
+		if !o.partly || !apierrors.IsForbidden(err) {
+			return err
+		}
+		for _, p := range group {
+			p.unread = err
+		}
+		return nil
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -15,7 +17,8 @@ import (
 // Observe compares what the API server holds with what was applied: one LIST of the
 // metadata of each kind and namespace, and one GET for each object that lost a field. An
 // object is drifted when an applied field has another value, was removed, or lost its place
-// in a list. Additions of others are not drift.
+// in a list. Additions of others are not drift. Objects that the credentials may not list are
+// left out, and named in the observation, which then comes with a *vnfm.RightsError.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -28,6 +31,8 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err := s.readObserved(ctx, all); err != nil {
 		return nil, err
 	}
+	all, unread, lacking := readable(all)
+	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: make(map[string]string, len(all)), Unread: unread}
 	found := make([]string, len(all))
 	err = s.each(ctx, len(all), false, func(ctx context.Context, i int) error {
 		text, err := s.compareObject(ctx, all[i])
@@ -37,17 +42,21 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err != nil {
 		return nil, err
 	}
-	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: make(map[string]string, len(all))}
 	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
 	}
 	if release := s.rendering.Release; release != nil {
 		text, err := s.observeRelease(ctx)
-		if err != nil {
+		switch {
+		case apierrors.IsForbidden(err):
+			if lacking == nil {
+				lacking = err
+			}
+			out.Unread = append(out.Unread, release.Key())
+		case err != nil:
 			return nil, err
-		}
-		if text != "" {
+		case text != "":
 			out.Objects[release.Key()] = text
 		}
 	}
@@ -59,7 +68,25 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 			out.VDUs[id] = s.observedVDU(id, p)
 		}
 	}
+	if lacking != nil {
+		return out, &vnfm.RightsError{Doing: fmt.Sprintf("reading objects on VIM %q", s.target.VIM.Name), Err: lacking}
+	}
 	return out, nil
+}
+
+// readable are the objects that could be read, and the keys of the others with what was said of the first one.
+func readable(all []*targetObject) (read []*targetObject, unread []string, lacking error) {
+	for _, p := range all {
+		if p.unread == nil {
+			read = append(read, p)
+			continue
+		}
+		unread = append(unread, p.object.Key)
+		if lacking == nil {
+			lacking = p.unread
+		}
+	}
+	return read, unread, lacking
 }
 
 // resolveServed resolves the target's objects. Objects of an unknown kind cannot exist and
@@ -83,13 +110,13 @@ func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 // readObserved reads the objects that carry the instance's label. A second read without the
 // label tells a lost label from a lost object.
 func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
-	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true}
+	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true, partly: true}
 	if err := s.readLive(ctx, all, options); err != nil {
 		return err
 	}
 	var missing []*targetObject
 	for _, p := range all {
-		if p.live == nil && (p.recorded || p.object.Shared) {
+		if p.live == nil && p.unread == nil && (p.recorded || p.object.Shared) {
 			missing = append(missing, p)
 		}
 	}

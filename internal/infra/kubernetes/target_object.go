@@ -40,6 +40,8 @@ type targetObject struct {
 	// shared is set for a shared object that existed before and is not the instance's: it is
 	// used and never changed.
 	shared bool
+	// unread is why the object could not be read: the credentials have no right to.
+	unread error
 	// notServed is set when a definition of the package brings the kind and the server does
 	// not know it yet: no object of it can exist.
 	notServed bool

@@ -60,8 +60,18 @@ func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageReco
 	return &p, nil
 }
 
-// OnboardPackage implements vnfm.Manager.
+// OnboardPackage implements vnfm.Manager. In a refresh over a store that may only be read the package
+// is that of its source.
 func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	p, problems, err := c.onboard(ctx, spec, wantID)
+	if errors.Is(err, store.ErrReadOnly) && vnfm.IsRefresh(ctx) {
+		vnfm.NoteUnwritten(ctx, err)
+		return c.ReadPackage(ctx, spec)
+	}
+	return p, problems, err
+}
+
+func (c *Catalog) onboard(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
 	r, err := c.readSource(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -83,7 +93,7 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 		})
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
-			return c.OnboardPackage(ctx, spec, wantID)
+			return c.onboard(ctx, spec, wantID)
 		}
 		return r.pkg, r.problems, err
 	}

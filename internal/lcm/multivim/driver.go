@@ -303,6 +303,9 @@ func (m *multiVIMDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Obs
 		for key, text := range o.Objects {
 			merged.Objects[m.targets[i].key(key)] = text
 		}
+		for _, key := range o.Unread {
+			merged.Unread = append(merged.Unread, m.targets[i].key(key))
+		}
 	}
 	if len(merged.Unseen) == len(m.targets) {
 		return nil, err

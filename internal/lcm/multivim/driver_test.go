@@ -33,7 +33,7 @@ func (s *single) Observe(context.Context, *vnfm.Target) (*vnfm.Observation, erro
 	if s.err != nil {
 		return nil, s.err
 	}
-	return &vnfm.Observation{Objects: map[string]string{"a": "1"}}, nil
+	return &vnfm.Observation{Objects: map[string]string{"a": "1"}, Unread: []string{"s"}}, nil
 }
 
 // inventory is a recorder that keeps what it is given.
@@ -84,7 +84,7 @@ func TestPartsOfAnInstance(t *testing.T) {
 		}
 	}
 	seen, err := d.Observe(t.Context(), target)
-	if err == nil || !slices.Equal(seen.Unseen, []string{"edge"}) || !maps.Equal(seen.Objects, map[string]string{"a": "1"}) {
+	if err == nil || !slices.Equal(seen.Unseen, []string{"edge"}) || !slices.Equal(seen.Unread, []string{"s"}) || !maps.Equal(seen.Objects, map[string]string{"a": "1"}) {
 		t.Errorf("Observe = %+v, %v", seen, err)
 	}
 }

@@ -128,7 +128,7 @@ func (m *Manager) follow(ctx context.Context, v *vnfm.VIM, check vnfm.VIMCheck) 
 		if err := m.checkSameCluster(ctx, s, v, check); err != nil {
 			return fmt.Errorf("%w. The connection is %s", err, vnfm.PerRunSettings)
 		}
-		if err := m.moveRecord(ctx, s, v.ID, check); err != nil {
+		if err := store.Spared(m.moveRecord(ctx, s, v.ID, check)); err != nil {
 			return err
 		}
 		v.ClusterUID = check.ClusterUID

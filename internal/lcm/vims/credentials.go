@@ -20,6 +20,10 @@ func (m *Manager) sealCredentials(ctx context.Context, en *records.Entry[Record]
 		en.Rec.Sealed = nil
 		return nil
 	}
+	if refused := vnfm.Unwritten(ctx); refused != nil && m.cfg.Keyring.HasVault() {
+		// The key that a vault makes for them would outlive the record.
+		return refused
+	}
 	plain := make(map[string]string, len(credentials))
 	for name, secret := range credentials {
 		if secret != "" {

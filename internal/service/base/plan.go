@@ -24,6 +24,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if req.Plan.Raw.IsNull() {
 		return
 	}
+	ctx = vnfm.WithRefresh(ctx)
 	var plan, config M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -178,8 +179,12 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	problems, err := r.data.Manager.DryRunInstance(ctx, idOf[M, P](state), spec, keys)
 	// Of several VIMs some may have answered.
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
-	// A VIM or package that is not found is registered by the same apply.
-	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+	switch {
+	case err == nil, errors.Is(err, vnfm.ErrNotFound):
+		// A VIM or package that is not found is registered by the same apply.
+	case vnfm.LacksRightsOnly(err):
+		r.data.WarnUnchecked(ctx, diags, r.config.titled(spec.Name), err)
+	default:
 		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Checked on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
 }

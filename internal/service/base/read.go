@@ -23,7 +23,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() || !r.data.Known() {
 		return
 	}
-	ctx, cancel := tfutil.WithTimeout(ctx, P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
 	defer cancel()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
 		r.warnOfVIM(P(&state).Common().Name.ValueString(), err, &resp.Diagnostics)
@@ -51,11 +51,15 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 		recovered, recoverErr := r.recoverAll(ctx, state, from, private, diags)
 		if recoverErr != nil {
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))
+			if errors.Is(recoverErr, vnfm.ErrReadOnlyStore) || errors.As(recoverErr, new(*vnfm.RightsError)) {
+				r.data.WarnUnchecked(ctx, diags, r.config.titled(common.Name.ValueString()), recoverErr)
+				return nil
+			}
 			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),
 				tfutil.ErrorDetail(errors.Join(err, recoverErr))+fmt.Sprintf("\n\nTerraform's state is kept. The next apply writes the record again from the configuration and from what the %s shows.", r.config.VIMNoun))
 			return nil
 		}
-		WarnRecovered(diags, r.config.titled(common.Name.ValueString()))
+		WarnRecovered(ctx, r.data, diags, r.config.titled(common.Name.ValueString()))
 		instance, err = recovered, nil
 	}
 	if err != nil {
@@ -79,6 +83,10 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 		state.SetObservation(ctx, seen, diags)
 	case common.Objects.IsNull():
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
+	}
+	if vnfm.LacksRightsOnly(err) {
+		r.data.WarnUnchecked(ctx, diags, r.config.titled(instance.Name), err)
+		return instance
 	}
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")

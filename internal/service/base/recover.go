@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -16,8 +17,12 @@ import (
 // warnings with the same summary.
 const RecoveredSummary = "Records Were Missing in the Store and Were Written Again"
 
-// WarnRecovered says that the record of an object was written again.
-func WarnRecovered(diags *diag.Diagnostics, object string) {
+// WarnRecovered says that the record of an object was written again in a refresh, or that this run alone has it.
+func WarnRecovered(ctx context.Context, data *tfutil.ProviderData, diags *diag.Diagnostics, object string) {
+	if refused := vnfm.Unwritten(ctx); refused != nil {
+		data.WarnUnchecked(ctx, diags, object, refused)
+		return
+	}
 	diags.AddWarning(RecoveredSummary, fmt.Sprintf("The store of this provider configuration had no record of %s. It was written again from Terraform's state and from what there is. That changes nothing else. "+
 		"If the store should have had it, check the argument \"store\" of the provider: on a machine that keeps no disk, use a store that outlives it.", object))
 }

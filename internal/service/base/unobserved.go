@@ -6,15 +6,16 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// WithUnobserved are objects and, behind connections that could not be refreshed, those that
+// Observed are the objects that an observation shows and, where it could not look, those that
 // were known before.
-func WithUnobserved(ctx context.Context, objects, prior types.Map, unseen []string) types.Map {
-	return MergeKept(ctx, objects, prior, func(key string) bool {
+func Observed(ctx context.Context, o *vnfm.Observation, prior types.Map) types.Map {
+	return MergeKept(ctx, tfutil.StringMap(o.Objects), prior, func(key string) bool {
 		connection, _ := vnfm.CutConnection(key)
-		return slices.Contains(unseen, connection)
+		return slices.Contains(o.Unseen, connection) || slices.Contains(o.Unread, key)
 	})
 }
 

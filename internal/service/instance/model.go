@@ -229,13 +229,12 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 
 // SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
-	vdus, objects := attrs.VDUsValue(o.VDUs), tfutil.StringMap(o.Objects)
-	if len(o.Unseen) > 0 {
+	vdus := attrs.VDUsValue(o.VDUs)
+	if len(o.Unseen)+len(o.Unread) > 0 {
 		// Attributes that could not be refreshed keep their last known state.
 		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })
-		objects = base.WithUnobserved(ctx, objects, m.Objects, o.Unseen)
 	}
-	m.VDUs, m.Objects = vdus, objects
+	m.VDUs, m.Objects = vdus, base.Observed(ctx, o, m.Objects)
 }
 
 // Finish implements base.Model: preview and record say all.

@@ -39,7 +39,7 @@ func (r *Resource) recover(ctx context.Context, state *model, ending bool) error
 func (r *Resource) readLost(ctx context.Context, state *model, diags *diag.Diagnostics) bool {
 	err := r.recover(ctx, state, false)
 	if err == nil {
-		base.WarnRecovered(diags, object(state.Name.ValueString()))
+		base.WarnRecovered(ctx, r.Data, diags, object(state.Name.ValueString()))
 		return true
 	}
 	state.Status = types.StringValue(statusUnknown)

@@ -155,7 +155,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Read, readTimeout, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
 	id := state.ID.ValueString()
 	seen, err := r.Data.Manager.ReadRegistry(ctx, id)

@@ -192,19 +192,25 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	ctx = vnfm.WithRefresh(ctx)
 	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	var err error
 	if v == nil {
-		v = r.recover(ctx, &state, &resp.Diagnostics)
+		v, err = r.recover(ctx, &state, &resp.Diagnostics)
 	}
 	if v == nil {
 		state.Status = types.StringValue(string(vnfm.VIMUnknown))
-		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VIM Not in the Store",
-			fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
-				state.Name.ValueString(), state.ID.ValueString()))
+		if errors.Is(err, vnfm.ErrReadOnlyStore) {
+			r.Data.WarnUnchecked(ctx, &resp.Diagnostics, object(state.Name.ValueString()), err)
+		} else {
+			resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VIM Not in the Store",
+				fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
+					state.Name.ValueString(), state.ID.ValueString()))
+		}
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}
@@ -221,19 +227,20 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
 	var m resourceModel
 	if !state.Get(ctx, &m).HasError() {
-		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, diags)
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, diags) //nolint:errcheck // Whether that went is for the caller to see in the store.
 	}
 }
 
-// recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.
-func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
+// recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go,
+// and then maybe why.
+func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) (*vnfm.VIM, error) {
 	spec, found := state.spec(ctx)
 	if found.HasError() || !r.canConnect(state, spec) {
-		return nil
+		return nil, nil
 	}
 	created, more := state.CreatedAt.ValueRFC3339Time()
 	if spec.CreatedAt = created; more.HasError() {
-		return nil
+		return nil, nil
 	}
 	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(spec.Credentials)...)
 	defer hide()
@@ -241,10 +248,10 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *dia
 	defer cancel()
 	v, _, err := r.Data.Manager.RegisterVIM(ctx, state.ID.ValueString(), spec)
 	if err != nil {
-		return nil
+		return nil, err
 	}
-	base.WarnRecovered(diags, object(state.Name.ValueString()))
-	return v
+	base.WarnRecovered(ctx, r.Data, diags, object(state.Name.ValueString()))
+	return v, nil
 }
 
 // canConnect reports whether this run can connect to a VIM with what the state says of it.

@@ -105,6 +105,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	ctx = vnfm.WithRefresh(ctx)
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	p, err := r.read(ctx, state.ID.ValueString(), share)
 	if err == nil && share == "" {
@@ -148,7 +149,7 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, share stri
 		return false
 	}
 	*state = recovered
-	base.WarnRecovered(diags, object(state.Name.ValueString()))
+	base.WarnRecovered(ctx, r.Data, diags, object(state.Name.ValueString()))
 	return true
 }
 

@@ -157,7 +157,7 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 
 // SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
-	m.observed, m.Objects = newObserved(o.Cluster), base.WithUnobserved(ctx, tfutil.StringMap(o.Objects), m.Objects, o.Unseen)
+	m.observed, m.Objects = newObserved(o.Cluster), base.Observed(ctx, o, m.Objects)
 	m.setObservedStatus(ctx, tfutil.Texts(m.Objects), diags)
 	if o.Cluster != nil {
 		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)

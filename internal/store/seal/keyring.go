@@ -63,6 +63,9 @@ func New(src Source) (*Keyring, error) {
 	return k, nil
 }
 
+// HasVault reports whether a vault keeps the keys of what is sealed.
+func (k *Keyring) HasVault() bool { return k.vaultSeals }
+
 func localSource(src Source) (*localKeys, error) {
 	given, err := givenSource(src)
 	if err != nil {

@@ -5,6 +5,7 @@ package cloudtest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -55,6 +56,8 @@ type Cloud struct {
 	lose func(r *http.Request) bool
 	// collections are what the other services have, by path.
 	collections map[string][]map[string]any
+	// offered are further services in the catalogue, by type: the paths of their endpoints.
+	offered map[string]string
 }
 
 // New starts a cloud with the user nfv_user, whose password is devstack.
@@ -125,6 +128,16 @@ func (c *Cloud) CredentialNames() []string {
 	}
 	slices.Sort(names)
 	return names
+}
+
+// Offer adds a service to the catalogue, whose endpoint has that path. Refuse answers for it.
+func (c *Cloud) Offer(kind, path string) {
+	c.Change(func() {
+		if c.offered == nil {
+			c.offered = map[string]string{}
+		}
+		c.offered[kind] = path
+	})
 }
 
 // Put gives a service an object: "/image/v2/images", "/compute/v2.1/flavors" and so on.
@@ -287,10 +300,12 @@ func (c *Cloud) validate(w http.ResponseWriter, r *http.Request) {
 func (c *Cloud) describe(u *User) map[string]any {
 	domain := map[string]any{"id": "default", "name": "Default"}
 	var catalog []any
-	for kind, path := range map[string]string{
+	services := map[string]string{
 		"identity": "", "image": "/image", "compute": "/compute/v2.1", "network": "/network",
 		"load-balancer": "/octavia", "volumev3": "/volume/v3/" + ProjectID,
-	} {
+	}
+	maps.Copy(services, c.offered)
+	for kind, path := range services {
 		var endpoints []any
 		for _, i := range []string{"public", "internal"} {
 			endpoints = append(endpoints, map[string]any{"id": hex(), "interface": i, "region": Region, "region_id": Region, "url": c.URL + path})
