@@ -210,6 +210,9 @@ type Instance struct {
 	RegisteredVIMID string `json:"registered_vim_id,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
+	// VIMShares are, by the id of a VIM, the shares of the vnf_vim resources that are managed together with the instance, as reads
+	// have shown.
+	VIMShares map[string]string `json:"vim_shares,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state
 	// holds its id, so a later Create under the same name is somebody else's.
 	Acknowledged bool      `json:"acknowledged"`

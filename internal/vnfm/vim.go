@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 )
 
@@ -30,6 +29,8 @@ type VIM struct {
 	OpenStack *OpenStackConnection `json:"openstack,omitempty"`
 	// PerRun says that each run brings the connection (VIMAccess): the record has none.
 	PerRun bool `json:"per_run,omitempty"`
+	// Shared says that others share the VIM with the resource that holds it (HoldVIM).
+	Shared bool `json:"-"`
 	// Status and what follows it are what the last check saw.
 	Status   VIMStatus `json:"status"`
 	Endpoint string    `json:"endpoint,omitempty"`
@@ -51,26 +52,6 @@ func (v *VIM) Spec(credentials Credentials) VIMSpec {
 		Name: v.Name, Description: v.Description, Type: v.Type, Kubernetes: v.Kubernetes, OpenStack: v.OpenStack,
 		Credentials: credentials, ClusterUID: v.ClusterUID,
 	}
-}
-
-// SameServer reports whether a specification names the server that the VIM is
-// registered with.
-func (v *VIM) SameServer(spec VIMSpec) bool {
-	if v.PerRun || !spec.HasConnection() {
-		// Where it leads is seen by the check that follows.
-		return v.PerRun && !spec.HasConnection()
-	}
-	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
-		return false
-	}
-	if a, b := v.Kubernetes, spec.Kubernetes; a != nil &&
-		(a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.KubeconfigRef, b.KubeconfigRef)) {
-		return false
-	}
-	if a, b := v.OpenStack, spec.OpenStack; a != nil && (a.AuthURL != b.AuthURL || a.Region != b.Region || a.Cloud != b.Cloud) {
-		return false
-	}
-	return true
 }
 
 // Saw takes over what a check saw.
@@ -218,6 +199,9 @@ type VIMSpec struct {
 	ClusterUID string
 	// CreatedAt is the time of an earlier registration whose record was lost; zero for none.
 	CreatedAt time.Time
+	// Share names the share that a resource of Terraform takes of the VIM; empty takes none. The VIM stays until the last
+	// share is given up.
+	Share string
 	// Rebuilt says that the cluster was created again behind the same VIM: instances on the one
 	// before are gone with it, and the next apply of each makes it again.
 	Rebuilt bool
