@@ -121,6 +121,8 @@ func TestVIMOfAnotherPlace(t *testing.T) {
 	require.NoError(t, err)
 	renamed := at("north", here)
 	renamed.Name = "edge"
+	_, err = w.VIM(t.Context(), w.vimID)
+	require.NoError(t, err)
 	_, _, err = w.UpdateVIM(t.Context(), id, renamed)
 	require.ErrorContains(t, err, `the name "edge" is taken in this store: a VIM of that name is registered at https://127.0.0.1:6443, and this one is at`)
 
