@@ -74,6 +74,21 @@ func TestAVIMBelongsToEveryResource(t *testing.T) {
 	there(id, false)
 	require.NoError(t, w.ReleaseVIM(t.Context(), id, "north"))
 
+	// An import forgets shares of which no state knows any more. Those that are there come back.
+	require.Equal(t, id, register(t, w.Engine, sharedVIM("lost")))
+	require.Equal(t, id, register(t, w.Engine, sharedVIM("south")))
+	_, _, err = w.RegisterVIM(t.Context(), id, vnfm.VIMSpec{Name: "twin", Type: v.Type, Kubernetes: v.Kubernetes, Share: vnfm.InstanceShare("i")})
+	require.NoError(t, err)
+	require.NoError(t, w.ForgetShares(t.Context(), id))
+	for _, share := range []string{"imported", "south"} {
+		_, err = w.HoldVIM(t.Context(), id, share)
+		require.NoError(t, err)
+		require.NoError(t, w.ReleaseVIM(t.Context(), id, share))
+		there(id, true)
+	}
+	require.NoError(t, w.ReleaseVIM(t.Context(), id, vnfm.InstanceShare("i")))
+	there(id, false)
+
 	// A lost record comes back under its id with the share, and a management driver ends its VIM whoever shares it.
 	_, _, err = w.RegisterVIM(t.Context(), id, sharedVIM("north"))
 	require.NoError(t, err)

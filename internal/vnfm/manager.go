@@ -51,6 +51,9 @@ type VIMManager interface {
 	HoldVIM(ctx context.Context, id, share string) (*VIM, error)
 	// ReleaseVIM gives a share up, and deregisters the VIM if nobody else has one. Not found is success.
 	ReleaseVIM(ctx context.Context, id, share string) error
+	// ForgetShares drops the shares of a VIM that resources of Terraform have. Those that are still there come back with their next
+	// read (HoldVIM).
+	ForgetShares(ctx context.Context, id string) error
 	// PlanVIM refuses offline what RegisterVIM, or UpdateVIM with a non-empty id, would refuse because others have the name or share the VIM.
 	PlanVIM(ctx context.Context, id string, spec VIMSpec, place VIMPlace) error
 	// ForeignInstances names the instances on a VIM that no resource of the share's configuration has, as far as reads have shown.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -206,6 +207,15 @@ type VIMSpec struct {
 	// before are gone with it, and the next apply of each makes it again.
 	Rebuilt bool
 }
+
+// instanceShare is what the names of the shares begin with that instances have.
+const instanceShare = "instance/"
+
+// InstanceShare names the share that an instance has of the VIM that it is.
+func InstanceShare(instanceID string) string { return instanceShare + instanceID }
+
+// IsInstanceShare reports whether a share is that of an instance.
+func IsInstanceShare(share string) bool { return strings.HasPrefix(share, instanceShare) }
 
 // VIMCheck is what an infra driver found when it checked a VIM.
 type VIMCheck struct {

@@ -225,6 +225,25 @@ func (m *Manager) ReleaseVIM(ctx context.Context, id, share string) error {
 	return m.forgetKey(ctx, id)
 }
 
+// ForgetShares implements vnfm.Manager.
+func (m *Manager) ForgetShares(ctx context.Context, id string) error {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Spared(m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		return edit(ctx, s, id, func(en *records.Entry[Record]) error {
+			before := len(en.Value.Shares)
+			en.Value.Shares = slices.DeleteFunc(en.Value.Shares, func(share records.Share) bool { return !vnfm.IsInstanceShare(share.ID) })
+			if len(en.Value.Shares) == before {
+				return nil
+			}
+			en.Value.Acknowledged = true
+			return en.Update(ctx, s)
+		})
+	}))
+}
+
 // PlanVIM implements vnfm.Manager.
 func (m *Manager) PlanVIM(ctx context.Context, id string, spec vnfm.VIMSpec, place vnfm.VIMPlace) error {
 	s, err := m.cfg.Store(ctx)

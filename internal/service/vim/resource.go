@@ -53,7 +53,8 @@ func NewResource() resource.Resource {
 			if err != nil {
 				return "", err
 			}
-			return v.ID, nil
+			// An import follows a state that was lost or given up, with the share in it.
+			return v.ID, manager.ForgetShares(ctx, v.ID)
 		},
 	}}
 }

@@ -52,7 +52,7 @@ func (c *Cluster) register(ctx context.Context) error {
 		Name: name, Description: "Kubernetes cluster of VNF instance " + i.Name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{},
 		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(raw)}, Rebuilt: true,
 		// A vnf_vim that shares the VIM, or has imported it, does not end it.
-		Share: "instance/" + i.ID,
+		Share: vnfm.InstanceShare(i.ID),
 	})
 	if err != nil {
 		return fmt.Errorf("registering the cluster as VIM %q: %w", name, err)
