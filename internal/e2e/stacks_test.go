@@ -64,10 +64,12 @@ func TestAccStacks(t *testing.T) {
 		require.Equal(t, vim, env.resource("vnf_vim.test").text("id"))
 	}
 	moved := all[0]
-	moved.write(moved.store.Provider(), strings.ReplaceAll(moved.vims(), moved.way.endpoint, "https://192.0.2.1:6443"), pkg(acctest.ExamplePackage(t, "hello")), moved.instance("test"))
+	config := []string{moved.store.Provider(), moved.vims(), pkg(acctest.ExamplePackage(t, "hello")), moved.instance("test")}
+	moved.write(strings.ReplaceAll(strings.Join(config, "\n"), moved.way.endpoint, "https://192.0.2.1:6443"))
 	moved.expectOutput(moved.expectExit(1, "plan"), `Error: VIM "test" is shared with other vnf_vim resources of this store with vnf_vim.test`,
 		"It is at "+moved.way.endpoint+", and this change would lead it to https://192.0.2.1:6443 for all of them. "+
-			"Either destroy the others first, or add a vnf_vim of another name and destroy this one.")
+			"Undo the change; or destroy the others first; or add a vnf_vim of another name and destroy this one.")
+	moved.write(config...)
 	all[0].destroy()
 	for _, env := range all[1:] {
 		env.expectEmptyPlan()

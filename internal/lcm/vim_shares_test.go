@@ -143,7 +143,7 @@ func TestVIMOfAnotherPlace(t *testing.T) {
 
 	require.Equal(t, id, register(t, w.Engine, at("south", here)))
 	const shared = `VIM "twin" is shared with other vnf_vim resources of this store: `
-	const ways = `. Either destroy the others first, or add a vnf_vim of another name and destroy this one`
+	const ways = `. Undo the change; or destroy the others first; or add a vnf_vim of another name and destroy this one`
 	_, _, err = w.UpdateVIM(t.Context(), id, at("north", there))
 	moves := shared + `it is at https://127.0.0.1:6444, and this change would lead it to https://192.0.2.1:6443 for all of them` + ways
 	refused(err, moves)

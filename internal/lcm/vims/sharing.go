@@ -43,7 +43,7 @@ func (r *Record) checkShared(others int, name string, place vnfm.VIMPlace) error
 		return nil
 	}
 	return nameError(fmt.Sprintf("VIM %q is shared with other vnf_vim resources of this store", r.Name),
-		detail+". Either destroy the others first, or add a vnf_vim of another name and destroy this one")
+		detail+". Undo the change; or destroy the others first; or add a vnf_vim of another name and destroy this one")
 }
 
 func nameError(summary, detail string) error {
