@@ -1,15 +1,19 @@
 package e2e_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // stacks is how many root modules share a store; VNF_STACKS has more of them for a soak.
@@ -26,8 +30,8 @@ func stacks(t *testing.T) int {
 	return n
 }
 
-// TestAccStacks applies several root modules on one store and one package at once, and destroys them at once: each in one pass, in
-// any order.
+// TestAccStacks applies several root modules on one store, one package and one VIM at once, and destroys them at once: each in one
+// pass, in any order. None of them may lead the VIM elsewhere meanwhile.
 func TestAccStacks(t *testing.T) {
 	t.Parallel()
 	all := make([]*testEnv, stacks(t))
@@ -36,8 +40,7 @@ func TestAccStacks(t *testing.T) {
 		if i > 0 {
 			all[i].store, all[i].records = all[0].store, all[0].records
 		}
-		all[i].write(all[i].store.Provider(), strings.Replace(all[i].vims(), `name = "test"`, fmt.Sprintf(`name = "site %d"`, i), 1),
-			pkg(acctest.ExamplePackage(t, "hello")), all[i].instance("test"))
+		all[i].write(all[i].store.Provider(), all[0].vims(), pkg(acctest.ExamplePackage(t, "hello")), all[i].instance("test"))
 	}
 	atOnce := func(args ...string) {
 		t.Helper()
@@ -56,6 +59,17 @@ func TestAccStacks(t *testing.T) {
 		}
 	}
 	atOnce("apply", "-auto-approve")
+	vim := all[0].resource("vnf_vim.test").text("id")
+	for _, env := range all[1:] {
+		require.Equal(t, vim, env.resource("vnf_vim.test").text("id"))
+	}
+	moved := all[0]
+	config := []string{moved.store.Provider(), moved.vims(), pkg(acctest.ExamplePackage(t, "hello")), moved.instance("test")}
+	moved.write(strings.ReplaceAll(strings.Join(config, "\n"), moved.way.endpoint, "https://192.0.2.1:6443"))
+	moved.expectOutput(moved.expectExit(1, "plan"), `Error: VIM "test" is shared with other vnf_vim resources of this store with vnf_vim.test`,
+		"It is at "+moved.way.endpoint+", and this change would lead it to https://192.0.2.1:6443 for all of them. "+
+			"Undo the change; or destroy the others first; or add a vnf_vim of another name and destroy this one.")
+	moved.write(config...)
 	all[0].destroy()
 	for _, env := range all[1:] {
 		env.expectEmptyPlan()
@@ -63,4 +77,27 @@ func TestAccStacks(t *testing.T) {
 	all = all[1:]
 	atOnce("destroy", "-auto-approve")
 	all[0].destroyed()
+}
+
+// TestAccReplacementOfAVIM: a VIM that has an instance of another configuration is not replaced, which the plan says.
+func TestAccReplacementOfAVIM(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	env.write(env.store.Provider(), env.vims())
+	env.apply()
+	// Another configuration that knows the VIM by its id.
+	theirs := vnfm.Instance{ID: "0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11", Name: "core", VIMID: env.resource("vnf_vim.test").text("id"), Namespace: "core", Acknowledged: true}
+	data, err := json.Marshal(theirs)
+	require.NoError(t, err)
+	record := &store.Record{Kind: store.KindInstance, ID: theirs.ID, Owner: theirs.VIMID, Data: data}
+	require.NoError(t, env.records.Create(t.Context(), record))
+	env.expectOutput(env.expectExit(1, "plan", "-replace=vnf_vim.test"),
+		`Error: VIM "test" Cannot Be Replaced with vnf_vim.test`,
+		`Instances of other configurations are on it: VNF instance "core" (0b8a3f0e-1d6c-4a53-8a3d-3a9b5d3f0c11). `+
+			"The replacement would destroy what depends on the VIM here, and then fail to deregister it.",
+		"Either keep the VIM and plan without -replace: all changes but that of its type are made in place. Or destroy these instances first, where they are managed.")
+	require.NoError(t, env.records.Delete(t.Context(), record.Kind, record.ID))
+	env.expectExit(0, "apply", "-auto-approve", "-replace=vnf_vim.test")
+	env.destroy()
+	env.destroyed()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -69,7 +70,7 @@ func destinedVIMs() map[vnfm.VIMType]vnfm.VIMSpec {
 	return map[vnfm.VIMType]vnfm.VIMSpec{
 		vnfm.VIMTypeKubernetes: vaultVIM(),
 		vnfm.VIMTypeOpenStack: {
-			Name: "edge", Type: vnfm.VIMTypeOpenStack,
+			Name: "cloud", Type: vnfm.VIMTypeOpenStack,
 			OpenStack:   &vnfm.OpenStackConnection{AuthURL: "https://192.0.2.1:5000", CACertificate: "PEM", Username: "u", ProjectName: "p"},
 			Credentials: vnfm.Credentials{vnfm.CredentialPassword: "passw0rd-of-the-test"},
 		},
@@ -102,7 +103,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 			}
 			rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, field, value))
 			_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
-			refused(t, err, `VIM "edge"`, field)
+			refused(t, err, fmt.Sprintf("VIM %q", spec.Name), field)
 			if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 				t.Fatalf("registering it again: %v", err)
 			}

@@ -537,25 +537,6 @@ func TestPreviewProblems(t *testing.T) {
 	}
 }
 
-func TestTwoVIMsOfOneName(t *testing.T) {
-	w := newEnv(t)
-	spec := vnfm.VIMSpec{Name: "twin", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
-	register := func(e *lcm.Engine) string {
-		t.Helper()
-		v, _, err := e.RegisterVIM(t.Context(), "", spec)
-		require.NoError(t, err)
-		return v.ID
-	}
-	first, second := register(w.Engine), register(w.Engine)
-	if first == second {
-		t.Error("two VIMs of the same configuration became one")
-	}
-	other := w.open(t)
-	if third, fourth := register(other), register(other); third != first || fourth != second {
-		t.Errorf("registrations that nobody has read were taken up as %s and %s, want %s and %s", third, fourth, first, second)
-	}
-}
-
 func TestAVIMStaysOnItsCluster(t *testing.T) {
 	w := newEnv(t)
 	spec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}

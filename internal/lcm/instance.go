@@ -19,7 +19,7 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	if err != nil {
 		return nil, err
 	}
-	if !en.Value.Acknowledged || len(en.Value.DigestKey) == 0 {
+	if noted := e.noteShares(&en.Value); noted || !en.Value.Acknowledged || len(en.Value.DigestKey) == 0 {
 		en.Value.Acknowledged = true
 		if err := store.Spared(e.ensureKey(ctx, &en.Value)); err != nil {
 			return nil, err

@@ -181,8 +181,8 @@ func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryIte
 }
 
 // saveInstance writes the record of an instance whose lease the caller holds. A
-// refresh of another process may have acknowledged the record meanwhile, which
-// takes no lease: that mark is kept and the write done again. A record that was
+// refresh of another process may have acknowledged the record meanwhile, and noted the shares of its VIMs, which
+// takes no lease: these marks are kept and the write done again. A record that was
 // changed otherwise is store.ErrStale.
 func saveInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance]) error {
 	en.Value.UpdatedAt = time.Now().UTC()
@@ -198,12 +198,12 @@ func saveInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Ins
 	if decodeErr != nil {
 		return decodeErr
 	}
-	known.Value.Acknowledged = fresh.Value.Acknowledged
+	known.Value.Acknowledged, known.Value.VIMShares = fresh.Value.Acknowledged, fresh.Value.VIMShares
 	if !reflect.DeepEqual(known.Value, fresh.Value) {
 		return err
 	}
 	en.Rec.Revision = fresh.Rec.Revision
-	en.Value.Acknowledged = fresh.Value.Acknowledged
+	en.Value.Acknowledged, en.Value.VIMShares = fresh.Value.Acknowledged, fresh.Value.VIMShares
 	return en.Update(ctx, s)
 }
 

@@ -3,7 +3,10 @@ package lcm
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -26,7 +29,15 @@ func (e *Engine) newVIMs() *vims.Manager {
 			found, err := instancesOn(ctx, s, id)
 			return instanceNames(found), err
 		},
-		Users: vimUsers,
+		Users:   vimUsers,
+		WithVIM: e.withVIM,
+		ForeignOn: func(ctx context.Context, s store.Store, id, share string) ([]string, error) {
+			found, err := instancesOn(ctx, s, id)
+			// A new instance may be anybody's before its first read.
+			return instanceNames(slices.DeleteFunc(found, func(en *records.Entry[vnfm.Instance]) bool {
+				return !en.Value.Acknowledged || en.Value.VIMShares[id] == share
+			})), err
+		},
 		RemoveNotes: func(ctx context.Context, s store.Store, id string) error {
 			if err := e.removeTerminated(ctx, s, id); err != nil {
 				return err
@@ -37,4 +48,42 @@ func (e *Engine) newVIMs() *vims.Manager {
 			return nil
 		},
 	})
+}
+
+// withVIM runs a function under the lease of a VIM, whose credentials several processes may be about to replace.
+func (e *Engine) withVIM(ctx context.Context, s store.Store, id, name string, do func(ctx context.Context) error) error {
+	var done func()
+	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() error {
+		work, release, err := e.lock(ctx, s, "vim/"+id, fmt.Sprintf("VIM %q", name))
+		if err == nil {
+			ctx, done = work, release
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	defer done()
+	return do(ctx)
+}
+
+// noteShares notes which shares of its VIMs are managed together with an instance: those of the resources of this process, which
+// are read before the instance. It reports whether that changed something.
+func (e *Engine) noteShares(i *vnfm.Instance) bool {
+	shares := maps.Clone(i.VIMShares)
+	for _, id := range i.VIMIDs() {
+		held := e.vims.Held(id)
+		if len(held) == 0 || slices.Contains(held, shares[id]) {
+			continue
+		}
+		if shares == nil {
+			shares = map[string]string{}
+		}
+		shares[id] = held[0]
+	}
+	if maps.Equal(shares, i.VIMShares) {
+		return false
+	}
+	i.VIMShares = shares
+	return true
 }

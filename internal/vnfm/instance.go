@@ -215,6 +215,9 @@ type Instance struct {
 	Inventory []InventoryItem `json:"inventory,omitempty"`
 	// Arguments are those of the InstanceSpec, for an import. The manager does not read them.
 	Arguments json.RawMessage `json:"arguments,omitempty"`
+	// VIMShares are, by the id of a VIM, the shares of the vnf_vim resources that are managed together with the instance, as reads
+	// have shown.
+	VIMShares map[string]string `json:"vim_shares,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state
 	// holds its id, so a later Create under the same name is somebody else's.
 	Acknowledged bool      `json:"acknowledged"`

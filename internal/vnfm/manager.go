@@ -20,10 +20,12 @@ type Manager interface {
 type VIMManager interface {
 	// CheckVIM connects to the VIM, authenticates and reads what it offers; it stores nothing.
 	CheckVIM(ctx context.Context, spec VIMSpec) (VIMCheck, error)
-	// RegisterVIM checks the VIM and stores it. With a non-empty id a VIM whose
+	// RegisterVIM checks the VIM and stores it. One that has the name and is at the same place is shared: its id is returned, and its
+	// record is replaced; at another place it is an InvalidError about the name. With a non-empty id a VIM whose
 	// record was lost is registered again under the same id.
 	RegisterVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
-	// UpdateVIM checks the VIM and replaces its record and credentials.
+	// UpdateVIM checks the VIM and replaces its record and credentials. While others share it, another name and another place are
+	// InvalidErrors about the name.
 	UpdateVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
 	// VIM reads a record. It does not dial.
 	VIM(ctx context.Context, id string) (*VIM, error)
@@ -43,8 +45,20 @@ type VIMManager interface {
 	// KnownVIM is what EnsureVIM needs later. It is ErrNotFound without a record, and in a run
 	// that brings no connections.
 	KnownVIM(ctx context.Context, id string) (KnownVIM, error)
-	// DeregisterVIM removes a VIM, or returns an InUseError. Not found is success.
+	// DeregisterVIM removes a VIM whoever shares it, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error
+	// HoldVIM is VIM for a resource of Terraform that has a share (see VIMSpec), which is noted.
+	HoldVIM(ctx context.Context, id, share string) (*VIM, error)
+	// ReleaseVIM gives a share up, and deregisters the VIM if nobody else has one. Not found is success.
+	ReleaseVIM(ctx context.Context, id, share string) error
+	// ForgetShares drops the shares of a VIM that resources of Terraform have. Those that are still there come back with their next
+	// read (HoldVIM).
+	ForgetShares(ctx context.Context, id string) error
+	// PlanVIM refuses offline what RegisterVIM, or UpdateVIM with a non-empty id, would refuse because others have the name or share the VIM.
+	PlanVIM(ctx context.Context, id string, spec VIMSpec, place VIMPlace) error
+	// ForeignInstances names the instances on a VIM that no resource of the share's configuration has, as far as reads have shown.
+	// There are none while others share the VIM, which stays when the share is given up.
+	ForeignInstances(ctx context.Context, id, share string) ([]string, error)
 }
 
 // PackageManager onboards VNF packages.

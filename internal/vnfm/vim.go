@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"strings"
 	"time"
 )
 
@@ -30,6 +30,8 @@ type VIM struct {
 	OpenStack *OpenStackConnection `json:"openstack,omitempty"`
 	// PerRun says that each run brings the connection (VIMAccess): the record has none.
 	PerRun bool `json:"per_run,omitempty"`
+	// Shared says that others share the VIM with the resource that holds it (HoldVIM).
+	Shared bool `json:"-"`
 	// Status and what follows it are what the last check saw.
 	Status   VIMStatus `json:"status"`
 	Endpoint string    `json:"endpoint,omitempty"`
@@ -51,26 +53,6 @@ func (v *VIM) Spec(credentials Credentials) VIMSpec {
 		Name: v.Name, Description: v.Description, Type: v.Type, Kubernetes: v.Kubernetes, OpenStack: v.OpenStack,
 		Credentials: credentials, ClusterUID: v.ClusterUID,
 	}
-}
-
-// SameServer reports whether a specification names the server that the VIM is
-// registered with.
-func (v *VIM) SameServer(spec VIMSpec) bool {
-	if v.PerRun || !spec.HasConnection() {
-		// Where it leads is seen by the check that follows.
-		return v.PerRun && !spec.HasConnection()
-	}
-	if v.Type != spec.Type || (v.Kubernetes == nil) != (spec.Kubernetes == nil) || (v.OpenStack == nil) != (spec.OpenStack == nil) {
-		return false
-	}
-	if a, b := v.Kubernetes, spec.Kubernetes; a != nil &&
-		(a.Endpoint != b.Endpoint || a.KubeconfigContext != b.KubeconfigContext || !reflect.DeepEqual(a.KubeconfigRef, b.KubeconfigRef)) {
-		return false
-	}
-	if a, b := v.OpenStack, spec.OpenStack; a != nil && (a.AuthURL != b.AuthURL || a.Region != b.Region || a.Cloud != b.Cloud) {
-		return false
-	}
-	return true
 }
 
 // Saw takes over what a check saw.
@@ -218,10 +200,22 @@ type VIMSpec struct {
 	ClusterUID string
 	// CreatedAt is the time of an earlier registration whose record was lost; zero for none.
 	CreatedAt time.Time
+	// Share names the share that a resource of Terraform takes of the VIM; empty takes none. The VIM stays until the last
+	// share is given up.
+	Share string
 	// Rebuilt says that the cluster was created again behind the same VIM: instances on the one
 	// before are gone with it, and the next apply of each makes it again.
 	Rebuilt bool
 }
+
+// instanceShare is what the names of the shares begin with that instances have.
+const instanceShare = "instance/"
+
+// InstanceShare names the share that an instance has of the VIM that it is.
+func InstanceShare(instanceID string) string { return instanceShare + instanceID }
+
+// IsInstanceShare reports whether a share is that of an instance.
+func IsInstanceShare(share string) bool { return strings.HasPrefix(share, instanceShare) }
 
 // VIMCheck is what an infra driver found when it checked a VIM.
 type VIMCheck struct {

@@ -1,9 +1,11 @@
 package records
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"os"
+	"path/filepath"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -24,16 +26,28 @@ type Share struct {
 	Place  string `json:"place,omitempty"`
 }
 
-// place tells the directories and machines from each other in which configurations are applied: Terraform starts providers in the
-// directory of the root module.
+// place tells the machines, directories and workspaces from each other in which configurations are applied: Terraform starts
+// providers in the directory of the root module.
 func place() string {
 	host, _ := os.Hostname()
 	dir, err := os.Getwd()
 	if err != nil {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(host + "\x00" + dir))
+	sum := sha256.Sum256([]byte(host + "\x00" + dir + "\x00" + workspace()))
 	return hex.EncodeToString(sum[:8])
+}
+
+// workspace is Terraform's selected workspace; empty for the one that a directory begins with.
+func workspace() string {
+	if name := os.Getenv("TF_WORKSPACE"); name != "" {
+		return name
+	}
+	name, err := os.ReadFile(filepath.Join(cmp.Or(os.Getenv("TF_DATA_DIR"), ".terraform"), "environment"))
+	if err != nil || string(name) == "default" {
+		return ""
+	}
+	return string(name)
 }
 
 // Take adds a share that no read has acknowledged, and reports whether that changed something. An empty id is none.
@@ -41,13 +55,16 @@ func (s *Shares) Take(id string) bool {
 	if id == "" || s.has(id) {
 		return false
 	}
-	here := place()
-	kept := slices.DeleteFunc(slices.Clone(*s), func(other Share) bool {
-		return other.Holder != "" && here != "" && other.Place == here && store.HolderDead(other.Holder)
-	})
-	kept = append(kept, Share{ID: id, Holder: store.Holder(), Place: here})
-	*s = kept
+	*s = append(s.Others(""), Share{ID: id, Holder: store.Holder(), Place: place()})
 	return true
+}
+
+// Others are the shares but that of an id, and but those that a dead process took in this directory and nobody has acknowledged.
+func (s *Shares) Others(id string) Shares {
+	here := place()
+	return slices.DeleteFunc(slices.Clone(*s), func(other Share) bool {
+		return other.ID == id || (other.Holder != "" && here != "" && other.Place == here && store.HolderDead(other.Holder))
+	})
 }
 
 // Acknowledge notes that Terraform knows a share, adds one that is missing, and reports whether that changed something.

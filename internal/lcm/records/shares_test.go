@@ -1,6 +1,7 @@
 package records
 
 import (
+	"os"
 	"regexp"
 	"runtime"
 	"testing"
@@ -24,6 +25,8 @@ func TestShares(t *testing.T) {
 	s.Release("b")
 	s.Release("of nobody")
 	assert.Equal(t, Shares{{ID: "a"}, {ID: "imported"}}, s)
+	assert.Equal(t, []string{"imported"}, ids(s.Others("a")))
+	assert.Equal(t, []string{"a", "imported"}, ids(s), "Others changes nothing")
 
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked up on Linux only")
@@ -34,8 +37,30 @@ func TestShares(t *testing.T) {
 		{ID: "known"}, {ID: "killed", Holder: dead, Place: place()}, {ID: "elsewhere", Holder: dead, Place: "0011223344556677"},
 		{ID: "remote", Holder: "pid=1 host=other", Place: place()},
 	}
+	assert.Equal(t, []string{"elsewhere", "remote"}, ids(s.Others("known")))
 	assert.True(t, s.Take("again"))
 	assert.Equal(t, []string{"known", "elsewhere", "remote", "again"}, ids(s))
+}
+
+// TestPlaces: workspaces of one directory are places of their own.
+func TestPlaces(t *testing.T) {
+	t.Chdir(t.TempDir())
+	t.Setenv("TF_WORKSPACE", "")
+	t.Setenv("TF_DATA_DIR", "")
+	choose := func(name string) {
+		assert.NoError(t, os.MkdirAll(".terraform", 0o700))
+		assert.NoError(t, os.WriteFile(".terraform/environment", []byte(name), 0o600))
+	}
+	first := place()
+	choose("default")
+	assert.Equal(t, first, place())
+	choose("north")
+	north := place()
+	assert.NotEqual(t, first, north)
+	choose("south")
+	assert.NotEqual(t, north, place())
+	t.Setenv("TF_WORKSPACE", "north")
+	assert.Equal(t, north, place())
 }
 
 func ids(s Shares) (out []string) {

@@ -147,6 +147,11 @@ func (m *Manager) moveRecord(ctx context.Context, s store.Store, id string, chec
 		if err := m.checkSameCluster(ctx, s, &en.Value.VIM, check); err != nil {
 			return err
 		}
+		moved := en.Value.VIM
+		moved.Saw(check)
+		if err := en.Value.checkShared(len(en.Value.Shares.Others(""))-1, moved.Name, moved.Place()); err != nil {
+			return err
+		}
 		en.Value.Saw(check)
 		en.Value.ClusterUID = check.ClusterUID
 		return en.Update(ctx, s)

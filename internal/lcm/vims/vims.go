@@ -21,9 +21,11 @@ import (
 // Record is a VIM as stored.
 type Record struct {
 	vnfm.VIM
-	// Acknowledged is set by the first read of the VIM: the user knows its id. A registration
-	// that was killed before is resumed by the next one.
+	// Acknowledged is set by the first read of the VIM: the user knows its id. A registration that was killed before, and that nobody
+	// shares, leaves a record that the next one of that name takes over.
 	Acknowledged bool `json:"acknowledged"`
+	// Shares name the resources that have registered the VIM. It stays until the last of them is gone.
+	Shares records.Shares `json:"shares,omitempty"`
 }
 
 // Config says what a Manager stands on.
@@ -43,10 +45,14 @@ type Config struct {
 	CheckReferences func(ctx context.Context, s store.Store, v *vnfm.VIM) error
 	// WriteReferring calls a function that writes a VIM while what it refers to is in the store.
 	WriteReferring func(ctx context.Context, s store.Store, v *vnfm.VIM, write func(ctx context.Context) error) error
+	// WithVIM runs a function under the lease of one VIM, which is taken before that of the references.
+	WithVIM func(ctx context.Context, s store.Store, id, name string, do func(ctx context.Context) error) error
 	// InstancesOn names the instances that are, or have a part, on a VIM, and Users whatever
 	// needs it.
 	InstancesOn func(ctx context.Context, s store.Store, id string) ([]string, error)
 	Users       func(ctx context.Context, s store.Store, id string) ([]string, error)
+	// ForeignOn names the instances on a VIM of configurations that do not have the share.
+	ForeignOn func(ctx context.Context, s store.Store, id, share string) ([]string, error)
 	// RemoveNotes removes what other records note of a VIM that is deregistered.
 	RemoveNotes func(ctx context.Context, s store.Store, id string) error
 }
@@ -54,16 +60,16 @@ type Config struct {
 // Manager registers VIMs. It is safe for concurrent use.
 type Manager struct {
 	cfg Config
-	// answered holds the ids of the VIMs that this process has registered and returned: the
-	// user knows them although no read has acknowledged them yet.
-	answered sync.Map
+	// held are the shares that the resources of this process have, by the id of the VIM.
+	held   map[string][]string
+	heldMu sync.Mutex
 	// verified holds the ids of the VIMs whose connection of this run was seen to lead to the
 	// cluster or project of the record.
 	verified sync.Map
 }
 
 // New returns a Manager.
-func New(cfg Config) *Manager { return &Manager{cfg: cfg} }
+func New(cfg Config) *Manager { return &Manager{cfg: cfg, held: map[string][]string{}} }
 
 // CheckRecord is called by package records when the record is read.
 func (r *Record) CheckRecord(id string) error { return records.CheckID(r.ID, id) }
@@ -106,18 +112,6 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if err != nil {
 		return nil, nil, err
 	}
-	known := id != ""
-	if !known {
-		interrupted, err := m.interruptedRegistration(ctx, s, spec)
-		if err != nil {
-			return nil, nil, err
-		}
-		if interrupted != "" {
-			m.answered.Store(interrupted, true)
-			return m.UpdateVIM(ctx, interrupted, spec)
-		}
-		id = uuid.NewString()
-	}
 	used, err := m.connected(id, spec)
 	if err != nil {
 		return nil, nil, err
@@ -126,62 +120,63 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if err != nil {
 		return nil, nil, err
 	}
+	known := id != ""
+	if !known {
+		id = uuid.NewString()
+	}
 	en := &records.Entry[Record]{Rec: store.Record{Kind: store.KindVIM, ID: id}}
 	en.Value.ID, en.Value.Acknowledged = id, known
 	if en.Value.CreatedAt = spec.CreatedAt; en.Value.CreatedAt.IsZero() {
 		en.Value.CreatedAt = time.Now().UTC()
 	}
 	describeVIM(&en.Value.VIM, spec, used.Type, check)
-	// Set before the record exists: a concurrent registration must not resume this one.
-	m.answered.Store(id, true)
-	// The record is written before its key in a vault: when the process is killed in between,
-	// the key is found by the id.
-	if err := m.cfg.WriteReferring(ctx, s, &en.Value.VIM, func(ctx context.Context) error { return en.Create(ctx, s) }); err != nil {
+	en.Value.share(spec.Share, known)
+	created := true
+	if known {
+		err = m.cfg.WriteReferring(ctx, s, &en.Value.VIM, func(ctx context.Context) error { return en.Create(ctx, s) })
 		if errors.Is(err, store.ErrExists) {
-			return m.UpdateVIM(ctx, id, spec)
+			created, err = false, nil
 		}
+	} else {
+		id, created, err = m.createOrShare(ctx, s, en, spec.Share)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := m.sealCredentials(ctx, en, spec); err != nil {
-		_, inDoubt := errors.AsType[*seal.InDoubtError](err)
-		return nil, nil, m.undoRegistration(ctx, s, id, err, inDoubt)
+	// The record is written before its key in a vault: when the process is killed in between,
+	// the key is found by the id.
+	v, keyed, err := m.write(ctx, s, id, writing{spec: spec, vimType: used.Type, check: check, known: known})
+	switch {
+	case err == nil:
+		return v, check.Problems, nil
+	case created:
+		return nil, nil, m.undoRegistration(ctx, s, id, spec.Share, err, keyed)
+	case !known:
+		return nil, nil, m.giveBack(ctx, s, id, spec.Share, err)
+	default:
+		return nil, nil, err
 	}
-	if err := en.Update(ctx, s); err != nil {
-		return nil, nil, m.undoRegistration(ctx, s, id, err, true)
-	}
-	return &en.Value.VIM, check.Problems, nil
 }
 
-// undoRegistration takes back what a registration that failed has written. While a key may be
+// undoRegistration takes back what a registration that failed has written, unless others share it already. While a key may be
 // in the vault that cannot be removed, the record stays, and the next registration of
 // the VIM goes on with both.
-func (m *Manager) undoRegistration(ctx context.Context, s store.Store, id string, failure error, keyed bool) error {
+func (m *Manager) undoRegistration(ctx context.Context, s store.Store, id, share string, failure error, keyed bool) error {
 	after, stop := records.Detached(ctx)
 	defer stop()
-	if keyed && m.cfg.Keyring.Forget(after, id) != nil {
-		m.answered.Delete(id)
-		return failure
-	}
-	if err := s.Delete(after, store.KindVIM, id); err != nil {
+	err := m.cfg.WithReferences(after, s, func(ctx context.Context) error {
+		return edit(ctx, s, id, func(en *records.Entry[Record]) error {
+			en.Value.Shares = en.Value.Shares.Others(share)
+			if len(en.Value.Shares) > 0 || (keyed && m.cfg.Keyring.Forget(ctx, id) != nil) {
+				return en.Update(ctx, s)
+			}
+			return s.Delete(ctx, store.KindVIM, id)
+		})
+	})
+	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return errors.Join(failure, fmt.Errorf("removing the record of VIM %q again: %w", id, err))
 	}
 	return failure
-}
-
-// interruptedRegistration finds the record of a registration of the same VIM that
-// no process has returned.
-func (m *Manager) interruptedRegistration(ctx context.Context, s store.Store, spec vnfm.VIMSpec) (string, error) {
-	all, err := records.List[Record](ctx, s, store.Query{Kind: store.KindVIM})
-	if err != nil {
-		return "", err
-	}
-	for _, en := range all {
-		v := en.Value
-		if _, answered := m.answered.Load(v.ID); !answered && !v.Acknowledged && v.Name == spec.Name && v.SameServer(spec) {
-			return v.ID, nil
-		}
-	}
-	return "", nil
 }
 
 // describeVIM writes into a VIM what a spec and a check say of it. The type is that of the
@@ -210,36 +205,76 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
-	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
+	v, _, err := m.write(ctx, s, id, writing{spec: spec, vimType: used.Type, check: check})
 	if err != nil {
 		return nil, nil, err
 	}
-	before := en.Value.VIM
-	stays := func(ctx context.Context) error {
-		if spec.Rebuilt {
-			return nil
-		}
-		return m.checkSameCluster(ctx, s, &before, check)
-	}
-	// Here, since a vault is changed next, and under the lease below, since an instance may
-	// have come by then.
-	if err := stays(ctx); err != nil {
-		return nil, nil, err
-	}
-	describeVIM(&en.Value.VIM, spec, used.Type, check)
-	if err := m.sealCredentials(ctx, en, spec); err != nil {
-		return nil, nil, err
-	}
-	err = m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		if err := errors.Join(stays(ctx), m.cfg.CheckReferences(ctx, s, &en.Value.VIM)); err != nil {
+	return v, check.Problems, nil
+}
+
+// writing is what a registration or an update writes into the record of a VIM.
+type writing struct {
+	spec    vnfm.VIMSpec
+	vimType vnfm.VIMType
+	check   vnfm.VIMCheck
+	// known says that the user knows the id, and so the share.
+	known bool
+}
+
+// write writes the record of a VIM that is there, with its credentials. The lease of the VIM keeps two that share it from making two
+// keys in a vault. It reports whether the vault may have a new key.
+func (m *Manager) write(ctx context.Context, s store.Store, id string, w writing) (v *vnfm.VIM, keyed bool, err error) {
+	err = m.cfg.WithVIM(ctx, s, id, w.spec.Name, func(ctx context.Context) error {
+		en, err := records.Get[Record](ctx, s, store.KindVIM, id)
+		if err != nil {
 			return err
 		}
-		return en.Update(ctx, s)
+		// Here, since a vault is changed next, and under the lease below, since an instance or somebody who shares the VIM may
+		// have come by then.
+		if err := m.checkWrite(ctx, s, &en.Value, w); err != nil {
+			return err
+		}
+		describeVIM(&en.Value.VIM, w.spec, w.vimType, w.check)
+		if err := m.sealCredentials(ctx, en, w.spec); err != nil {
+			_, keyed = errors.AsType[*seal.InDoubtError](err)
+			return err
+		}
+		keyed = true
+		return m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+			return edit(ctx, s, id, func(fresh *records.Entry[Record]) error {
+				if err := errors.Join(m.checkWrite(ctx, s, &fresh.Value, w), m.cfg.CheckReferences(ctx, s, &en.Value.VIM)); err != nil {
+					return err
+				}
+				fresh.Value.VIM, fresh.Rec.Sealed = en.Value.VIM, en.Rec.Sealed
+				fresh.Value.share(w.spec.Share, w.known)
+				v = &fresh.Value.VIM
+				return fresh.Update(ctx, s)
+			})
+		})
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, keyed, err
 	}
-	return &en.Value.VIM, check.Problems, nil
+	m.holds(id, w.spec.Share)
+	return v, keyed, nil
+}
+
+// checkWrite refuses what would take a VIM away from instances, or from others who share it.
+func (m *Manager) checkWrite(ctx context.Context, s store.Store, r *Record, w writing) error {
+	if w.spec.Rebuilt {
+		return nil
+	}
+	after := r.VIM
+	describeVIM(&after, w.spec, w.vimType, w.check)
+	if err := r.checkShared(len(r.Shares.Others(w.spec.Share)), w.spec.Name, after.Place()); err != nil {
+		return err
+	}
+	if r.Name != w.spec.Name {
+		if err := checkRename(ctx, s, r.ID, w.spec, after.Place()); err != nil {
+			return err
+		}
+	}
+	return m.checkSameCluster(ctx, s, &r.VIM, w.check)
 }
 
 // checkSameCluster refuses to lead a VIM to another cluster or project while instances
@@ -359,27 +394,33 @@ func (m *Manager) DeregisterVIM(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
-	err = m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		users, err := m.cfg.Users(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: records.Noun(store.KindVIM), ID: id, By: users}
-		}
-		if err := m.cfg.RemoveNotes(ctx, s, id); err != nil {
-			return err
-		}
-		if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-			return fmt.Errorf("removing the record of VIM %q: %w", id, err)
-		}
-		return nil
-	})
+	if err := m.cfg.WithReferences(ctx, s, func(ctx context.Context) error { return m.removeRecord(ctx, s, id) }); err != nil {
+		return err
+	}
+	return m.forgetKey(ctx, id)
+}
+
+// removeRecord removes the record of a VIM that nothing uses, under Config.WithReferences.
+func (m *Manager) removeRecord(ctx context.Context, s store.Store, id string) error {
+	users, err := m.cfg.Users(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	// The key goes last, since the credentials cannot be opened without it. An interrupted
-	// deregistration is repeated and reaches this step.
+	if len(users) > 0 {
+		return &vnfm.InUseError{Kind: records.Noun(store.KindVIM), ID: id, By: users}
+	}
+	if err := m.cfg.RemoveNotes(ctx, s, id); err != nil {
+		return err
+	}
+	if err := s.Delete(ctx, store.KindVIM, id); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the record of VIM %q: %w", id, err)
+	}
+	return nil
+}
+
+// forgetKey removes the key of a VIM, which goes last, since the credentials cannot be opened without it. An interrupted
+// deregistration is repeated and reaches this step.
+func (m *Manager) forgetKey(ctx context.Context, id string) error {
 	if err := m.cfg.Keyring.Forget(ctx, id); err != nil {
 		return fmt.Errorf("the record of VIM %q is removed, the key of its credentials is not: %w", id, err)
 	}

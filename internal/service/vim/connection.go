@@ -24,6 +24,8 @@ type connection interface {
 	validate(at path.Path) diag.Diagnostics
 	// fill writes the type and the connection into a specification.
 	fill(spec *vnfm.VIMSpec)
+	// place is where the connection leads, as far as that is known offline.
+	place() vnfm.VIMPlace
 }
 
 // connection returns the connection that is set, and where; nil while that is not known.

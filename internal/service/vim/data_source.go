@@ -82,7 +82,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		tfutil.AddError(&resp.Diagnostics, "Read", object(config.ID.ValueString()+config.Name.ValueString()), err, path.Empty())
 		return
 	}
-	live, diags := look(ctx, manager, v.ID)
+	live, diags := look(ctx, manager, v.ID, "")
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return

@@ -24,10 +24,10 @@ func find(ctx context.Context, manager vnfm.VIMManager, idOrName string) (*vnfm.
 
 // look reads the record of a VIM and, for a short time, asks the VIM itself. It
 // returns nil when there is no record. A VIM that does not answer is a warning, and so is
-// a record that was edited, which is as good as none.
-func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, diag.Diagnostics) {
+// a record that was edited, which is as good as none. A share that is not empty is noted.
+func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm.VIM, diag.Diagnostics) {
 	var diags diag.Diagnostics
-	recorded, err := manager.VIM(ctx, id)
+	recorded, err := manager.HoldVIM(ctx, id, share)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return nil, nil
 	}
@@ -36,6 +36,9 @@ func look(ctx context.Context, manager vnfm.VIMManager, id string) (*vnfm.VIM, d
 		return nil, diags
 	}
 	v, err := manager.CheckRegisteredVIM(ctx, id, refreshTimeout)
+	if v != nil {
+		v.Shared = recorded.Shared
+	}
 	switch {
 	case err == nil:
 		return v, nil
@@ -72,7 +75,8 @@ func inConnection(spec vnfm.VIMSpec, err error) error {
 	moved := make(vnfm.Problems, 0, len(invalid.Problems))
 	for _, p := range invalid.Problems {
 		switch name := p.Attribute; {
-		case spec.Type == "" && name != "" && name != "name":
+		case name == "name":
+		case spec.Type == "" && name != "":
 			p.Attribute, p.Summary = "", fmt.Sprintf("vims[%q] of the provider, %s: %s", spec.Name, name, p.Summary)
 		case slices.Contains(secretNames(), name):
 			p.Attribute, p.Summary = "", fmt.Sprintf("%s.%s: %s", spec.Type, name, p.Summary)

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kubeconfig"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -107,6 +108,20 @@ func (k *kubernetesModel) fill(spec *vnfm.VIMSpec) {
 	}
 }
 
+// place implements connection.
+func (k *kubernetesModel) place() vnfm.VIMPlace {
+	p := vnfm.VIMPlace{Type: vnfm.VIMTypeKubernetes}
+	switch text := k.credentials()[vnfm.CredentialKubeconfig]; {
+	case tfutil.Set(k.Endpoint):
+		p.Endpoint = k.Endpoint.ValueString()
+	case k.Endpoint.IsNull() && tfutil.Set(text) && !k.KubeconfigContext.IsUnknown():
+		if c, err := kubeconfig.Parse(text.ValueString(), k.KubeconfigContext.ValueString()); err == nil {
+			p.Endpoint = c.Host
+		}
+	}
+	return p
+}
+
 // spec returns what a configuration says of a VIM. It must be called on the
 // configuration: plan and state have no write-only values.
 func (m *commonModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics) {
@@ -151,9 +166,14 @@ func (m *commonModel) setRecord(v *vnfm.VIM) {
 }
 
 // fromVIM takes the record over. Secrets and versions stay as they are: the record
-// has none.
+// has none. So does all that another configuration may have described otherwise which shares the VIM: two would change it for ever.
 func (m *resourceModel) fromVIM(ctx context.Context, v *vnfm.VIM) diag.Diagnostics {
+	own := m.commonModel
 	m.setRecord(v)
+	if imported := own.Name.IsNull(); v.Shared && !imported {
+		m.Name, m.Description = own.Name, own.Description
+		return nil
+	}
 	m.OpenStack = openstackValue(v.OpenStack, m.OpenStack, openstackTypes())
 	if v.Kubernetes == nil {
 		m.Kubernetes = types.ObjectNull(kubernetesTypes())

@@ -106,6 +106,24 @@ func (o openstackModel) validate(path.Path) diag.Diagnostics {
 	return diags
 }
 
+// place implements connection.
+func (o openstackModel) place() vnfm.VIMPlace {
+	p := vnfm.VIMPlace{Type: vnfm.VIMTypeOpenStack}
+	for _, v := range o {
+		if v.IsUnknown() {
+			return p
+		}
+	}
+	spec := vnfm.VIMSpec{Credentials: known(o.credentials())}
+	o.fill(&spec)
+	c, err := openstack.Resolved(openstack.Config{Connection: *spec.OpenStack, Credentials: spec.Credentials})
+	if err != nil {
+		return p
+	}
+	v := vnfm.VIM{Type: p.Type, OpenStack: &c}
+	return v.Place()
+}
+
 // openstackValue writes a connection, of which secrets and what says nothing are those
 // of before.
 func openstackValue(c *vnfm.OpenStackConnection, prior types.Object, attributeTypes map[string]attr.Type) types.Object {

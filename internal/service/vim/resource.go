@@ -46,15 +46,16 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VIM", Noun: "VIM",
 		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
 		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
-		Remove: func(ctx context.Context, manager vnfm.Manager, id, _ string) error {
-			return manager.DeregisterVIM(ctx, id)
+		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
+			return manager.ReleaseVIM(ctx, id, share)
 		},
 		Find: func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error) {
 			v, err := find(ctx, manager, idOrName)
 			if err != nil {
 				return "", err
 			}
-			return v.ID, nil
+			// An import follows a state that was lost or given up, with the share in it.
+			return v.ID, manager.ForgetShares(ctx, v.ID)
 		},
 	}}
 }
@@ -84,10 +85,16 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	var plan, state resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	planned := r.plannedType(&plan, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() || req.State.Raw.IsNull() {
+	if resp.Diagnostics.HasError() {
 		return
 	}
-	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
+	if req.State.Raw.IsNull() {
+		r.planSharing(ctx, req, resp, &plan, nil)
+		return
+	}
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	r.planSharing(ctx, req, resp, &plan, &state)
+	if resp.Diagnostics.HasError() {
 		return
 	}
 	if state.Status.ValueString() == string(vnfm.VIMUnknown) && r.Data.Known() {
@@ -146,7 +153,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	r.register(ctx, "Register", &plan, &config, plan.Timeouts.Create, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	share := base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	r.register(ctx, "Register", share, &plan, &config, plan.Timeouts.Create, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
 		return manager.RegisterVIM(ctx, "", spec)
 	})
 	if resp.Diagnostics.HasError() {
@@ -155,12 +163,13 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// register sends the configuration of a VIM to the manager and fills the plan.
+// register sends the configuration of a VIM to the manager, for a share of the VIM, and fills the plan.
 func (r *Resource) register(
-	ctx context.Context, verb string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics,
+	ctx context.Context, verb, share string, plan, config *resourceModel, limit timeLimit, diags *diag.Diagnostics,
 	send func(context.Context, vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error),
 ) {
 	spec, more := config.spec(ctx)
+	spec.Share = share
 	diags.Append(more...)
 	ctx, cancel := tfutil.WithTimeout(ctx, limit, defaultTimeout, diags)
 	defer cancel()
@@ -193,14 +202,19 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		return
 	}
 	ctx = vnfm.WithRefresh(ctx)
-	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
+	share := base.Share(ctx, req.Private, &resp.Diagnostics)
+	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString(), share)
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	if v != nil && share == "" {
+		// An import, whose state may be given up. The next read has it.
+		base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	}
 	var err error
 	if v == nil {
-		v, err = r.recover(ctx, &state, &resp.Diagnostics)
+		v, err = r.recover(ctx, &state, share, &resp.Diagnostics)
 	}
 	if v == nil {
 		state.Status = types.StringValue(string(vnfm.VIMUnknown))
@@ -223,18 +237,20 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// Restore registers the VIM of a state again that the store has lost, if the state or this run has its connection.
+// Restore registers the VIM of a state again that the store has lost, if the state or this run has its connection. The resource takes
+// its share at the next refresh.
 func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
 	var m resourceModel
 	if !state.Get(ctx, &m).HasError() {
-		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, diags) //nolint:errcheck // Whether that went is for the caller to see in the store.
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags) //nolint:errcheck // Whether that went is for the caller to see in the store.
 	}
 }
 
 // recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go,
 // and then maybe why.
-func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) (*vnfm.VIM, error) {
+func (r *Resource) recover(ctx context.Context, state *resourceModel, share string, diags *diag.Diagnostics) (*vnfm.VIM, error) {
 	spec, found := state.spec(ctx)
+	spec.Share = share
 	if found.HasError() || !r.canConnect(state, spec) {
 		return nil, nil
 	}
@@ -270,6 +286,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
+	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -278,8 +295,11 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
+	if share == "" {
+		share = base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+	}
 	id := state.ID.ValueString()
-	r.register(ctx, "Update", &plan, &config, plan.Timeouts.Update, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	r.register(ctx, "Update", share, &plan, &config, plan.Timeouts.Update, &resp.Diagnostics, func(ctx context.Context, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
 		v, problems, err := manager.UpdateVIM(ctx, id, spec)
 		if errors.Is(err, vnfm.ErrNotFound) {
 			return manager.RegisterVIM(ctx, id, spec)

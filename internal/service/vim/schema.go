@@ -35,7 +35,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		MarkdownDescription: "A virtualised infrastructure manager (VIM): a Kubernetes API server that runs network functions of containers or manages workload clusters, or a region and project of an OpenStack that runs network functions of servers and machines of workload clusters.\n\n" +
 			"Creating it connects to the VIM, authenticates, checks its version and the rights of the credentials, and seals the credentials in the store. " +
 			"A VIM that cannot be reached is not registered. Missing rights are a warning, because they can be restricted on purpose. " +
-			"Every change is made in place, rotated credentials included. Destroying it is rejected while a network function, a workload cluster or another VIM uses it.",
+			"Every change is made in place, rotated credentials included. Every `vnf_vim` of a store with the same name and endpoint shares one VIM. Destroying the last of them is rejected while a network function, a workload cluster or another VIM uses it.",
 		Attributes: attributes,
 	}
 }
@@ -50,7 +50,7 @@ func attributes() map[string]schema.Attribute {
 		},
 		"name": schema.StringAttribute{
 			Required:            true,
-			MarkdownDescription: "Name of the VIM. Changing this renames it in place.",
+			MarkdownDescription: "Name of the VIM. In one store it belongs to one endpoint: another `vnf_vim` with both shares the VIM. Changing this renames it in place, which is rejected while others share it.",
 			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255)},
 		},
 		"description": schema.StringAttribute{

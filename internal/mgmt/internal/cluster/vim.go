@@ -51,6 +51,8 @@ func (c *Cluster) register(ctx context.Context) error {
 	v, _, err := c.Call.VIMs.RegisterVIM(ctx, id, vnfm.VIMSpec{
 		Name: name, Description: "Kubernetes cluster of VNF instance " + i.Name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{},
 		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(raw)}, Rebuilt: true,
+		// A vnf_vim that shares the VIM, or has imported it, does not end it.
+		Share: vnfm.InstanceShare(i.ID),
 	})
 	if err != nil {
 		return fmt.Errorf("registering the cluster as VIM %q: %w", name, err)
