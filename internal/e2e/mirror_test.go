@@ -29,7 +29,7 @@ func (b tools) mirrored(t *testing.T) tools {
 	// The source address of the configurations names no host: each program has a registry of its own.
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
 		target := filepath.Join(mirror, host, "nfv-iac/vnf", mirrorVersion, runtime.GOOS+"_"+runtime.GOARCH)
-		place(t, entries[0], filepath.Join(target, "terraform-provider-vnf_v"+mirrorVersion))
+		putProgram(t, entries[0], filepath.Join(target, "terraform-provider-vnf_v"+mirrorVersion))
 	}
 	b.cliConfig = filepath.Join(mirror, "terraform.rc")
 	text := fmt.Sprintf("disable_checkpoint = true\n\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)
@@ -37,8 +37,8 @@ func (b tools) mirrored(t *testing.T) tools {
 	return b
 }
 
-// place puts a program at a path where other users reach it: as a link, and not a symbolic one, or as a copy.
-func place(t *testing.T, program, path string) {
+// putProgram puts a program at a path where other users reach it: as a link, and not a symbolic one, or as a copy.
+func putProgram(t *testing.T, program, path string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755)) //nolint:gosec // other users run it
 	if err := os.Link(program, path); err != nil {
@@ -54,7 +54,7 @@ func (b tools) searchPath(t *testing.T) string {
 	program, err := filepath.EvalSymlinks(b.terraform)
 	require.NoError(t, err)
 	dir := filepath.Join(t.TempDir(), "bin")
-	place(t, program, filepath.Join(dir, "terraform"))
+	putProgram(t, program, filepath.Join(dir, "terraform"))
 	return dir + string(filepath.ListSeparator) + os.Getenv("PATH")
 }
 

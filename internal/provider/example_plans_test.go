@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 )
 
 // unreachable is an address where nobody answers: a plan that asks there fails.
@@ -118,7 +119,7 @@ func offlineExamples(t *testing.T, dir string) map[string][]string {
 		"credentials-per-run/openstack":        nil,
 		"credentials-per-run/pipeline-token":   {"oidc_token=token"},
 		"data-sources/vnf_rendering":           nil,
-		"resources/vnf_capi_workload_cluster":  {"openstack_password=p", "registry_password=p"},
+		"resources/vnf_capi_workload_cluster":  {"openstack_password=p", "registry_password=" + charttest.Password},
 		"resources/vnf_instance":               {kubeconfig},
 		"terragrunt/catalog/modules/cluster":   {"name=edge", "namespace=edge", "management_vim_id=mock", "kubernetes_version=1.34.0", "workers=1"},
 		"terragrunt/catalog/modules/instance":  {"name=hello", "namespace=hello", "vim_id=mock", "package_id=mock"},
@@ -142,9 +143,16 @@ func TestExamplePlans(t *testing.T) {
 
 	// The cluster of the documentation with all that its blocks refer to, and what reads its kubeconfig.
 	const clusters = "resources/vnf_capi_workload_cluster"
-	acctest.Write(t, c.root, clusters+"/management.tf", "resource \"vnf_vim\" \"management\" {\n  name = \"management\"\n  kubernetes = { endpoint = \""+unreachable+"\" }\n}\n")
+	acctest.Write(t, c.root, clusters+"/management.tf", "resource \"vnf_vim\" \"management\" {\n  name = \"management\"\n  kubernetes = { endpoint = \""+unreachable+"\", token_file = \"/dev/null\" }\n}\n")
 	acctest.Write(t, c.root, clusters+"/charts/monitoring/Chart.yaml", "apiVersion: v2\nname: monitoring\nversion: 1.0.0\n")
 	c.borrow(t, clusters, "resources/vnf_capi_cluster_template/resource_repository.tf", "")
+	network := charttest.Repository(t, charttest.Chart{Name: "cilium", Version: "1.16.1"})
+	network.Open.Store(true)
+	acctest.Edit(t, c.root, clusters+"/resource.tf", "https://helm.cilium.io", network.URL)
+	template := charttest.Registry(t, charttest.Chart{Name: "openstack-cluster", Version: "0.16.1"})
+	acctest.Edit(t, c.root, clusters+"/resources_vnf_capi_cluster_template_resource_repository.tf", "oci://registry.example.org", "oci://"+template.Host)
+	acctest.Write(t, dir, "ca.pem", template.CA)
+	c.env = append(c.env, "SSL_CERT_FILE="+filepath.Join(dir, "ca.pem"))
 	c.borrow(t, clusters, "data-sources/vnf_capi_workload_kubeconfig/data-source.tf", "")
 	c.borrow(t, clusters, "ephemeral-resources/vnf_capi_workload_kubeconfig/ephemeral-resource.tf", "provider \"kubernetes\"")
 
