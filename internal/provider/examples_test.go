@@ -26,7 +26,7 @@ type cli struct {
 	env    []string
 }
 
-// newCLI builds the provider and copies the examples.
+// newCLI returns a terraform with the provider of this tree and a copy of the examples.
 func newCLI(t *testing.T) *cli {
 	t.Helper()
 	acctest.PreCheck(t)
@@ -34,9 +34,9 @@ func newCLI(t *testing.T) *cli {
 	if binary == "" {
 		binary = "terraform"
 	}
-	dir := filepath.Dir(buildProvider(t))
+	built, dir := builtProvider(t), t.TempDir()
 	rc := filepath.Join(dir, "terraformrc")
-	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", dir, dir)
+	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", built, built)
 	require.NoError(t, os.WriteFile(rc, []byte(text), 0o600))
 	root := filepath.Join(dir, "examples")
 	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
@@ -44,16 +44,23 @@ func newCLI(t *testing.T) *cli {
 	return &cli{binary: binary, root: root, env: env}
 }
 
-// buildProvider builds the provider and returns the path of its program, in a new
-// directory.
-func buildProvider(t *testing.T) string {
+// builtProvider returns the directory of the provider: of the build that the runner of the tests names, or of one of its own.
+func builtProvider(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "terraform-provider-vnf")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../..") //nolint:gosec // a path of the test
+	if config := os.Getenv("VNF_TEST_CLI_CONFIG"); config != "" {
+		data, err := os.ReadFile(config) //nolint:gosec // a file of the runner
+		require.NoError(t, err)
+		_, rest, _ := strings.Cut(string(data), `"nfv-iac/vnf" = "`)
+		dir, _, found := strings.Cut(rest, `"`)
+		require.True(t, found, "no override of the provider in %s", config)
+		return dir
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "terraform-provider-vnf"), "../..") //nolint:gosec // a path of the test
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the provider: %v\n%s", err, out)
 	}
-	return path
+	return dir
 }
 
 func (c *cli) run(t *testing.T, example string, vars []string, args ...string) string {
