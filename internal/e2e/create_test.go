@@ -58,17 +58,28 @@ func TestAccCreate_nothing(t *testing.T) {
 	env.destroyed()
 }
 
-// TestAccCreate_resume fails half-way and goes on later.
+// dependent is the address of dependentBlock, which depends on the instance.
+const (
+	dependent      = "terraform_data.after"
+	dependentBlock = "resource \"terraform_data\" \"after\" {\n  input = vnf_instance.test.id\n}\n"
+)
+
+// TestAccCreate_resume fails half-way and goes on later. Without a postcondition the apply is green, and what depends on the
+// instance is made; with one it is red.
 func TestAccCreate_resume(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	// A plan that asks the API server would not come that far a second time.
-	env.configure(refused(t), `server_dry_run = false`, `on_failure = "resume"`)
-	r := env.expectExit(1, "apply", "-auto-approve")
-	env.expectOutput(r, "Warning: VNF Instance \"test\" Is Not Instantiated Yet", "Resource postcondition failed", "The instance is FAILED_TEMP", "selector")
+	source, arguments := refused(t), []string{`server_dry_run = false`, `on_failure = "resume"`}
+	unconditional, _, _ := strings.Cut(env.instance("test", arguments...), "  lifecycle {")
+	env.write(env.provider(), env.vims(), pkg(source), unconditional+"}\n", dependentBlock)
+	r := env.expectExit(0, "apply", "-auto-approve")
+	env.expectOutput(r, "Warning: VNF Instance \"test\" Is Not Instantiated Yet", "selector")
+	env.resource(dependent)
 	id := env.expectResumable()
+	env.configure(source, arguments...)
 	again := env.expectExit(1, "apply", "-auto-approve")
-	env.expectOutput(again, "selector")
+	env.expectOutput(again, "Resource postcondition failed", "The instance is FAILED_TEMP", "selector")
 	if got := env.expectResumable(); got != id {
 		t.Errorf("the instance %s became %s", id, got)
 	}
@@ -82,10 +93,8 @@ func TestAccCreate_resume(t *testing.T) {
 func TestAccCreate_fail(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
-	const dependent = "terraform_data.after"
 	configure := func(source string) {
-		env.write(env.store.Provider(), env.vims(), pkg(source), env.instance("test", `server_dry_run = false`),
-			"resource \"terraform_data\" \"after\" {\n  input = vnf_instance.test.id\n}\n")
+		env.write(env.store.Provider(), env.vims(), pkg(source), env.instance("test", `server_dry_run = false`), dependentBlock)
 	}
 	configure(refused(t))
 	r := env.expectExit(1, "apply", "-auto-approve")
@@ -107,7 +116,7 @@ func TestAccCreate_fail(t *testing.T) {
 	// Created before it is destroyed, it meets its own name: the plan warns, the apply is rejected, and nothing is lost.
 	good := acctest.ExamplePackage(t, "hello")
 	env.write(env.store.Provider(), env.vims(), pkg(good), strings.Replace(env.instance("test"), "lifecycle {", "lifecycle {\n    create_before_destroy = true", 1))
-	env.expectOutput(env.expectExit(0, "plan"), `VNF Instance "test" Exists and Is Incomplete`, "With create_before_destroy its creation is rejected")
+	env.expectOutput(env.expectExit(2, "plan", "-detailed-exitcode"), `VNF Instance "test" Exists and Is Incomplete`, "With create_before_destroy its creation is rejected")
 	env.expectOutput(env.expectExit(1, "apply", "-auto-approve"), "belongs to VNF instance "+failed.text("id"))
 	env.expectExit(0, "untaint", address)
 	configure(good)

@@ -26,6 +26,8 @@ import (
 type platform struct {
 	testing.TB
 	tools tools
+	// path is the PATH of the runners, which begins with the directory of the program under test.
+	path string
 	// example is the directory of the configuration.
 	example string
 	// backend replaces that of the configuration, empty where the platform's own is there.
@@ -69,7 +71,7 @@ func (p *platform) run(name string, extra ...string) string {
 	for key, value := range p.environment {
 		m.env = append(m.env, key+"="+os.Expand(value, func(name string) string { return p.variables[name] }))
 	}
-	m.env = append(m.env, extra...)
+	m.env = append(append(m.env, extra...), "PATH="+p.path)
 	p.ran++
 	user := p.owner(m)
 	var output strings.Builder
@@ -103,7 +105,7 @@ func (p *platform) owner(m *module) *syscall.SysProcAttr {
 		}
 	}
 	require.NoError(p, os.Chown(m.tmp, id, id))
-	reachable(p, m.dir, m.tools.cliConfig, p.variables["TF_VAR_package"])
+	reachable(p, m.dir, m.tools.cliConfig, filepath.Join(filepath.SplitList(p.path)[0], "terraform"), p.variables["TF_VAR_package"])
 	require.NoError(p, filepath.WalkDir(m.dir, func(path string, _ os.DirEntry, err error) error {
 		return errors.Join(err, os.Chown(path, id, id))
 	}))
@@ -125,10 +127,16 @@ func reachable(t testing.TB, paths ...string) {
 	}
 }
 
+// shownAsJSON is what a job does whose platform shows the changes of a plan, or checks them.
+const shownAsJSON = "terraform show -json plan >shown.json && grep -q planned_values shown.json"
+
 // life leads the instance through its life: planned and applied, planned without a change, planned to be destroyed and destroyed.
 func (p *platform) life(destroy string) {
 	p.Helper()
+	plan := p.jobs["plan"]
+	p.jobs["plan"] = pipelineJob{lines: append(slices.Clone(plan.lines), shownAsJSON), artifacts: plan.artifacts, needs: plan.needs}
 	p.run("plan")
+	p.jobs["plan"] = plan
 	p.run("apply")
 	if out := p.run("plan"); !strings.Contains(out, "No changes.") {
 		p.Errorf("the plan after the apply says\n%s", out)
@@ -240,6 +248,7 @@ func TestAccPipelines(t *testing.T) {
 	t.Parallel()
 	lab, built := requirements(t)
 	built = built.mirrored(t)
+	path := built.searchPath(t)
 	for name, prepare := range map[string]func(t *testing.T, p *platform, lab labtest.Env, tokens map[string]string) (destroy string){
 		"gitlab-ci": func(t *testing.T, p *platform, _ labtest.Env, tokens map[string]string) string {
 			t.Helper()
@@ -271,7 +280,7 @@ func TestAccPipelines(t *testing.T) {
 			namespace := lab.Namespace(t)
 			tokens := map[string]string{"store": lab.StoreToken(t, namespace, "vnf-runner"), "edge": lab.AdminToken}
 			p := &platform{
-				TB: t, tools: built, example: filepath.Join(labtest.Root(t), "examples", name), kept: t.TempDir(),
+				TB: t, tools: built, path: path, example: filepath.Join(labtest.Root(t), "examples", name), kept: t.TempDir(),
 				backend: "terraform {\n  backend \"local\" {}\n}\n", variables: projectVariables(t, lab, namespace),
 			}
 			p.life(prepare(t, p, lab, tokens))
@@ -296,11 +305,16 @@ func prepareGitHub(t *testing.T, p *platform, lab labtest.Env, tokens map[string
 	}))
 	t.Cleanup(issuer.Close)
 	var env map[string]string
+	local := p.backend
 	p.jobs, env = githubJobs(t, filepath.Join(p.example, ".github/workflows/terraform.yml"))
 	p.environment, p.backend = githubVariables(t, env, map[string]string{
 		"vars.STORE": p.variables["TF_VAR_store"], "vars.EDGE": p.variables["TF_VAR_edge"], "vars.PACKAGE": p.variables["TF_VAR_package"],
 		"vars.STATE_NAMESPACE": lab.Namespace(t), "secrets.STATE_KUBECONFIG": lab.ReadFile(t, lab.Kubeconfig), "inputs.destroy && 'true' || ''": "",
 	}), ""
+	if !p.tools.hasBackend(t, "kubernetes", "secret_suffix") {
+		t.Log("this build of Terraform has no backend for Kubernetes: the state is in a file")
+		p.backend = local
+	}
 	p.variables["ACTIONS_ID_TOKEN_REQUEST_URL"], p.variables["ACTIONS_ID_TOKEN_REQUEST_TOKEN"] = issuer.URL+"/?api-version=2.0", "request"
 	return "DESTROY=true"
 }

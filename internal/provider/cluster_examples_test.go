@@ -1,10 +1,12 @@
 package provider_test
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -27,6 +29,11 @@ func TestClusterExample(t *testing.T) {
 		}
 	}
 	written, _ := kubeconfigSecrets(t, lab.ReadFile(t, lab.WorkloadKubeconfig(t, namespace, "edge")))
+	management := c.id(t, example, "vnf_vim", "management")
+	acctest.Edit(t, c.root, "credentials-per-run/workload-cluster/main.tf", `namespace         = "edge"`, fmt.Sprintf("namespace = %q", namespace))
+	c.plan(t, "credentials-per-run/workload-cluster", "management_vim_id="+management)
+	acctest.Edit(t, c.root, "data-sources/vnf_capi_workload_cluster/data-source.tf", `"edges"`, fmt.Sprintf("%q", namespace))
+	c.plan(t, "data-sources/vnf_capi_workload_cluster", "management_cluster_id="+management)
 	vars = append(vars, "workers=2", "burst=false", "kubernetes_version=1.35.0")
 	out = c.apply(t, example, vars...)
 	if !strings.Contains(out, `"workers" = 2`) || strings.Contains(out, `"burst" = 1`+"\n}") || !strings.Contains(out, `version = "1.35.0"`) {

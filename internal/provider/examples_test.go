@@ -26,7 +26,7 @@ type cli struct {
 	env    []string
 }
 
-// newCLI builds the provider and copies the examples.
+// newCLI returns a terraform with the provider of this tree and a copy of the examples.
 func newCLI(t *testing.T) *cli {
 	t.Helper()
 	acctest.PreCheck(t)
@@ -34,9 +34,9 @@ func newCLI(t *testing.T) *cli {
 	if binary == "" {
 		binary = "terraform"
 	}
-	dir := filepath.Dir(buildProvider(t))
+	built, dir := builtProvider(t), t.TempDir()
 	rc := filepath.Join(dir, "terraformrc")
-	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", dir, dir)
+	text := fmt.Sprintf("provider_installation {\n dev_overrides {\n \"nfv-iac/vnf\" = %q\n \"hashicorp/vnf\" = %q\n }\n direct {}\n}\n", built, built)
 	require.NoError(t, os.WriteFile(rc, []byte(text), 0o600))
 	root := filepath.Join(dir, "examples")
 	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
@@ -44,16 +44,23 @@ func newCLI(t *testing.T) *cli {
 	return &cli{binary: binary, root: root, env: env}
 }
 
-// buildProvider builds the provider and returns the path of its program, in a new
-// directory.
-func buildProvider(t *testing.T) string {
+// builtProvider returns the directory of the provider: of the build that the runner of the tests names, or of one of its own.
+func builtProvider(t *testing.T) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "terraform-provider-vnf")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "../..") //nolint:gosec // a path of the test
+	if config := os.Getenv("VNF_TEST_CLI_CONFIG"); config != "" {
+		data, err := os.ReadFile(config) //nolint:gosec // a file of the runner
+		require.NoError(t, err)
+		_, rest, _ := strings.Cut(string(data), `"nfv-iac/vnf" = "`)
+		dir, _, found := strings.Cut(rest, `"`)
+		require.True(t, found, "no override of the provider in %s", config)
+		return dir
+	}
+	dir := t.TempDir()
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", filepath.Join(dir, "terraform-provider-vnf"), "../..") //nolint:gosec // a path of the test
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building the provider: %v\n%s", err, out)
 	}
-	return path
+	return dir
 }
 
 func (c *cli) run(t *testing.T, example string, vars []string, args ...string) string {
@@ -72,21 +79,59 @@ func (c *cli) run(t *testing.T, example string, vars []string, args ...string) s
 	return out.String()
 }
 
-// apply applies an example, expects the second plan to be empty and to be shown as
-// JSON, as pipelines have it, and returns what terraform said.
+// plan plans an example into the file "planned" of its directory, expects the plan to be shown as JSON, as pipelines have it, and
+// returns what terraform said.
+func (c *cli) plan(t *testing.T, example string, vars ...string) string {
+	t.Helper()
+	out := c.run(t, example, vars, "plan", "-no-color", "-out=planned")
+	c.expectShown(t, example, vars)
+	return out
+}
+
+// expectShown expects that the plan of an example is shown as JSON, and keeps that beside the plan.
+func (c *cli) expectShown(t *testing.T, example string, vars []string) {
+	t.Helper()
+	shown := c.run(t, example, vars, "show", "-json", "planned")
+	var plan struct {
+		Version string          `json:"format_version"`
+		Values  json.RawMessage `json:"planned_values"`
+	}
+	if err := json.Unmarshal([]byte(shown), &plan); err != nil || plan.Version == "" || len(plan.Values) == 0 {
+		t.Errorf("%s: the plan as JSON: %v\n%s", example, err, shown)
+	}
+	acctest.Write(t, c.root, filepath.Join(example, "planned.json"), shown)
+}
+
+// id returns the id of a resource in the state of an example.
+func (c *cli) id(t *testing.T, example, resource, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(c.root, filepath.FromSlash(example), "terraform.tfstate"))
+	require.NoError(t, err)
+	var state struct {
+		Resources []struct {
+			Type, Name string
+			Instances  []struct{ Attributes struct{ ID string } }
+		}
+	}
+	require.NoError(t, json.Unmarshal(data, &state))
+	for _, r := range state.Resources {
+		if r.Type == resource && r.Name == name && len(r.Instances) > 0 {
+			return r.Instances[0].Attributes.ID
+		}
+	}
+	t.Fatalf("%s: the state has no %s.%s", example, resource, name)
+	return ""
+}
+
+// apply plans and applies an example, expects the second plan to be empty, and returns what terraform said. Both plans are shown as
+// JSON.
 func (c *cli) apply(t *testing.T, example string, vars ...string) string {
 	t.Helper()
 	c.run(t, example, vars, "validate")
-	out := c.run(t, example, vars, "apply", "-auto-approve", "-no-color")
-	c.run(t, example, vars, "plan", "-detailed-exitcode", "-no-color", "-out=again")
-	shown := c.run(t, example, vars, "show", "-json", "again")
-	var plan struct {
-		Applyable *bool           `json:"applyable"`
-		Values    json.RawMessage `json:"planned_values"`
-	}
-	if err := json.Unmarshal([]byte(shown), &plan); err != nil || plan.Applyable == nil || len(plan.Values) == 0 {
-		t.Errorf("%s: the plan as JSON: %v\n%s", example, err, shown)
-	}
+	out := c.plan(t, example, vars...)
+	out += c.run(t, example, vars, "apply", "-no-color", "planned")
+	c.run(t, example, vars, "plan", "-detailed-exitcode", "-no-color", "-out=planned")
+	c.expectShown(t, example, vars)
 	return out
 }
 
@@ -96,9 +141,6 @@ func TestExamples(t *testing.T) {
 	c := newCLI(t)
 	c.run(t, "provider", nil, "validate")
 	c.run(t, "provider/barbican", nil, "validate")
-	for _, way := range []string{"hcp-terraform", "pipeline-token", "managed-clusters", "lease", "workload-cluster", "openstack"} {
-		c.run(t, "credentials-per-run/"+way, nil, "validate")
-	}
 	for example, want := range map[string]string{
 		"functions/parse_kubeconfig":    "https://10.0.0.10:6443",
 		"functions/parse_vnfd":          "hello 1.0.0",
@@ -132,6 +174,10 @@ func TestOperatorsExample(t *testing.T) {
 	if out := c.apply(t, example, vars...); !strings.Contains(out, "carriers = 1") || !strings.Contains(out, `"ims" = "INSTANTIATED"`) {
 		t.Errorf("the outputs of the example are\n%s", out)
 	}
+	ims := c.id(t, example, "vnf_instance", "ims")
+	c.plan(t, "data-sources/vnf_instance", "instance_id="+ims)
+	c.plan(t, "data-sources/vnf_operations", "instance_id="+ims)
+	c.plan(t, "data-sources/vnf_instances")
 	if out := c.apply(t, example, append(vars, "capacity=2")...); !strings.Contains(out, "carriers = 3") {
 		t.Errorf("the outputs after the scale are\n%s", out)
 	}
