@@ -21,7 +21,7 @@ import (
 )
 
 // runLimit bounds one run of terraform, far above what a busy machine needs.
-const runLimit = 4 * time.Minute
+const runLimit = 10 * time.Minute
 
 // module is a root module in a directory of its own.
 type module struct {
