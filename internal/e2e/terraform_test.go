@@ -34,6 +34,10 @@ type module struct {
 	home, tmp string
 	// isolation names the namespaces of its own in which terraform runs, see isolate.
 	isolation uintptr
+	// user is the one as whom terraform runs, 0 for that of the test.
+	user uint32
+	// secret is the value of the configuration's variable "secret", unless it is empty.
+	secret string
 }
 
 func newModule(t testing.TB, built tools) *module {
@@ -102,8 +106,11 @@ func (m *module) start(args ...string) *running {
 	r := &running{m: m, args: args, done: make(chan struct{}), cancel: cancel}
 	r.cmd = exec.CommandContext(ctx, m.tools.terraform, append(args[:1:1], append([]string{"-no-color"}, args[1:]...)...)...) //nolint:gosec // terraform itself
 	r.cmd.Dir, r.cmd.Env = m.dir, m.env
+	if m.secret != "" {
+		r.cmd.Env = append(slices.Clone(m.env), "TF_VAR_secret="+m.secret)
+	}
 	r.cmd.Stdout, r.cmd.Stderr = &r.output, &r.output
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: m.credential()}
 	isolate(r.cmd.SysProcAttr, m.isolation)
 	// A provider that outlives a killed terraform must not keep the pipe open.
 	r.cmd.WaitDelay = 10 * time.Second
