@@ -52,9 +52,9 @@ type testEnv struct {
 	further []*targetCluster
 	gateway *gateway
 	// store is the local one, remote one that outlives the runner, used instead unless nil. records is a handle of either.
-	store     acctest.Store
-	remote    *remoteStore
-	records   store.Store
+	store   acctest.Store
+	remote  *remoteStore
+	records store.Store
 	// forgetful says that no store outlives the runner. perRun are then the entries of the provider's argument vims, which may use
 	// var.secret.
 	forgetful bool

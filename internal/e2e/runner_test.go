@@ -29,11 +29,11 @@ func newUser() uint32 {
 }
 
 // next returns a runner that follows another one: a directory, a HOME, a TMPDIR and, where the other one has one, a user of its own, and
-// nothing of the other one but the files that a pipeline hands over and the secret that it gives to each run.
+// nothing of the other one but the files that a pipeline hands over and the variables that it gives to each run.
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
-	n.isolation, n.secret = m.isolation, m.secret
+	n.isolation, n.secret, n.variables = m.isolation, m.secret, m.variables
 	if m.user != 0 {
 		n.user = newUser()
 	}
