@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -29,6 +30,8 @@ type openStackEnv struct {
 	cloud  labtest.OpenStackEnv
 	user   labtest.OpenStackUser
 	client *openstack.Client
+	// name is that of the instance, source a copy of its package.
+	name, source string
 	// authURL leads to Keystone by a way that can be shut.
 	authURL string
 	shut    atomic.Bool
@@ -40,7 +43,7 @@ type openStackEnv struct {
 func newOpenStackEnv(t *testing.T) *openStackEnv {
 	t.Helper()
 	cloud := labtest.OpenStackStacks(t)
-	env := &openStackEnv{testEnv: newEnv(t), cloud: cloud, user: cloud.NewProject(t)}
+	env := &openStackEnv{testEnv: newEnv(t), cloud: cloud, user: cloud.NewProject(t), name: "fw", source: acctest.CopyPackage(t, "firewall")}
 	target, err := url.Parse(cloud.AuthURL)
 	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{
@@ -74,19 +77,31 @@ func (env *openStackEnv) connection(authURL string) vnfm.OpenStackConnection {
 	}
 }
 
-// arguments are those of the connection, on one line.
-func (env *openStackEnv) arguments() string {
-	return fmt.Sprintf("openstack = { auth_url = %q, region = %q, username = %q, password = %q, project_name = %q, user_domain_name = %[6]q, project_domain_name = %[6]q }",
-		env.authURL, env.cloud.Region, env.user.Name, env.user.Password, env.user.Project, env.cloud.Domain)
+// arguments are those of the connection, with an expression for the password.
+func (env *openStackEnv) arguments(password string) string {
+	return fmt.Sprintf("openstack = { auth_url = %q, region = %q, username = %q, password = %s, project_name = %q, user_domain_name = %[6]q, project_domain_name = %[6]q }",
+		env.authURL, env.cloud.Region, env.user.Name, password, env.user.Project, env.cloud.Domain)
 }
 
-// vim is the vnf_vim, without a connection where one comes with each run.
+// vim is the vnf_vim, without a connection where that comes with each run.
 func (env *openStackEnv) vim() string {
-	connection := env.arguments()
-	if env.perRun != "" {
-		connection = ""
+	connection := ""
+	if !env.forgetful {
+		connection = env.arguments(strconv.Quote(env.user.Password))
 	}
 	return fmt.Sprintf("\nresource \"vnf_vim\" \"test\" {\n  name = \"cloud\"\n  %s\n}\n", connection)
+}
+
+// useRunners gives the environment a store, or none that lasts: the connection of the cloud comes with each run then. Each runner is a
+// user of its own.
+func (env *openStackEnv) useRunners(t *testing.T, name string) {
+	t.Helper()
+	env.useRemote(t, name)
+	if env.forgetful {
+		env.secret = env.user.Password
+		env.perRun = "cloud = { " + env.arguments("var.secret") + " }"
+	}
+	env.ownUsers(t, env.source)
 }
 
 // level configures the firewall at a scale level.
@@ -98,7 +113,7 @@ func (env *openStackEnv) level(level int) {
 // firewall are the parts of a configuration of the firewall at a scale level.
 func (env *openStackEnv) firewall(level int, arguments ...string) []string {
 	env.Helper()
-	return []string{env.provider(), env.vim(), pkg(acctest.ExamplePackage(env, "firewall")), fmt.Sprintf(`
+	return []string{env.provider(), env.vim(), pkg(env.source), fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name         = "fw"
   vim_id       = vnf_vim.test.id
@@ -129,22 +144,16 @@ func (env *openStackEnv) another(level int) result {
 	return other.run("apply", "-auto-approve", "-refresh=false")
 }
 
-// stack is the one of the instance that the store knows; nil when there is none.
+// stack is the one of the instance; nil when there is none.
 func (env *openStackEnv) stack() *openstack.Stack {
 	env.Helper()
-	records := env.list(store.KindInstance)
-	if len(records) == 0 {
+	stacks, err := env.client.StacksTagged(env.Context(), "vnf-instance:"+env.name)
+	require.NoError(env, err)
+	if len(stacks) == 0 {
 		return nil
 	}
-	return env.stackOf(records[0].ID)
-}
-
-// stackOf is the stack of an instance; nil when there is none.
-func (env *openStackEnv) stackOf(id string) *openstack.Stack {
-	env.Helper()
-	stack, err := env.client.FindStack(env.Context(), "vnf-"+id)
-	require.NoError(env, err)
-	return stack
+	require.Len(env, stacks, 1)
+	return &stacks[0]
 }
 
 // runDuring starts terraform, and acts once Heat is at work on the stack.
@@ -182,21 +191,10 @@ func (env *openStackEnv) revoke() {
 	}
 }
 
-// handOver plans on this runner, and goes on with another one, which gets the plan.
-func (env *openStackEnv) handOver(args ...string) {
+// expectGone checks that project and store hold nothing any more.
+func (env *openStackEnv) expectGone() {
 	env.Helper()
-	env.expectExit(2, append([]string{"plan", "-detailed-exitcode", "-out=plan"}, args...)...)
-	from := env.dir
-	env.moveOn()
-	env.take(from, "plan")
-}
-
-// expectGone checks that project and store hold nothing of the instance of an id.
-func (env *openStackEnv) expectGone(id string) {
-	env.Helper()
-	if stack := env.stackOf(id); stack != nil {
-		env.Errorf("stack %s is %s", stack.Name, stack.Status)
-	}
+	require.Nil(env, env.stack())
 	servers, err := env.client.Servers(env.Context())
 	require.NoError(env, err)
 	require.Empty(env, servers)
@@ -222,6 +220,12 @@ func killProvider(r *running) {
 func (env *openStackEnv) expectServers(count int) {
 	env.Helper()
 	env.expectEmptyPlan()
+	env.expectActive(count)
+}
+
+// expectActive checks that the project has so many servers, all of them ACTIVE.
+func (env *openStackEnv) expectActive(count int) {
+	env.Helper()
 	servers, err := env.client.Servers(env.Context())
 	require.NoError(env, err)
 	for _, s := range servers {
@@ -234,6 +238,20 @@ func (env *openStackEnv) expectServers(count int) {
 	}
 }
 
+// serversOf are the servers of a VDU.
+func (env *openStackEnv) serversOf(vdu string) []*openstack.Server {
+	env.Helper()
+	servers, err := env.client.Servers(env.Context())
+	require.NoError(env, err)
+	var out []*openstack.Server
+	for _, s := range servers {
+		if strings.Contains(s.Name, "-"+vdu+"-") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
 // from it for 20 seconds with another process beside it, revokes its token, and ends the
 // engine of Heat in the middle: the operation is resumed on the same stack. Each step is that of a
@@ -241,7 +259,7 @@ func (env *openStackEnv) expectServers(count int) {
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	env := newOpenStackEnv(t)
-	env.useRemote(t, "postgres")
+	env.useRunners(t, "postgres")
 	env.level(0)
 	if r := env.runDuring(killProvider, "apply", "-auto-approve"); r.code == 0 {
 		t.Error("the creation was not killed")
@@ -280,7 +298,8 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	env.expectServers(4)
 
 	env.level(1)
-	env.handOver()
+	env.expectExit(2, "plan", "-detailed-exitcode", "-out=plan")
+	env.moveOn("plan")
 	before := int32(0)
 	r = env.runDuring(func(*running) {
 		before = env.logins.Load()
@@ -302,11 +321,10 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 		t.Errorf("the stack %v became %v", stack, now)
 	}
 
-	id := env.resource(address).text("id")
 	if r := env.runDuring(killProvider, "destroy", "-auto-approve"); r.code == 0 {
 		t.Error("the end was not killed")
 	}
 	env.moveOn()
 	env.destroy()
-	env.expectGone(id)
+	env.expectGone()
 }

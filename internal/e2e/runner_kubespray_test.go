@@ -1,15 +1,14 @@
 package e2e_test
 
 import (
+	"cmp"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -23,25 +22,27 @@ type kubesprayEnv struct {
 	*openStackEnv
 	ansible *labtest.Shell
 	spray   kubespraytest.Host
-	// stored says that the store outlives a runner, and with it the VIM that the cluster is.
-	stored bool
+	// vimID is the id of the VIM that the cluster is.
+	vimID string
 }
 
-func newKubesprayEnv(t *testing.T, name string) *kubesprayEnv {
+func newKubesprayEnv(t *testing.T, store string) *kubesprayEnv {
 	t.Helper()
-	env := &kubesprayEnv{openStackEnv: newOpenStackEnv(t), stored: name != "none"}
+	env := &kubesprayEnv{openStackEnv: newOpenStackEnv(t)}
+	env.name, env.source = "edge", acctest.CopyPackage(t, "kubernetes-cluster")
 	env.cloud = labtest.OpenStackSystems(t, labtest.OpenStackAnsible, labtest.OpenStackDocker)
 	env.ansible = env.cloud.NewServer(t, "ansible", labtest.OpenStackAnsibleImage, "net0")
 	env.spray = kubespraytest.Install(t, env.ansible)
-	env.useRunners(t, name)
+	env.useRunners(t, store)
 	return env
 }
 
-// workers configures a cluster of one master, and of so many workers besides the first.
-func (env *kubesprayEnv) workers(level int) {
+// cluster configures a cluster of one master, and of so many workers beside the first. Where a store outlives the runners, the VIM that
+// the cluster is must answer.
+func (env *kubesprayEnv) cluster(level int) {
 	env.Helper()
 	vim := ""
-	if env.stored {
+	if !env.forgetful {
 		vim = `
 data "vnf_vim" "edge" {
   id = vnf_instance.test.registered_vim_id
@@ -55,7 +56,7 @@ data "vnf_vim" "edge" {
 `
 	}
 	image := env.cloud.Images[labtest.OpenStackDockerImage]
-	env.write(env.provider(), env.vim(), pkg(acctest.ExamplePackage(env, "kubernetes-cluster")), fmt.Sprintf(`
+	env.write(env.provider(), env.vim(), pkg(env.source), fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name         = "edge"
   vim_id       = vnf_vim.test.id
@@ -92,97 +93,73 @@ resource "vnf_instance" "test" {
 `, level, env.cloud.Networks["net0"], image, env.ansible.Address, kubespraytest.Root, inventoryRoot), vim)
 }
 
-// expectNodes checks that the servers are the nodes of the cluster, each once, that the master and so many workers are there, and
-// that kubespray has installed one cluster and has added workers one time for each that came later.
-func (env *kubesprayEnv) expectNodes(workers int) {
+// nodes checks that the servers are the nodes of the cluster, each once: the master and so many workers. Kubespray has installed one
+// cluster, and has added those that came later.
+func (env *kubesprayEnv) nodes(workers int) {
 	env.Helper()
-	servers, err := env.client.Servers(env.Context())
-	require.NoError(env, err)
-	var want []string
-	master := ""
-	for _, s := range servers {
-		for _, addresses := range s.Addresses {
-			switch {
-			case strings.Contains(s.Name, "masterNode"):
-				master = addresses[0].Address
-				want = append(want, master)
-			case strings.Contains(s.Name, "workerNode"):
-				want = append(want, addresses[0].Address)
-			}
-		}
+	master := addressOf(env.serversOf("masterNode")[0])
+	want := []string{master}
+	for _, s := range env.serversOf("workerNode") {
+		want = append(want, addressOf(s))
 	}
 	require.Len(env, want, workers+1)
-	shell := labtest.Login(env, master)
-	nodes := strings.Fields(shell.Root(env, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o 'jsonpath={.items[*].status.addresses[?(@.type==\"InternalIP\")].address}'"))
-	require.ElementsMatch(env, want, nodes)
+	got := labtest.Login(env, master).Root(env, "lab-kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes -o 'jsonpath={.items[*].status.addresses[?(@.type==\"InternalIP\")].address}'")
+	require.ElementsMatch(env, want, strings.Fields(got))
 	runs := map[string]int{}
 	for _, call := range env.spray.Calls(env) {
 		runs[call.Playbook]++
 	}
 	require.Equal(env, 1, runs["cluster.yml"], "a cluster that lives was installed again: %v", runs)
-	require.Equal(env, workers-1, runs["scale.yml"], "%v", runs)
+	require.Equal(env, workers-1, runs["scale.yml"], "the playbooks ran %v", runs)
+	vimID := env.resource(address).text("registered_vim_id")
+	require.NotEmpty(env, vimID)
+	require.Equal(env, cmp.Or(env.vimID, vimID), vimID)
+	env.vimID = vimID
 }
 
-// expectVIM checks that the store of this runner has the cluster as the VIM of an id.
-func (env *kubesprayEnv) expectVIM(id string) {
-	env.Helper()
-	require.NotEmpty(env, id)
-	require.Equal(env, id, env.resource(address).text("registered_vim_id"))
-	require.True(env, slices.ContainsFunc(env.list(store.KindVIM), func(r store.Record) bool { return r.ID == id }), "the store has no VIM %s", id)
+func addressOf(s *openstack.Server) string {
+	for _, all := range s.Addresses {
+		return all[0].Address
+	}
+	return ""
 }
 
-// TestAccRunners_kubespray leads a cluster of servers by kubespray through its life, each step on a new runner. Without a store that
-// lasts a destroy lacks the passwords of the servers, says so before anything goes, and succeeds after an apply on the same runner.
-// It takes minutes and runs only with VNF_RUNNERS=all.
+// TestAccRunners_kubespray leads a cluster of servers by kubespray through its life.
 func TestAccRunners_kubespray(t *testing.T) {
 	t.Parallel()
-	if os.Getenv(envRunners) != "all" {
-		t.Skip("a cluster by kubespray on runners takes minutes: set VNF_RUNNERS=all")
-	}
-	for _, name := range runnerStores() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := newKubesprayEnv(t, name)
-			env.workers(0)
-			env.applyOnNext()
-			id, vim, small := env.resource(address).text("id"), env.resource(address).text("registered_vim_id"), env.servers()
-			env.expectVIM(vim)
-			env.expectNodes(1)
-			env.nextRunner()
-			env.expectEmptyPlan()
-
-			env.nextRunner()
-			env.workers(1)
-			env.applyOnNext()
-			env.expectKept(small)
-			env.expectVIM(vim)
-			env.expectNodes(2)
-			env.nextRunner()
-			env.expectEmptyPlan()
-			env.expectNodes(2)
-			require.Equal(t, id, env.resource(address).text("id"))
-
-			env.nextRunner()
-			if env.stored {
-				env.applyOnNext("-destroy")
-			} else {
-				env.destroyAfterApply()
-			}
-			env.expectGone(id)
-			require.Empty(t, strings.TrimSpace(env.ansible.Root(t, "ls -A %s", inventoryRoot)))
-		})
-	}
+	eachStore(t, func(t *testing.T, store string) *life {
+		t.Helper()
+		env := newKubesprayEnv(t, store)
+		l := &life{
+			env: env.testEnv, address: address,
+			made:    func() { env.cluster(0) },
+			changed: func() { env.cluster(1) },
+			drift:   func() { env.lose("externalLB") },
+			parts:   env.parts,
+			settled: func(changed bool) { env.nodes(map[bool]int{false: 1, true: 2}[changed]) },
+			gone: func() {
+				env.expectGone()
+				require.Empty(t, strings.TrimSpace(env.ansible.Root(t, "ls -A %s", inventoryRoot)))
+			},
+		}
+		if env.forgetful {
+			l.destroyed = func() { env.destroyAfterApply(l) }
+		}
+		return l
+	})
 }
 
-// destroyAfterApply destroys where no store lasts: nothing goes as long as the passwords are missing, which an apply gives.
-func (env *kubesprayEnv) destroyAfterApply() {
+// destroyAfterApply destroys where no store lasts: as long as the passwords of the servers are missing nothing goes, and an apply gives
+// them to the destroy that follows on the same runner.
+func (env *kubesprayEnv) destroyAfterApply(l *life) {
 	env.Helper()
-	all := env.servers()
+	all := env.parts()
 	env.expectOutput(env.expectExit(1, "destroy", "-auto-approve"), "nothing was removed", "run terraform apply once, which takes these parameters from the configuration, then destroy")
-	require.Equal(env, all, env.servers())
-	env.expectNodes(2)
-	env.nextRunner()
+	require.Equal(env, all, env.parts())
+	env.nodes(2)
+	l.moveOn()
 	env.expectOutput(env.apply(), "0 added, 0 changed, 0 destroyed")
-	env.expectNodes(2)
+	require.Equal(env, all, env.parts())
+	env.nodes(2)
 	env.destroy()
 }

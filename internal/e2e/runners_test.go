@@ -19,6 +19,9 @@ var runnerStoresOf = map[string][]string{
 	"TestAccRunners_core5g":          {"kubernetes", "postgres"},
 	"TestAccRunners_workloadCluster": {noStore},
 	"TestAccRunners_registry":        {"kubernetes"},
+	// TestAccOpenStack_interrupted has runners.
+	"TestAccRunners_openStack": {},
+	"TestAccRunners_kubespray": {},
 }
 
 // runnerStores are the stores with which the life of a test runs.
@@ -56,6 +59,9 @@ type life struct {
 	// settled checks the object after it was made and after it was changed, gone that nothing of it is left.
 	settled func(changed bool)
 	gone    func()
+	// destroyed destroys on the runner that comes last, after a failure where one is to be expected; nil is a plan there and its apply on
+	// another one.
+	destroyed func()
 	// observe plans in the place of a new runner, unless it is nil.
 	observe func(code int) result
 
@@ -121,9 +127,13 @@ func (l *life) lead() {
 	l.settled(true)
 
 	l.moveOn()
-	env.expectExit(0, "plan", "-destroy", "-out=plan")
-	l.moveOn("plan")
-	env.expectExit(0, "apply", "plan")
+	if l.destroyed != nil {
+		l.destroyed()
+	} else {
+		env.expectExit(0, "plan", "-destroy", "-out=plan")
+		l.moveOn("plan")
+		env.expectExit(0, "apply", "plan")
+	}
 	l.expectNoTrace()
 	l.gone()
 }
