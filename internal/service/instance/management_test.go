@@ -113,12 +113,6 @@ func TestAccInstance_openStackScript(t *testing.T) {
 				Config: config("no", `heal = { trigger = "one" }`),
 				Check:  c.expectOutput(t, "heal_end PrivateRegistryVDU edge", "cat /root/hooks"),
 			},
-			{
-				// The record is lost. A plan without a change gives it the write-only parameters, which the destroy needs.
-				PreConfig: func() { c.store.Clear(t) },
-				Config:    config("no", `heal = { trigger = "one" }`),
-				PlanOnly:  true,
-			},
 		},
 		CheckDestroy: func(*terraform.State) error {
 			data, err := os.ReadFile(c.store.Path)
