@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -62,12 +61,10 @@ func TestAccLostStore(t *testing.T) {
 	require.NoError(t, os.Remove(filepath.Join(env.dir, "terraform.tfstate")))
 	env.write(env.store.Provider(), env.vims(), pkg(source))
 	env.apply()
-	instance := regexp.MustCompile("(?m)^.*deletion_policy.*$").ReplaceAllString(env.instance("test", levels), "")
-	env.write(env.store.Provider(), env.vims(), pkg(source), instance)
+	env.configure(source, levels)
 	env.expectOutput(env.expectExit(1, "import", address, "test/"+env.namespace+"/nobody"), "Unable to Import VNF Instance", "not found")
 	env.expectExit(0, "import", address, "test/"+env.namespace+"/test")
 	env.expectExit(0, "plan", "-detailed-exitcode")
-	env.configure(source, levels)
 	env.apply()
 	env.expectConsistent()
 	require.Equal(t, before[address], env.resource(address).text("id"))

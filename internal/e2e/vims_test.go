@@ -65,13 +65,28 @@ func TestAccPerRun(t *testing.T) {
 	use := func(token string) {
 		env.env = slices.Concat(base, []string{"TF_VAR_token=" + token, "TF_LOG=TRACE", "TF_LOG_PATH=" + log})
 	}
+	const vim = "resource \"vnf_vim\" \"test\" {\n  name = \"test\"\n}\n"
 	configure := func(message string, server *targetCluster) {
-		env.write(perRunProvider(env, server), "resource \"vnf_vim\" \"test\" {\n  name = \"test\"\n}\n", pkg(acctest.ExamplePackage(t, "hello")),
-			env.instance("test", fmt.Sprintf("description = %q", message)))
+		env.write(perRunProvider(env, server), vim, pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", fmt.Sprintf("description = %q", message)))
 	}
 	use(first)
-	configure("one", &env.targetCluster)
+	// A saved plan that creates an instance of what is registered before is applied over another empty store, if Terraform calls VIM and
+	// package in the apply.
+	source := pkg(acctest.ExamplePackage(t, "hello"))
+	env.write(perRunProvider(env, &env.targetCluster), vim, source)
 	env.apply()
+	configure("one", &env.targetCluster)
+	env.expectExit(2, "plan", "-detailed-exitcode", "-out=saved")
+	env.loseStore()
+	env.expectOutput(env.expectExit(1, "apply", "saved"), "Record of VIM", "postcondition to the vnf_vim", "Record of VNF package")
+	conditioned := func(block, status string) string {
+		return strings.TrimRight(block, "}\n") + fmt.Sprintf("\n  lifecycle {\n    postcondition {\n      condition     = self.status == %q\n      error_message = \"It is ${self.status}.\"\n    }\n  }\n}\n", status)
+	}
+	env.write(perRunProvider(env, &env.targetCluster), conditioned(vim, "REACHABLE"), conditioned(source, "ONBOARDED"), env.instance("test", `description = "one"`))
+	env.expectExit(2, "plan", "-detailed-exitcode", "-out=saved")
+	env.loseStore()
+	env.expectExit(0, "apply", "saved")
+	configure("one", &env.targetCluster)
 	id, objects := env.resource("vnf_vim.test").text("id"), env.uids()
 	env.expectEmptyPlan()
 	revoke()

@@ -1,6 +1,9 @@
 package lcm_test
 
 import (
+	"errors"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -112,33 +115,66 @@ func TestAdopt_withoutArguments(t *testing.T) {
 	assert.Empty(t, got.ScaleLevels)
 }
 
-// A destroy over an empty store names the parameters of management drivers that the state does not have, before anything goes.
+// A destroy over an empty store names the parameters of management drivers that the state does not have, before anything goes. An
+// apply takes them from the configuration, or the run brings them, which seals them nowhere and replaces nothing that the state has.
 func TestTerminateWithoutParams(t *testing.T) {
-	w, d, spec := newWorkerEnv(t)
-	i := w.mustInstantiate(t, spec)
-	d.taken()
-	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
-	lost.Engine = lost.open(t)
-	_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+	lose := func(t *testing.T) (lost *env, d *worker, spec vnfm.InstanceSpec, id string) {
+		t.Helper()
+		w, d, spec := newWorkerEnv(t)
+		i := w.mustInstantiate(t, spec)
+		d.taken()
+		lost = &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
+		lost.Engine = lost.open(t)
+		_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
+			Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+		})
+		require.NoError(t, err)
+		_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
+		require.NoError(t, err)
+		known := spec
+		known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation, Ending: true}
+		_, err = lost.RecoverInstance(t.Context(), i.ID, known)
+		require.NoError(t, err)
+		err = lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
+		require.ErrorContains(t, err, "the password is missing")
+		require.ErrorContains(t, err, "run terraform apply once")
+		require.ErrorContains(t, err, `management_params = { "core" = { ... } }`)
+		assert.Empty(t, d.taken())
+		assert.Len(t, w.driver.objects, 2)
+		assert.Empty(t, lost.operations(t, i.ID))
+		return lost, d, spec, i.ID
+	}
+	ended := []string{"TERMINATE terminate_start", "TERMINATE terminate_end"}
+	t.Run("apply", func(t *testing.T) {
+		lost, d, spec, id := lose(t)
+		lost.mustUpdate(t, id, spec)
+		require.NoError(t, lost.Terminate(t.Context(), id, vnfm.TerminateSpec{}))
+		assert.Equal(t, ended, d.taken())
+		assert.Empty(t, lost.driver.objects)
 	})
-	require.NoError(t, err)
-	_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
-	require.NoError(t, err)
-	known := spec
-	known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation, Ending: true}
-	_, err = lost.RecoverInstance(t.Context(), i.ID, known)
-	require.NoError(t, err)
-	err = lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
-	require.ErrorContains(t, err, "the password is missing")
-	require.ErrorContains(t, err, "run terraform apply once")
-	assert.Empty(t, d.taken())
-	assert.Len(t, w.driver.objects, 2)
-	assert.Empty(t, lost.operations(t, i.ID))
-
-	// An apply takes them from the configuration.
-	lost.mustUpdate(t, i.ID, spec)
-	require.NoError(t, lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	assert.Equal(t, []string{"TERMINATE terminate_start", "TERMINATE terminate_end"}, d.taken())
-	assert.Empty(t, w.driver.objects)
+	for _, key := range []string{"name", "id"} {
+		t.Run("run by "+key, func(t *testing.T) {
+			lost, d, _, id := lose(t)
+			given := map[string]any{"site": map[string]any{"username": "nobody", "password": "planted-per-run"}, "other": "ignored"}
+			lost.params = vnfm.RunParams{"else": {"site": map[string]any{"password": "wrong"}}, map[string]string{"name": "core", "id": id}[key]: given}
+			d.fail = func(string) error { return errors.New("no login with planted-per-run") }
+			err := lost.open(t).Terminate(t.Context(), id, vnfm.TerminateSpec{})
+			require.ErrorContains(t, err, "no login with")
+			require.NotContains(t, err.Error(), "planted-per-run")
+			d.fail = nil
+			d.taken()
+			require.NoError(t, lost.open(t).Terminate(t.Context(), id, vnfm.TerminateSpec{}))
+			assert.Equal(t, ended, d.taken())
+			assert.Equal(t, map[string]any{"site": map[string]any{"username": "root", "password": "planted-per-run"}}, d.seen)
+			assert.Empty(t, lost.driver.objects)
+			require.NoError(t, filepath.WalkDir(lost.dir, func(path string, entry os.DirEntry, err error) error {
+				if err != nil || entry.IsDir() {
+					return err
+				}
+				data, err := os.ReadFile(path)
+				assert.NotContains(t, string(data), "planted-per-run", path)
+				return err
+			}))
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -25,6 +26,7 @@ func (e *Engine) arguments(ctx context.Context, i *vnfm.Instance, spec *vnfm.Ins
 		PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID, ScaleLevels: i.ScaleLevels,
 		Connections: i.Connections, Links: i.Links, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, Readiness: i.Readiness, HealTrigger: i.HealTrigger, Rotation: i.Rotation,
+		Arguments: i.Arguments,
 	}}
 	if spec.Heal != nil {
 		// The heal that runs is not asked for again.
@@ -81,6 +83,10 @@ func (e *Engine) readArguments(ctx context.Context, vim *vnfm.VIM, f *vnfm.Found
 			return nil, fmt.Errorf("a part of %s %q is on VIM %q: %w", i.Noun(), i.Name, name, err)
 		}
 		ids[was] = id
+	}
+	for was, id := range ids {
+		// Ids are found nowhere else in a text.
+		i.Arguments = bytes.ReplaceAll(i.Arguments, []byte(was), []byte(id))
 	}
 	for name, c := range i.Connections {
 		if id, ok := ids[c.VIMID]; ok {

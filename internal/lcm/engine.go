@@ -31,6 +31,8 @@ type Config struct {
 	Drivers map[vnfm.VIMType]vnfm.InfraDriver
 	// VIMs are the connections that come with this run.
 	VIMs vnfm.VIMAccesses
+	// Params are the parameters of management drivers that come with this run.
+	Params vnfm.RunParams
 	// Clusters makes workload clusters through Cluster API; nil makes none.
 	Clusters vnfm.ClusterDriver
 	// Management are the management drivers by the name that a VNFD gives.

@@ -253,6 +253,8 @@ type env struct {
 	// cloud, when set, is the driver of OpenStack VIMs.
 	cloud      vnfm.InfraDriver
 	management map[string]vnfm.ManagementDriver
+	// params come with a run.
+	params vnfm.RunParams
 	// vault, when set, keeps the keys.
 	vault seal.Vault
 }
@@ -299,7 +301,7 @@ func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) 
 		Drivers:  drivers,
 		Clusters: w.clusters,
 
-		Management: w.management,
+		Management: w.management, Params: w.params,
 	})
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {

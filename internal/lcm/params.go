@@ -50,6 +50,17 @@ func (e *Engine) splitParams(f *vnfm.Flavour, spec *vnfm.InstanceSpec) {
 	}
 }
 
+// withRunParams completes the parameters of management drivers that a recovered record has, which lack those that were write-only, with
+// what this run brings. What the record has wins. They are sealed in no record.
+func (e *Engine) withRunParams(ctx context.Context, i *vnfm.Instance, recorded map[string]any) map[string]any {
+	given := e.cfg.Params.Find(i.ID, i.Name)
+	if len(given) == 0 {
+		return recorded
+	}
+	vnfm.Conceal(ctx, vnfm.Unshown(vnfm.TextsIn(given), recorded)...)
+	return vnfm.MergeDeep(given, recorded)
+}
+
 // infraLater reports whether something of the parameters of the infra driver is known only
 // later, of a specification whose parameters are parted.
 func infraLater(spec *vnfm.InstanceSpec) bool {

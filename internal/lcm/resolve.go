@@ -138,6 +138,9 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	i.OperationalState = spec.OperationalState
 	i.Connections, i.Links = multivim.PlannedConnections(i, spec), spec.Links
 	i.Readiness = spec.Readiness
+	if len(spec.Arguments) > 0 {
+		i.Arguments = spec.Arguments
+	}
 }
 
 // specOf reads the spec back out of a record.
@@ -146,7 +149,7 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
 		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, Links: i.Links, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
-		OperationalState: i.OperationalState, Readiness: i.Readiness,
+		OperationalState: i.OperationalState, Readiness: i.Readiness, Arguments: i.Arguments,
 	}
 }
 

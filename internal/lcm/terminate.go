@@ -164,6 +164,9 @@ func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.
 		return nil, err
 	}
 	want.Management, want.InfraSecrets = params.management, params.secrets
+	if en.Value.Recovered {
+		want.Management = e.withRunParams(ctx, &en.Value, params.management)
+	}
 	r, problems, err := e.resolve(ctx, want)
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return nil, err
@@ -193,8 +196,9 @@ func (e *Engine) checkRecoveredParams(i *vnfm.Instance, r *resolution, want *vnf
 	problems := e.management().CheckOperation(&o, vnfm.HookCheck{Request: want, Package: r.pkg, Flavour: r.flavour, Counts: r.counts})
 	if err := problems.Err(); err != nil {
 		return fmt.Errorf("the record of %s %q was lost, and a destroy receives Terraform's state alone, which has no additional_params_wo; nothing was removed: %w; "+
-			"run terraform apply once, which takes these parameters from the configuration, then destroy; "+
-			"or apply with termination.type = \"forceful\", with which a destroy goes on without the management drivers", i.Noun(), i.Name, err)
+			"give them as management_params = { %q = { ... } } in the provider block, "+
+			"or run terraform apply once, which takes these parameters from the configuration, then destroy; "+
+			"or apply with termination.type = \"forceful\", with which a destroy goes on without the management drivers", i.Noun(), i.Name, err, i.Name)
 	}
 	return nil
 }

@@ -27,6 +27,8 @@ type model struct {
 	Concurrency types.Int64  `tfsdk:"concurrency"`
 	OnFailure   types.String `tfsdk:"on_failure"`
 	VIMs        types.Map    `tfsdk:"vims"`
+
+	ManagementParams types.Dynamic `tfsdk:"management_params"`
 }
 
 type encryptionModel struct {
@@ -66,7 +68,8 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 					"barbican": barbicanAttribute(),
 				},
 			},
-			"vims": vimsAttribute(),
+			"vims":                   vimsAttribute(),
+			managementParamsArgument: managementParamsAttribute(),
 			"concurrency": schema.Int64Attribute{
 				Optional:            true,
 				MarkdownDescription: "Number of requests that one operation keeps in flight, from 1 to 64. Defaults to `16`.",
@@ -89,6 +92,7 @@ func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConf
 		return
 	}
 	validateVIMs(ctx, m.VIMs, &resp.Diagnostics)
+	readManagementParams(m.ManagementParams, &resp.Diagnostics)
 	if m.Store.IsNull() || m.Store.IsUnknown() {
 		return
 	}

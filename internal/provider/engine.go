@@ -28,12 +28,13 @@ var asOptions = basetypes.ObjectAsOptions{}
 // keyFileName is the file beside the store that holds the key when none is configured.
 const keyFileName = "key.txt"
 
-// settings are what a configuration says that is known but for vims.
+// settings are what a configuration says that is known but for vims and management_params.
 type settings struct {
 	store       storeSettings
 	key         seal.Source
 	concurrency int
 	vims        vnfm.VIMAccesses
+	params      vnfm.RunParams
 }
 
 func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diagnostics) settings {
@@ -53,6 +54,7 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 		readBarbican(ctx, e.Barbican, &s.key, userAgent, diags)
 	}
 	s.vims = readVIMs(ctx, m.VIMs, diags)
+	s.params = readManagementParams(m.ManagementParams, diags)
 	return s
 }
 
@@ -137,6 +139,7 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 		Management:  management(),
 		Concurrency: s.concurrency,
 		VIMs:        s.vims,
+		Params:      s.params,
 		// One run of Terraform starts all its processes of the provider.
 		RunID: strconv.Itoa(os.Getppid()),
 		Progress: func(ctx context.Context, op vnfm.Operation, line string) {

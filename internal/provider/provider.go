@@ -52,10 +52,10 @@ func (p *Provider) Metadata(_ context.Context, _ provider.MetadataRequest, resp 
 // Configure implements provider.Provider. It opens nothing: the store is opened
 // and VIMs are reached at the first use. While a value of the configuration is
 // unknown there is no manager, and plans go on without it; an unknown entry of vims leaves that
-// VIM alone offline.
+// VIM alone offline, and one of management_params is for no plan.
 func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse) {
 	data := &tfutil.ProviderData{Version: p.version}
-	if knownBut(req.Config.Raw, vimsArgument) {
+	if knownBut(req.Config.Raw, vimsArgument, managementParamsArgument) {
 		var m model
 		resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
 		if resp.Diagnostics.HasError() {

@@ -73,8 +73,8 @@ func openstackConnectionAttributes() map[string]schema.Attribute {
 	return attributes
 }
 
-// knownBut reports whether all of a configuration is known but for one argument.
-func knownBut(config tftypes.Value, argument string) bool {
+// knownBut reports whether all of a configuration is known but for some arguments.
+func knownBut(config tftypes.Value, but ...string) bool {
 	if !config.IsKnown() {
 		return false
 	}
@@ -83,7 +83,7 @@ func knownBut(config tftypes.Value, argument string) bool {
 		return false
 	}
 	for name, value := range arguments {
-		if name != argument && !value.IsFullyKnown() {
+		if !slices.Contains(but, name) && !value.IsFullyKnown() {
 			return false
 		}
 	}

@@ -2,6 +2,7 @@ package tfutil
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -18,6 +19,19 @@ type ProviderData struct {
 	Version string
 	// OnFailure is the provider's argument on_failure; empty when it is left out.
 	OnFailure vnfm.OnFailure
+
+	// seen has the ids of the records that a resource of this configuration has brought to this process.
+	seen sync.Map
+}
+
+// See notes that a resource of the configuration has the record of an id, and has seen to it in this process.
+func (p *ProviderData) See(id string) { p.seen.Store(id, true) }
+
+// Seen reports whether See was called with an id. Terraform calls no resource in the apply of a saved plan that the plan neither
+// changes nor has a condition for.
+func (p *ProviderData) Seen(id string) bool {
+	_, ok := p.seen.Load(id)
+	return ok
 }
 
 // DefaultOnFailure is the handling of a failed operation of resources that do not set on_failure.

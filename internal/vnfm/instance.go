@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"encoding/json"
 	"strings"
 	"time"
 )
@@ -70,6 +71,8 @@ type InstanceSpec struct {
 	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
+	// Arguments are the arguments as the user has written them, as JSON without secrets; empty when they are not known.
+	Arguments json.RawMessage
 	// Known is what Terraform's state says of an instance; a record that the store has lost is written again from it.
 	Known KnownState
 }
@@ -210,6 +213,8 @@ type Instance struct {
 	RegisteredVIMID string `json:"registered_vim_id,omitempty"`
 	// Inventory lists what the driver made, for pruning and termination.
 	Inventory []InventoryItem `json:"inventory,omitempty"`
+	// Arguments are those of the InstanceSpec, for an import. The manager does not read them.
+	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Acknowledged is set once a Read has seen the instance: Terraform's state
 	// holds its id, so a later Create under the same name is somebody else's.
 	Acknowledged bool      `json:"acknowledged"`

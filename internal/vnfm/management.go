@@ -116,6 +116,18 @@ func (c *HookCall) Once(ctx context.Context, step string, do func(ctx context.Co
 	return c.Recorder.SetNote(ctx, key, "done")
 }
 
+// RunParams are parameters of management drivers that come with one run and are in no record, by the id or the name of an
+// instance. They are a secret as a whole.
+type RunParams map[string]map[string]any
+
+// Find returns those of an instance, by its id or else its name; nil when there are none.
+func (p RunParams) Find(id, name string) map[string]any {
+	if found, ok := p[id]; ok && id != "" {
+		return found
+	}
+	return p[name]
+}
+
 // VIMRegistry registers VIMs, as Manager does.
 type VIMRegistry interface {
 	RegisterVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)

@@ -25,6 +25,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	spec.Arguments = r.arguments(ctx, req.Plan.Raw)
 	m := P(&plan)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Create, r.config.CreateLimit, &resp.Diagnostics)
 	defer cancel()
@@ -128,8 +129,8 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	m, before := P(&plan), P(&state)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
-	spec.Known = r.known(before)
-	if err := r.ensureAll(ctx, before, req.Private, &resp.Diagnostics); err != nil {
+	spec.Known, spec.Arguments = r.known(before), r.arguments(ctx, req.Plan.Raw)
+	if err := r.ensureAll(ctx, before, req.State, req.Private, &resp.Diagnostics); err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Update", r.config.titled(spec.Name), err, path.Empty())
 		return
 	}
@@ -181,7 +182,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
 	if isMissing(err, id) {
 		// A destroy needs the record, and not what is looked at to refresh it.
-		if _, recoverErr := r.recover(ctx, P(&state), true); recoverErr != nil {
+		if _, recoverErr := r.recover(ctx, P(&state), req.State, true); recoverErr != nil {
 			err = errors.Join(err, recoverErr)
 		} else {
 			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)

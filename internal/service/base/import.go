@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 
@@ -37,24 +38,26 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if err := r.importInto(ctx, manager, &state, req.ID); err != nil {
+	kept, err := r.importInto(ctx, manager, &state, req.ID)
+	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(r.restoreArguments(ctx, kept, &resp.State)...)
 }
 
-// importInto finds what a text names, in the store or else on its VIM, and fills the state.
-func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string) error {
+// importInto finds what a text names, in the store or else on its VIM, and fills the state. It returns the arguments that were kept.
+func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string) (json.RawMessage, error) {
 	place, ok := vnfm.ParseInstancePlace(text)
 	if !ok {
-		return fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.InstancePlaceFormat)
+		return nil, fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.InstancePlaceFormat)
 	}
 	vimID := place.VIM
 	if place.VIM != "" {
 		vim, err := vimNamed(ctx, manager, place.VIM)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		vimID = vim.ID
 		if place.Namespace == "" {
@@ -67,14 +70,14 @@ func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Ma
 		instance, err = manager.AdoptInstance(ctx, place)
 		adopter, adopts := any(state).(Adopter)
 		if errors.Is(err, vnfm.ErrNotFound) && adopts && place.ID == "" {
-			return adopter.Adopt(ctx, manager, vimID, place.Namespace, place.Name)
+			return nil, adopter.Adopt(ctx, manager, vimID, place.Namespace, place.Name)
 		}
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	state.Common().ID = types.StringValue(instance.ID)
-	return nil
+	return instance.Arguments, nil
 }
 
 // vimNamed is the VIM with an id or a name.

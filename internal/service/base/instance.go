@@ -116,5 +116,5 @@ func (r *InstanceResource[M, P]) Configure(_ context.Context, req resource.Confi
 // Schema implements resource.Resource.
 func (r *InstanceResource[M, P]) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = r.config.Schema(ctx)
-	resp.Schema.Attributes = tfutil.Merged(resp.Schema.Attributes, r.config.attributes())
+	resp.Schema.Attributes = r.config.allAttributes(ctx)
 }

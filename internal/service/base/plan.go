@@ -92,13 +92,16 @@ func idOf[M any, P Model[M]](state *M) string {
 }
 
 // preview fills the planned objects and counts of the instance. A missing VIM or package is
-// registered by the same apply.
+// registered by the same apply, if this process has met its resource.
 func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) && r.readPackage(ctx, private, err, diags) {
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {
+		if id == "" {
+			r.refuseLost(ctx, err, spec, diags)
+		}
 		return
 	}
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -30,7 +31,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	instance := r.refresh(ctx, &state, req.Private, &resp.Diagnostics)
+	instance := r.refresh(ctx, &state, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -42,12 +43,12 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 }
 
 // refresh reads record and VIM into the state. It returns the record, nil when there is none.
-func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) *vnfm.Instance {
+func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) *vnfm.Instance {
 	common := state.Common()
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
 	if isMissing(err, id) {
-		recovered, recoverErr := r.recoverAll(ctx, state, private, diags)
+		recovered, recoverErr := r.recoverAll(ctx, state, from, private, diags)
 		if recoverErr != nil {
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))
 			diags.AddWarning(fmt.Sprintf("Record of %s Is Missing", r.config.titled(common.Name.ValueString())),

@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -45,29 +47,29 @@ func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 }
 
 // recover writes the record of an instance again that the store has lost. Ending says that only a termination follows.
-func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, ending bool) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, from tfsdk.State, ending bool) (*vnfm.Instance, error) {
 	var diags diag.Diagnostics
 	spec, known := state.Spec(ctx, (*M)(state), &diags)
 	if diags.HasError() || !known {
 		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
 	}
-	spec.Known = r.known(state)
+	spec.Known, spec.Arguments = r.known(state), r.arguments(ctx, from.Raw)
 	spec.Known.Ending = ending
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
 
 // recoverAll writes the record of an instance again, and before it that of its package.
-func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
+func (r *InstanceResource[M, P]) recoverAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) (*vnfm.Instance, error) {
 	if err := r.ensurePackage(ctx, private, diags); err != nil {
 		return nil, err
 	}
-	return r.recover(ctx, state, false)
+	return r.recover(ctx, state, from, false)
 }
 
 // ensureAll writes the records again that an update needs and that the store has lost since the plan: those of the VIMs, of the
 // package, and of the instance as the state says that it is. Where the instance cannot be recovered so, the update does it from what
 // is planned.
-func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private privateState, diags *diag.Diagnostics) error {
+func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tfsdk.State, private privateState, diags *diag.Diagnostics) error {
 	if err := r.ensureVIMs(ctx, private, diags); err != nil {
 		return err
 	}
@@ -77,7 +79,7 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, private
 		return nil
 	}
 	// What stands in the way meets the update too, which has more arguments than the state.
-	_, _ = r.recoverAll(ctx, state, private, diags)
+	_, _ = r.recoverAll(ctx, state, from, private, diags)
 	return nil
 }
 
@@ -91,5 +93,26 @@ func (r *InstanceResource[M, P]) rememberParams(ctx context.Context, id string, 
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		diags.AddWarning(fmt.Sprintf("Parameters of %s Were Not Recorded", r.config.titled(spec.Name)),
 			tfutil.ErrorDetail(err)+"\n\nThe store had lost the record, and a destroy needs these parameters. Correct the cause and apply again before you destroy.")
+	}
+}
+
+// refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
+// plans that name them by ids, and the apply of a saved plan over a store that was lost since.
+func (r *InstanceResource[M, P]) refuseLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	_, vimErr := r.data.Manager.VIM(ctx, spec.VIMID)
+	for _, each := range []struct {
+		err                          error
+		id, attribute, object, owner string
+	}{
+		{vimErr, spec.VIMID, r.config.VIMAttribute, "VIM", "vnf_vim"}, {err, spec.PackageID, "package_id", "VNF package", "vnf_package"},
+	} {
+		if each.id == "" || !isMissing(each.err, each.id) || r.data.Seen(each.id) {
+			continue
+		}
+		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),
+			fmt.Sprintf("The store of this provider configuration has no record of %s %q, and nothing in this run writes it again.\n\n"+
+				"If another configuration has its %s, apply that one first. If a saved plan is applied over a store that was lost since, plan and apply in one run. "+
+				"Or add a postcondition to the %[3]s, such as one on its status: Terraform applies a saved plan without calling resources that have neither changes nor conditions.",
+				each.object, each.id, each.owner))
 	}
 }

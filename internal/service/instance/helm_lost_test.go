@@ -18,11 +18,14 @@ import (
 // clearStore empties the store.
 func (env *testEnv) clearStore() { loseRecords(env, env.store) }
 
-// loseRecords empties a store.
-func loseRecords(t testing.TB, from acctest.Store) {
+// loseRecords removes the records of some kinds from a store, of all when none is named.
+func loseRecords(t testing.TB, from acctest.Store, kinds ...store.Kind) {
 	t.Helper()
 	s := from.Records(t)
-	for _, kind := range []store.Kind{store.KindInstance, store.KindPackage, store.KindVIM, store.KindOperation} {
+	if len(kinds) == 0 {
+		kinds = []store.Kind{store.KindInstance, store.KindPackage, store.KindVIM, store.KindOperation}
+	}
+	for _, kind := range kinds {
 		records, err := s.List(t.Context(), store.Query{Kind: kind})
 		require.NoError(t, err)
 		for _, r := range records {

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
@@ -103,7 +104,7 @@ func TestAccInstance_openStackRollback(t *testing.T) {
 }
 
 // TestAccInstance_openStackImages has packages that bring the image of their servers: it is
-// in Glance once for two instances, and goes with the last one.
+// in Glance once for two instances, and goes with the last one. An import finds it by its stack.
 func TestAccInstance_openStackImages(t *testing.T) {
 	c := newCloud(t)
 	dir := acctest.CopyPackage(t, "firewall")
@@ -137,6 +138,16 @@ func TestAccInstance_openStackImages(t *testing.T) {
 				Config: first + "data \"vnf_instance\" \"named\" {\n  vim_id = vnf_vim.test.id\n  name   = \"fw\"\n}\n",
 				Check:  resource.ComposeTestCheckFunc(images(1), resource.TestCheckResourceAttrPair("data.vnf_instance.named", "id", "vnf_instance.test", "id")),
 			},
+			{
+				// The stack of an instance that the store does not know tells all of its arguments.
+				PreConfig:    func() { loseRecords(t, c.store, store.KindInstance, store.KindOperation) },
+				ResourceName: address, ImportState: true,
+				ImportStateIdFunc: func(s *terraform.State) (string, error) {
+					return "cloud/vnf-" + s.RootModule().Resources[address].Primary.ID, nil
+				},
+				ImportStateVerify: true, ImportStateVerifyIgnore: []string{"generation"},
+			},
+			{Config: first, PlanOnly: true},
 		},
 	})
 }

@@ -96,13 +96,14 @@ func nothingLeft(t *testing.T, host *labtest.Shell) {
 }
 
 // A registry is installed on a host, whose disks are too small first, serves, is changed in
-// place, repaired, imported and removed.
+// place, repaired, imported, also into a store that does not know it, and removed.
 func TestAccPrivateRegistry_host(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	host := lab.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
-	store := acctest.NewStore(t)
+	store, other := acctest.NewStore(t), acctest.NewStore(t)
+	var running string
 	image := fmt.Sprintf("image_path = %q", lab.RegistryArchive)
 	cert, key := certificate(t, host.Address)
 	secured := fmt.Sprintf("port = 5001\n  users_wo = { planter = \"planted-password\" }\n  users_wo_version = 1\n  tls = {\n    certificate = <<-EOT\n%s\nEOT\n    key_wo = <<-EOT\n%s\nEOT\n    key_wo_version = 1\n  }", cert, key)
@@ -195,6 +196,23 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				Config:           store.Config(on(host.Address, strings.Replace(login, "version = 1", "version = 3", 1), image)),
 				Check:            answers("", "", http.StatusOK),
 				ConfigPlanChecks: updated,
+			},
+			{Config: store.Provider() + "removed {\n  from = " + registryName + "\n  lifecycle { destroy = false }\n}\n"},
+			{
+				// Neither the state nor this store knows it. An import has no login: the next apply finds it on its host.
+				PreConfig:    func() { running = host.Root(t, "docker ps -q --no-trunc") },
+				Config:       other.Config(on(host.Address, login, image)),
+				ResourceName: registryName, ImportState: true, ImportStateId: host.Address + "/private_registry", ImportStatePersist: true,
+			},
+			{
+				Config:           other.Config(on(host.Address, login, image)),
+				ConfigPlanChecks: updated,
+				Check: resource.ComposeTestCheckFunc(answers("", "", http.StatusOK), func(*terraform.State) error {
+					if now := host.Root(t, "docker ps -q --no-trunc"); now != running || now == "" {
+						return fmt.Errorf("the container was %q and is %q", running, now)
+					}
+					return nil
+				}),
 			},
 		},
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -89,6 +90,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
 		return
 	}
+	r.restore(ctx, &state, req.Config, &resp.Diagnostics)
 	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
 		plan.Type = types.StringUnknown()
@@ -187,13 +189,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	r.Data.See(state.ID.ValueString())
 	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if v == nil {
-		v = r.recover(ctx, &state, &resp.Diagnostics)
+		v = r.recover(ctx, &state, &state, &resp.Diagnostics)
 	}
 	if v == nil {
 		state.Status = types.StringValue(string(vnfm.VIMUnknown))
@@ -212,9 +215,32 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.
-func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
-	spec, found := state.spec(ctx)
+// restore registers a VIM again that the store has lost and that no refresh of this process has looked at, as it is in the apply of a
+// saved plan: an instance that the plan creates needs it.
+func (r *Resource) restore(ctx context.Context, state *resourceModel, config tfsdk.Config, diags *diag.Diagnostics) {
+	id := state.ID.ValueString()
+	if !r.Data.Known() || r.Data.Seen(id) {
+		return
+	}
+	r.Data.See(id)
+	if state.Status.ValueString() == string(vnfm.VIMUnknown) {
+		// The update that is planned does it.
+		return
+	}
+	if _, err := r.Data.Manager.VIM(ctx, id); !errors.Is(err, vnfm.ErrNotFound) {
+		return
+	}
+	from := *state
+	if config.Raw.IsFullyKnown() && config.Get(ctx, &from).HasError() {
+		return
+	}
+	r.recover(ctx, state, &from, diags)
+}
+
+// recover registers a VIM again that the store has lost, when a state or configuration has its credentials. It returns nil when that
+// does not go.
+func (r *Resource) recover(ctx context.Context, state, from *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
+	spec, found := from.spec(ctx)
 	if found.HasError() || !r.canConnect(state, spec) {
 		return nil
 	}

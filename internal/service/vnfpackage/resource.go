@@ -104,6 +104,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	r.Data.See(state.ID.ValueString())
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	p, err := r.read(ctx, state.ID.ValueString(), share)
 	if err == nil && share == "" {
@@ -126,6 +127,23 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.Status = types.StringValue(statusOnboarded)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+}
+
+// restore onboards a package again that the store has lost and that no refresh of this process has looked at, as it is in the apply of a
+// saved plan: an instance that the plan creates needs it.
+func (r *Resource) restore(ctx context.Context, state resourceModel, share string, diags *diag.Diagnostics) {
+	id := state.ID.ValueString()
+	if r.Data.Seen(id) {
+		return
+	}
+	r.Data.See(id)
+	if state.Status.ValueString() != statusOnboarded {
+		// The update that is planned does it.
+		return
+	}
+	if _, err := r.Data.Manager.Package(ctx, id); errors.Is(err, vnfm.ErrNotFound) {
+		r.recover(ctx, &state, share, diags)
+	}
 }
 
 // recover onboards a package again that the store has lost, from the source that the state names. It reports whether that has the same
