@@ -135,13 +135,14 @@ resource "vnf_instance" "test" {
 `, level, strings.Join(arguments, "\n  "), env.cloud.Networks["net_mgmt"], env.cloud.Networks["net0"])}
 }
 
-// another runs terraform apply in a directory of its own with a copy of the state, as
-// somebody does who does not know that another run is on its way, and who does not wait.
-func (env *openStackEnv) another(level int) result {
+// another plans beside this runner, as somebody does who does not know that another run is on its way, and who does not wait. It returns
+// the apply, which Heat may not outrun.
+func (env *openStackEnv) another(level int) func() result {
 	env.Helper()
 	other := env.module.next()
 	other.write(env.firewall(level, `lock_timeout = "0s"`)...)
-	return other.run("apply", "-auto-approve", "-refresh=false")
+	other.expectExit(0, "plan", "-refresh=false", "-out=plan")
+	return func() result { return other.run("apply", "plan") }
 }
 
 // stack is the one of the instance; nil when there is none.
@@ -280,11 +281,12 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	env.expectServers(3)
 
 	env.level(2)
+	apply := env.another(0)
 	var other result
 	r := env.runDuring(func(*running) {
 		env.shut.Store(true)
 		time.AfterFunc(20*time.Second, func() { env.shut.Store(false) })
-		other = env.another(0)
+		other = apply()
 	}, "apply", "-auto-approve")
 	if r.code != 0 {
 		t.Errorf("Keystone was away for 20 s, with another process beside it:\n%s", r.output)
