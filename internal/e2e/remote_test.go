@@ -54,11 +54,13 @@ var remoteStores = map[string]func(t *testing.T, env *testEnv) *remoteStore{
 	},
 	"postgres": func(t *testing.T, _ *testEnv) *remoteStore {
 		t.Helper()
-		conn := pgtest.Start(t).ConnStr("postgres")
-		with := func(conn string) string { return fmt.Sprintf("postgres = { conn_str = %q }", conn) }
-		return &remoteStore{full: with(conn), reading: with(conn + " options='-c default_transaction_read_only=on'"), open: func(t *testing.T) store.Store {
+		server := pgtest.Start(t)
+		with := func(parameters string) string {
+			return fmt.Sprintf("postgres = { conn_str = %q }", server.URL(pgtest.Superuser, pgtest.Password, "postgres", "sslmode=disable"+parameters))
+		}
+		return &remoteStore{full: with(""), reading: with("&options=-c%20default_transaction_read_only%3Don"), open: func(t *testing.T) store.Store {
 			t.Helper()
-			opened, err := postgres.Open(t.Context(), postgres.Config{ConnStr: conn, Release: version})
+			opened, err := postgres.Open(t.Context(), postgres.Config{ConnStr: server.ConnStr("postgres"), Release: version})
 			require.NoError(t, err)
 			return opened
 		}}

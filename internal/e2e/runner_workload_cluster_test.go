@@ -22,10 +22,10 @@ func TestAccRunners_workloadCluster(t *testing.T) {
 		return &life{
 			env: env, address: clusterAddress,
 			made:    func() { env.workloadCluster("1.34.0", 1) },
-			changed: func() { env.workloadCluster("1.34.0", 3) },
-			drift:   func() { env.kubectl("scale", "machinedeployment/edge-workers", "--replicas=2") },
+			changed: func() { env.workloadCluster("1.34.0", 2) },
+			drift:   func() { env.kubectl("delete", "kubeadmconfigtemplates", "--all") },
 			parts:   func() map[string]string { return env.uidsOf(kinds) },
-			settled: func(changed bool) { env.expectMachines("1.34.0", map[bool]int{false: 1, true: 3}[changed]) },
+			settled: func(changed bool) { env.expectMachines("1.34.0", map[bool]int{false: 1, true: 2}[changed]) },
 			gone: func() {
 				require.Empty(t, env.uidsOf(kinds))
 				env.expectNothing()
