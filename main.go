@@ -43,6 +43,6 @@ func serve(ctx context.Context, debug bool) error {
 		return providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{Address: address, Debug: true, ProtocolVersion: 6})
 	}
 	terminated := onTermination(ctx)
-	server := providerserver.NewProtocol6(provider.New(version)())
+	server := provider.NewServer(version)
 	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} })
 }

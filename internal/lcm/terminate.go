@@ -195,10 +195,11 @@ func (e *Engine) checkRecoveredParams(i *vnfm.Instance, r *resolution, want *vnf
 	o := hooks.Operation{Kind: vnfm.OpTerminate, Package: r.pkg, Flavour: r.flavour, Request: *want}
 	problems := e.management().CheckOperation(&o, vnfm.HookCheck{Request: want, Package: r.pkg, Flavour: r.flavour, Counts: r.counts})
 	if err := problems.Err(); err != nil {
-		return fmt.Errorf("the record of %s %q was lost, and a destroy receives Terraform's state alone, which has no additional_params_wo; nothing was removed: %w; "+
+		// Not wrapped: findings about arguments are shown by themselves, without what to do about them here.
+		return fmt.Errorf("the record of %s %q was lost, and a destroy receives Terraform's state alone, which has no additional_params_wo; nothing was removed: %s; "+
 			"give them as management_params = { %q = { ... } } in the provider block, "+
 			"or run terraform apply once, which takes these parameters from the configuration, then destroy; "+
-			"or apply with termination.type = \"forceful\", with which a destroy goes on without the management drivers", i.Noun(), i.Name, err, i.Name)
+			"or apply with termination.type = \"forceful\", with which a destroy goes on without the management drivers", i.Noun(), i.Name, err.Error(), i.Name)
 	}
 	return nil
 }

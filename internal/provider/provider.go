@@ -4,6 +4,7 @@ package provider
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
@@ -36,6 +37,8 @@ var (
 // Provider implements the Terraform provider.
 type Provider struct {
 	version string
+	// data is that of the last configuration.
+	data atomic.Pointer[tfutil.ProviderData]
 }
 
 // New returns a constructor of the provider for providerserver.
@@ -67,6 +70,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 			return
 		}
 	}
+	p.data.Store(data)
 	resp.DataSourceData = data
 	resp.ResourceData = data
 	resp.EphemeralResourceData = data

@@ -1,6 +1,7 @@
 package tfutil
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -20,18 +21,32 @@ type ProviderData struct {
 	// OnFailure is the provider's argument on_failure; empty when it is left out.
 	OnFailure vnfm.OnFailure
 
-	// seen has the ids of the records that a resource of this configuration has brought to this process.
-	seen sync.Map
+	// expected are the ids of the lost records that an update in this plan writes again, and restorers write records again by
+	// their ids.
+	expected, restorers sync.Map
 }
 
-// See notes that a resource of the configuration has the record of an id, and has seen to it in this process.
-func (p *ProviderData) See(id string) { p.seen.Store(id, true) }
+// Expect notes that an update in this plan writes the record of an id again.
+func (p *ProviderData) Expect(id string) { p.expected.Store(id, true) }
 
-// Seen reports whether See was called with an id. Terraform calls no resource in the apply of a saved plan that the plan neither
-// changes nor has a condition for.
-func (p *ProviderData) Seen(id string) bool {
-	_, ok := p.seen.Load(id)
+// Expected reports whether Expect was called with an id.
+func (p *ProviderData) Expected(id string) bool {
+	_, ok := p.expected.Load(id)
 	return ok
+}
+
+// Restorer writes a record again that the store has lost, from the state of its resource.
+type Restorer = func(ctx context.Context, diags *diag.Diagnostics)
+
+// KeepRestorer keeps what writes the record of an id again.
+func (p *ProviderData) KeepRestorer(id string, restore Restorer) { p.restorers.Store(id, restore) }
+
+// Restore has the record of an id written again. Whether that went is for the caller to see in the store.
+func (p *ProviderData) Restore(ctx context.Context, id string, diags *diag.Diagnostics) {
+	kept, _ := p.restorers.Load(id)
+	if restore, ok := kept.(Restorer); ok {
+		restore(ctx, diags)
+	}
 }
 
 // DefaultOnFailure is the handling of a failed operation of resources that do not set on_failure.

@@ -92,10 +92,14 @@ func idOf[M any, P Model[M]](state *M) string {
 }
 
 // preview fills the planned objects and counts of the instance. A missing VIM or package is
-// registered by the same apply, if this process has met its resource.
+// registered by the same apply, if an update of its resource is planned.
 func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) && r.readPackage(ctx, private, err, diags) {
+		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
+	}
+	if errors.Is(err, vnfm.ErrNotFound) && id == "" {
+		r.restoreLost(ctx, err, spec, diags)
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {

@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -83,30 +82,37 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 	return nil
 }
 
-// rememberParams has a record that a refresh has written again take the write-only parameters of the configuration. A plan without
-// changes calls no apply, and a destroy that follows receives the state alone.
-func (r *InstanceResource[M, P]) rememberParams(ctx context.Context, id string, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	if len(spec.SecretParams) == 0 || spec.SecretsLater || len(spec.ParamsLater) > 0 {
-		return
+// lostRecord is a record that a creation needs and that the store does not have.
+type lostRecord struct{ id, attribute, object, owner string }
+
+// lostRecords are those that a creation lacks, given the error of its preview.
+func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spec vnfm.InstanceSpec) []lostRecord {
+	var lost []lostRecord
+	vims := vnfm.Instance{VIMID: spec.VIMID, Connections: spec.Connections, Cluster: spec.Cluster}
+	for _, id := range vims.VIMIDs() {
+		if _, err := r.data.Manager.VIM(ctx, id); id != "" && isMissing(err, id) {
+			lost = append(lost, lostRecord{id, r.config.VIMAttribute, "VIM", "vnf_vim"})
+		}
 	}
-	err := r.data.Manager.RememberParams(ctx, id, spec)
-	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
-		diags.AddWarning(fmt.Sprintf("Parameters of %s Were Not Recorded", r.config.titled(spec.Name)),
-			tfutil.ErrorDetail(err)+"\n\nThe store had lost the record, and a destroy needs these parameters. Correct the cause and apply again before you destroy.")
+	if spec.PackageID != "" && isMissing(err, spec.PackageID) {
+		lost = append(lost, lostRecord{spec.PackageID, "package_id", "VNF package", "vnf_package"})
+	}
+	return lost
+}
+
+// restoreLost writes the records again that a creation lacks and that this process has the states of. In the apply of a saved plan
+// these are the states of resources with conditions, since Terraform calls no others that the plan does not change.
+func (r *InstanceResource[M, P]) restoreLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	for _, each := range r.lostRecords(ctx, err, spec) {
+		r.data.Restore(ctx, each.id, diags)
 	}
 }
 
 // refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
 // plans that name them by ids, and the apply of a saved plan over a store that was lost since.
 func (r *InstanceResource[M, P]) refuseLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	_, vimErr := r.data.Manager.VIM(ctx, spec.VIMID)
-	for _, each := range []struct {
-		err                          error
-		id, attribute, object, owner string
-	}{
-		{vimErr, spec.VIMID, r.config.VIMAttribute, "VIM", "vnf_vim"}, {err, spec.PackageID, "package_id", "VNF package", "vnf_package"},
-	} {
-		if each.id == "" || !isMissing(each.err, each.id) || r.data.Seen(each.id) {
+	for _, each := range r.lostRecords(ctx, err, spec) {
+		if r.data.Expected(each.id) {
 			continue
 		}
 		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),

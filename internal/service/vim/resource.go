@@ -90,7 +90,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
 		return
 	}
-	r.restore(ctx, &state, req.Config, &resp.Diagnostics)
+	if state.Status.ValueString() == string(vnfm.VIMUnknown) && r.Data.Known() {
+		// The update registers it again.
+		r.Data.Expect(state.ID.ValueString())
+	}
 	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
 		plan.Type = types.StringUnknown()
@@ -189,14 +192,13 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	r.Data.See(state.ID.ValueString())
 	v, diags := look(ctx, r.Data.Manager, state.ID.ValueString())
 	resp.Diagnostics.Append(diags...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if v == nil {
-		v = r.recover(ctx, &state, &state, &resp.Diagnostics)
+		v = r.recover(ctx, &state, &resp.Diagnostics)
 	}
 	if v == nil {
 		state.Status = types.StringValue(string(vnfm.VIMUnknown))
@@ -215,32 +217,17 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// restore registers a VIM again that the store has lost and that no refresh of this process has looked at, as it is in the apply of a
-// saved plan: an instance that the plan creates needs it.
-func (r *Resource) restore(ctx context.Context, state *resourceModel, config tfsdk.Config, diags *diag.Diagnostics) {
-	id := state.ID.ValueString()
-	if !r.Data.Known() || r.Data.Seen(id) {
-		return
+// Restore registers the VIM of a state again that the store has lost, if the state or this run has its connection.
+func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
+	var m resourceModel
+	if !state.Get(ctx, &m).HasError() {
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, diags)
 	}
-	r.Data.See(id)
-	if state.Status.ValueString() == string(vnfm.VIMUnknown) {
-		// The update that is planned does it.
-		return
-	}
-	if _, err := r.Data.Manager.VIM(ctx, id); !errors.Is(err, vnfm.ErrNotFound) {
-		return
-	}
-	from := *state
-	if config.Raw.IsFullyKnown() && config.Get(ctx, &from).HasError() {
-		return
-	}
-	r.recover(ctx, state, &from, diags)
 }
 
-// recover registers a VIM again that the store has lost, when a state or configuration has its credentials. It returns nil when that
-// does not go.
-func (r *Resource) recover(ctx context.Context, state, from *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
-	spec, found := from.spec(ctx)
+// recover registers a VIM again that the store has lost, when the state has its credentials. It returns nil when that does not go.
+func (r *Resource) recover(ctx context.Context, state *resourceModel, diags *diag.Diagnostics) *vnfm.VIM {
+	spec, found := state.spec(ctx)
 	if found.HasError() || !r.canConnect(state, spec) {
 		return nil
 	}

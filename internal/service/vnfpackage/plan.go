@@ -11,7 +11,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -28,8 +27,9 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	creating := req.State.Raw.IsNull()
 	if !creating {
 		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-		if !resp.Diagnostics.HasError() {
-			r.restore(ctx, state, base.Share(ctx, req.Private, &resp.Diagnostics), &resp.Diagnostics)
+		if state.Status.ValueString() == statusUnknown {
+			// The update onboards it again.
+			r.Data.Expect(state.ID.ValueString())
 		}
 	}
 	if resp.Diagnostics.HasError() || !plan.known(ctx) {

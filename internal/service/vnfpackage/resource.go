@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -104,7 +105,6 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
-	r.Data.See(state.ID.ValueString())
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	p, err := r.read(ctx, state.ID.ValueString(), share)
 	if err == nil && share == "" {
@@ -129,20 +129,12 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
-// restore onboards a package again that the store has lost and that no refresh of this process has looked at, as it is in the apply of a
-// saved plan: an instance that the plan creates needs it.
-func (r *Resource) restore(ctx context.Context, state resourceModel, share string, diags *diag.Diagnostics) {
-	id := state.ID.ValueString()
-	if r.Data.Seen(id) {
-		return
-	}
-	r.Data.See(id)
-	if state.Status.ValueString() != statusOnboarded {
-		// The update that is planned does it.
-		return
-	}
-	if _, err := r.Data.Manager.Package(ctx, id); errors.Is(err, vnfm.ErrNotFound) {
-		r.recover(ctx, &state, share, diags)
+// Restore onboards the package of a state again that the store has lost, if its source still has the same content. The resource takes
+// its share at the next refresh.
+func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
+	var m resourceModel
+	if !state.Get(ctx, &m).HasError() {
+		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags)
 	}
 }
 
