@@ -52,9 +52,13 @@ type testEnv struct {
 	further []*targetCluster
 	gateway *gateway
 	// store is the local one, remote one that outlives the runner, used instead unless nil. records is a handle of either.
-	store     acctest.Store
-	remote    *remoteStore
-	records   store.Store
+	store   acctest.Store
+	remote  *remoteStore
+	records store.Store
+	// forgetful says that no store outlives the runner. perRun are then the entries of the provider's argument vims, which may use
+	// var.secret.
+	forgetful bool
+	perRun    string
 	namespace string
 	// foreign is set once somebody else has made the namespace.
 	foreign bool
@@ -94,10 +98,14 @@ func (env *testEnv) targets() []*targetCluster {
 	return append([]*targetCluster{&env.targetCluster}, env.further...)
 }
 
-// vims are the vnf_vim of all clusters, reached through the gateway.
+// vims are the vnf_vim of all clusters, reached through the gateway; without a connection where that comes with each run.
 func (env *testEnv) vims() string {
 	var out strings.Builder
 	for _, s := range env.targets() {
+		if env.forgetful {
+			fmt.Fprintf(&out, "\nresource \"vnf_vim\" %[1]q {\n  name = %[1]q\n}\n", s.vim())
+			continue
+		}
 		fmt.Fprintf(&out, `
 resource "vnf_vim" %[1]q {
   name = %[1]q
@@ -249,7 +257,7 @@ func (env *testEnv) blobs() []string {
 		return digests
 	}
 	var out []string
-	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.store.Path), "blobs"), func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.storeFile()), "blobs"), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			out = append(out, path)
 		}
@@ -298,8 +306,12 @@ func (env *testEnv) labelled() []entity {
 
 func (env *testEnv) list(kind store.Kind) []store.Record {
 	env.Helper()
-	found, err := env.records.List(env.Context(), store.Query{Kind: kind})
-	require.NoError(env, err)
+	var found []store.Record
+	env.looked(func(s store.Store) {
+		var err error
+		found, err = s.List(env.Context(), store.Query{Kind: kind})
+		require.NoError(env, err)
+	})
 	return found
 }
 

@@ -42,10 +42,16 @@ resource "vnf_capi_workload_cluster" "test" {
 `, env.namespace, version, groups, more))
 }
 
-// machines expects the machines of the workload cluster to be of one version.
+// machines expects that nothing is left to do, and the machines of the workload cluster to be of one version.
 func (env *testEnv) machines(version string, nodes int) {
 	env.Helper()
 	env.expectEmptyPlan()
+	env.expectMachines(version, nodes)
+}
+
+// expectMachines expects the machines of the workload cluster to be of one version.
+func (env *testEnv) expectMachines(version string, nodes int) {
+	env.Helper()
 	got := strings.Fields(env.lab.Kubectl(env, "get", "machines.cluster.x-k8s.io", "-n", env.namespace, "-o", "jsonpath={.items[*].spec.version}"))
 	want := strings.Fields(strings.Repeat("v"+version+" ", nodes+1))
 	if strings.Join(got, " ") != strings.Join(want, " ") {

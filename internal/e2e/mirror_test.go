@@ -14,22 +14,24 @@ import (
 // mirrorVersion is the version of the provider in the mirror.
 const mirrorVersion = "0.1.0"
 
-// mirrored returns the same programs, with the provider in a mirror of the file system: `terraform init` installs it from there.
-func (b tools) mirrored(t *testing.T) tools {
+// place puts the provider under a path, as a program that any user may run.
+func (b tools) place(t *testing.T, path string) {
 	t.Helper()
 	config, err := os.ReadFile(b.cliConfig)
 	require.NoError(t, err)
 	_, rest, _ := strings.Cut(string(config), `"nfv-iac/vnf" = "`)
 	dir, _, found := strings.Cut(rest, `"`)
 	require.True(t, found, "no override of the provider in %s", b.cliConfig)
+	putProgram(t, filepath.Join(dir, "terraform-provider-vnf"), path)
+}
+
+// mirrored returns the same programs, with the provider in a mirror of the file system: `terraform init` installs it from there.
+func (b tools) mirrored(t *testing.T) tools {
+	t.Helper()
 	mirror := t.TempDir()
-	entries, err := filepath.Glob(filepath.Join(dir, "terraform-provider-vnf"))
-	require.NoError(t, err)
-	require.Len(t, entries, 1)
 	// The source address of the configurations names no host: each program has a registry of its own.
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
-		target := filepath.Join(mirror, host, "nfv-iac/vnf", mirrorVersion, runtime.GOOS+"_"+runtime.GOARCH)
-		putProgram(t, entries[0], filepath.Join(target, "terraform-provider-vnf_v"+mirrorVersion))
+		b.place(t, filepath.Join(mirror, host, "nfv-iac/vnf", mirrorVersion, runtime.GOOS+"_"+runtime.GOARCH, "terraform-provider-vnf_v"+mirrorVersion))
 	}
 	b.cliConfig = filepath.Join(mirror, "terraform.rc")
 	text := fmt.Sprintf("disable_checkpoint = true\n\nprovider_installation {\n  filesystem_mirror {\n    path = %q\n  }\n}\n", mirror)

@@ -8,8 +8,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
-	"os"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -24,15 +23,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// openStackEnv is a project of an OpenStack, a store, and one module over the package
-// firewall.
+// openStackEnv is an environment with a project of an OpenStack, and one module over the
+// package firewall.
 type openStackEnv struct {
-	*module
-	cloud   labtest.OpenStackEnv
-	user    labtest.OpenStackUser
-	client  *openstack.Client
-	store   acctest.Store
-	records store.Store
+	*testEnv
+	cloud  labtest.OpenStackEnv
+	user   labtest.OpenStackUser
+	client *openstack.Client
+	// name is that of the instance, source a copy of its package.
+	name, source string
 	// authURL leads to Keystone by a way that can be shut.
 	authURL string
 	shut    atomic.Bool
@@ -44,9 +43,7 @@ type openStackEnv struct {
 func newOpenStackEnv(t *testing.T) *openStackEnv {
 	t.Helper()
 	cloud := labtest.OpenStackStacks(t)
-	_, built := requirements(t)
-	env := &openStackEnv{module: newModule(t, built), cloud: cloud, user: cloud.NewProject(t), store: acctest.NewStore(t)}
-	env.records = env.store.Records(t)
+	env := &openStackEnv{testEnv: newEnv(t), cloud: cloud, user: cloud.NewProject(t), name: "fw", source: acctest.CopyPackage(t, "firewall")}
 	target, err := url.Parse(cloud.AuthURL)
 	require.NoError(t, err)
 	proxy := &httputil.ReverseProxy{
@@ -80,6 +77,33 @@ func (env *openStackEnv) connection(authURL string) vnfm.OpenStackConnection {
 	}
 }
 
+// arguments are those of the connection, with an expression for the password.
+func (env *openStackEnv) arguments(password string) string {
+	return fmt.Sprintf("openstack = { auth_url = %q, region = %q, username = %q, password = %s, project_name = %q, user_domain_name = %[6]q, project_domain_name = %[6]q }",
+		env.authURL, env.cloud.Region, env.user.Name, password, env.user.Project, env.cloud.Domain)
+}
+
+// vim is the vnf_vim, without a connection where that comes with each run.
+func (env *openStackEnv) vim() string {
+	connection := ""
+	if !env.forgetful {
+		connection = env.arguments(strconv.Quote(env.user.Password))
+	}
+	return fmt.Sprintf("\nresource \"vnf_vim\" \"test\" {\n  name = \"cloud\"\n  %s\n}\n", connection)
+}
+
+// useRunners gives the environment a store, or none that lasts: the connection of the cloud comes with each run then. Each runner is a
+// user of its own.
+func (env *openStackEnv) useRunners(t *testing.T, name string) {
+	t.Helper()
+	env.useRemote(t, name)
+	if env.forgetful {
+		env.secret = env.user.Password
+		env.perRun = "cloud = { " + env.arguments("var.secret") + " }"
+	}
+	env.ownUsers(t, env.source)
+}
+
 // level configures the firewall at a scale level.
 func (env *openStackEnv) level(level int) {
 	env.Helper()
@@ -89,20 +113,7 @@ func (env *openStackEnv) level(level int) {
 // firewall are the parts of a configuration of the firewall at a scale level.
 func (env *openStackEnv) firewall(level int, arguments ...string) []string {
 	env.Helper()
-	return []string{env.store.Provider(), fmt.Sprintf(`
-resource "vnf_vim" "test" {
-  name = "cloud"
-  openstack = {
-    auth_url            = %q
-    region              = %q
-    username            = %q
-    password            = %q
-    project_name        = %q
-    user_domain_name    = %[6]q
-    project_domain_name = %[6]q
-  }
-}
-`, env.authURL, env.cloud.Region, env.user.Name, env.user.Password, env.user.Project, env.cloud.Domain), pkg(acctest.ExamplePackage(env, "firewall")), fmt.Sprintf(`
+	return []string{env.provider(), env.vim(), pkg(env.source), fmt.Sprintf(`
 resource "vnf_instance" "test" {
   name         = "fw"
   vim_id       = vnf_vim.test.id
@@ -124,29 +135,26 @@ resource "vnf_instance" "test" {
 `, level, strings.Join(arguments, "\n  "), env.cloud.Networks["net_mgmt"], env.cloud.Networks["net0"])}
 }
 
-// another runs terraform apply in a directory of its own with a copy of the state, as
-// somebody does who does not know that another run is on its way, and who does not wait.
-func (env *openStackEnv) another(level int) result {
+// another plans beside this runner, as somebody does who does not know that another run is on its way, and who does not wait. It returns
+// the apply, which Heat may not outrun.
+func (env *openStackEnv) another(level int) func() result {
 	env.Helper()
-	other := newModule(env, env.tools)
+	other := env.module.next()
 	other.write(env.firewall(level, `lock_timeout = "0s"`)...)
-	const state = "terraform.tfstate"
-	text, err := os.ReadFile(filepath.Join(env.dir, state))
-	require.NoError(env, err)
-	require.NoError(env, os.WriteFile(filepath.Join(other.dir, state), text, 0o600))
-	return other.run("apply", "-auto-approve", "-refresh=false")
+	other.expectExit(0, "plan", "-refresh=false", "-out=plan")
+	return func() result { return other.run("apply", "plan") }
 }
 
-// stack is the one of the instance that the store knows; nil when there is none.
+// stack is the one of the instance; nil when there is none.
 func (env *openStackEnv) stack() *openstack.Stack {
 	env.Helper()
-	records, err := env.records.List(env.Context(), store.Query{Kind: store.KindInstance})
-	if err != nil || len(records) == 0 {
+	stacks, err := env.client.StacksTagged(env.Context(), "vnf-instance:"+env.name)
+	require.NoError(env, err)
+	if len(stacks) == 0 {
 		return nil
 	}
-	stack, err := env.client.FindStack(env.Context(), "vnf-"+records[0].ID)
-	require.NoError(env, err)
-	return stack
+	require.Len(env, stacks, 1)
+	return &stacks[0]
 }
 
 // runDuring starts terraform, and acts once Heat is at work on the stack.
@@ -184,6 +192,24 @@ func (env *openStackEnv) revoke() {
 	}
 }
 
+// expectGone checks that project and store hold nothing any more.
+func (env *openStackEnv) expectGone() {
+	env.Helper()
+	require.Nil(env, env.stack())
+	servers, err := env.client.Servers(env.Context())
+	require.NoError(env, err)
+	require.Empty(env, servers)
+	ports, err := env.client.Ports(env.Context())
+	require.NoError(env, err)
+	require.Empty(env, ports)
+	credentials, err := env.client.ApplicationCredentials(env.Context())
+	require.NoError(env, err)
+	require.Empty(env, credentials)
+	for _, kind := range []store.Kind{store.KindVIM, store.KindPackage, store.KindInstance, store.KindOperation} {
+		require.Empty(env, env.list(kind), "records of kind %s", kind)
+	}
+}
+
 func killProvider(r *running) {
 	for _, pid := range r.providers() {
 		end(pid)
@@ -195,6 +221,12 @@ func killProvider(r *running) {
 func (env *openStackEnv) expectServers(count int) {
 	env.Helper()
 	env.expectEmptyPlan()
+	env.expectActive(count)
+}
+
+// expectActive checks that the project has so many servers, all of them ACTIVE.
+func (env *openStackEnv) expectActive(count int) {
+	env.Helper()
 	servers, err := env.client.Servers(env.Context())
 	require.NoError(env, err)
 	for _, s := range servers {
@@ -207,33 +239,54 @@ func (env *openStackEnv) expectServers(count int) {
 	}
 }
 
+// serversOf are the servers of a VDU.
+func (env *openStackEnv) serversOf(vdu string) []*openstack.Server {
+	env.Helper()
+	servers, err := env.client.Servers(env.Context())
+	require.NoError(env, err)
+	var out []*openstack.Server
+	for _, s := range servers {
+		if strings.Contains(s.Name, "-"+vdu+"-") {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
 // from it for 20 seconds with another process beside it, revokes its token, and ends the
-// engine of Heat in the middle: the operation is resumed on the same stack.
+// engine of Heat in the middle: the operation is resumed on the same stack. Each step is that of a
+// new runner, and a plan that was made on one is applied on the next.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()
 	env := newOpenStackEnv(t)
+	env.useRunners(t, "postgres")
 	env.level(0)
 	if r := env.runDuring(killProvider, "apply", "-auto-approve"); r.code == 0 {
 		t.Error("the creation was not killed")
 	}
 	stack := env.stack()
+	env.moveOn()
 	env.apply()
+	env.moveOn()
 	env.expectServers(2)
 
 	env.level(1)
 	if r := env.runDuring(killProvider, "apply", "-auto-approve"); r.code == 0 {
 		t.Error("the scale was not killed")
 	}
+	env.moveOn()
 	env.apply()
+	env.moveOn()
 	env.expectServers(3)
 
 	env.level(2)
+	apply := env.another(0)
 	var other result
 	r := env.runDuring(func(*running) {
 		env.shut.Store(true)
 		time.AfterFunc(20*time.Second, func() { env.shut.Store(false) })
-		other = env.another(0)
+		other = apply()
 	}, "apply", "-auto-approve")
 	if r.code != 0 {
 		t.Errorf("Keystone was away for 20 s, with another process beside it:\n%s", r.output)
@@ -243,23 +296,28 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	}
 	// The apply may have had all that it needed before Keystone was away.
 	env.shut.Store(false)
+	env.moveOn()
 	env.expectServers(4)
 
 	env.level(1)
+	env.expectExit(2, "plan", "-detailed-exitcode", "-out=plan")
+	env.moveOn("plan")
 	before := int32(0)
 	r = env.runDuring(func(*running) {
 		before = env.logins.Load()
 		env.revoke()
-	}, "apply", "-auto-approve")
+	}, "apply", "plan")
 	if r.code != 0 || env.logins.Load() == before {
 		t.Errorf("the token was revoked, and there were %d logins after that:\n%s", env.logins.Load()-before, r.output)
 	}
+	env.moveOn()
 	env.expectServers(3)
 
 	env.level(0)
 	if r := env.runDuring(func(*running) { env.cloud.Restart(t, "heat-engine") }, "apply", "-auto-approve"); r.code != 0 {
 		t.Errorf("Heat was restarted:\n%s", r.output)
 	}
+	env.moveOn()
 	env.expectServers(2)
 	if now := env.stack(); now == nil || stack == nil || now.ID != stack.ID {
 		t.Errorf("the stack %v became %v", stack, now)
@@ -268,11 +326,7 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	if r := env.runDuring(killProvider, "destroy", "-auto-approve"); r.code == 0 {
 		t.Error("the end was not killed")
 	}
+	env.moveOn()
 	env.destroy()
-	if servers, err := env.client.Servers(t.Context()); err != nil || len(servers) > 0 {
-		t.Errorf("servers are left: %v, %v", servers, err)
-	}
-	if records, err := env.records.List(t.Context(), store.Query{Kind: store.KindInstance}); err != nil || len(records) > 0 {
-		t.Errorf("records are left: %s, %v", strings.TrimSpace(fmt.Sprint(records)), err)
-	}
+	env.expectGone()
 }

@@ -3,7 +3,6 @@ package e2e_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -37,8 +36,6 @@ type platform struct {
 	jobs                   map[string]pipelineJob
 	// kept is what the platform keeps: artifacts and, where backend is set, the state.
 	kept string
-	// ran is the number of jobs so far.
-	ran int
 }
 
 // pipelineJob is a job as the platform runs it.
@@ -72,8 +69,11 @@ func (p *platform) run(name string, extra ...string) string {
 		m.env = append(m.env, key+"="+os.Expand(value, func(name string) string { return p.variables[name] }))
 	}
 	m.env = append(append(m.env, extra...), "PATH="+p.path)
-	p.ran++
-	user := p.owner(m)
+	m.user = newUser()
+	if m.user != 0 {
+		reachable(p, m.tools.cliConfig, filepath.Join(filepath.SplitList(p.path)[0], "terraform"), p.variables["TF_VAR_package"])
+	}
+	user := &syscall.SysProcAttr{Credential: m.credential()}
 	var output strings.Builder
 	for _, line := range job.lines {
 		ctx, cancel := context.WithTimeout(p.Context(), runLimit)
@@ -90,41 +90,6 @@ func (p *platform) run(name string, extra ...string) string {
 	kept := &module{TB: p.TB, dir: p.kept}
 	kept.take(m.dir, files...)
 	return output.String()
-}
-
-// owner gives the runner's directories to a user of its own, where the test may do so.
-func (p *platform) owner(m *module) *syscall.SysProcAttr {
-	p.Helper()
-	if os.Getuid() != 0 {
-		return nil
-	}
-	id := 61000 + p.ran
-	for _, e := range m.env {
-		if home, ok := strings.CutPrefix(e, "HOME="); ok {
-			require.NoError(p, os.Chown(home, id, id))
-		}
-	}
-	require.NoError(p, os.Chown(m.tmp, id, id))
-	reachable(p, m.dir, m.tools.cliConfig, filepath.Join(filepath.SplitList(p.path)[0], "terraform"), p.variables["TF_VAR_package"])
-	require.NoError(p, filepath.WalkDir(m.dir, func(path string, _ os.DirEntry, err error) error {
-		return errors.Join(err, os.Chown(path, id, id))
-	}))
-	return &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(id), Gid: uint32(id)}}
-}
-
-// reachable opens the temporary directory of a test, which holds these paths, for other users, who find nothing there by listing it.
-func reachable(t testing.TB, paths ...string) {
-	t.Helper()
-	for _, path := range paths {
-		require.True(t, strings.HasPrefix(path, os.TempDir()), "%s is no temporary file", path)
-		for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-			info, err := os.Stat(dir)
-			require.NoError(t, err)
-			if info.Mode().Perm()&0o001 == 0 {
-				require.NoError(t, os.Chmod(dir, info.Mode().Perm()|0o111))
-			}
-		}
-	}
 }
 
 // shownAsJSON is what a job does whose platform shows the changes of a plan, or checks them.

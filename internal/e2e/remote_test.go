@@ -1,8 +1,11 @@
 package e2e_test
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -50,11 +54,13 @@ var remoteStores = map[string]func(t *testing.T, env *testEnv) *remoteStore{
 	},
 	"postgres": func(t *testing.T, _ *testEnv) *remoteStore {
 		t.Helper()
-		conn := pgtest.Start(t).ConnStr("postgres")
-		with := func(conn string) string { return fmt.Sprintf("postgres = { conn_str = %q }", conn) }
-		return &remoteStore{full: with(conn), reading: with(conn + " options='-c default_transaction_read_only=on'"), open: func(t *testing.T) store.Store {
+		server := pgtest.Start(t)
+		with := func(parameters string) string {
+			return fmt.Sprintf("postgres = { conn_str = %q }", server.URL(pgtest.Superuser, pgtest.Password, "postgres", "sslmode=disable"+parameters))
+		}
+		return &remoteStore{full: with(""), reading: with("&options=-c%20default_transaction_read_only%3Don"), open: func(t *testing.T) store.Store {
 			t.Helper()
-			opened, err := postgres.Open(t.Context(), postgres.Config{ConnStr: conn, Release: version})
+			opened, err := postgres.Open(t.Context(), postgres.Config{ConnStr: server.ConnStr("postgres"), Release: version})
 			require.NoError(t, err)
 			return opened
 		}}
@@ -71,32 +77,98 @@ func newKilledEnv(t *testing.T) *testEnv {
 	return env
 }
 
-// useRemote gives the environment a store that outlives the runner. Each run is then in a PID namespace of its own, where this process
-// may make one: a runner cannot see whether its predecessor has ended, as on another machine, and knows it by its lease alone.
+// noStore is the name of a store that does not outlive the runner: the default one, in its HOME.
+const noStore = "none"
+
+// useRemote gives the environment a store that outlives the runner; or none that does, and the connections of VIMs with each run. Each
+// run is then in a PID namespace of its own, where this process may make one: a runner cannot see whether its predecessor has ended, as
+// on another machine, and knows it by its lease alone.
 func (env *testEnv) useRemote(t *testing.T, name string) {
 	t.Helper()
+	env.isolation = ownPIDs()
+	if name == noStore {
+		env.forgetful = true
+		env.secret = env.lab.AdminToken
+		env.perRun = fmt.Sprintf("%s = { kubernetes = { endpoint = %q, ca_certificate = file(%q), bearer_token = var.secret } }",
+			env.vim(), env.way.endpoint, env.way.caFile)
+		return
+	}
 	newStore, ok := remoteStores[name]
 	if !ok {
-		t.Fatalf("the store is %q, and must be local, kubernetes or postgres", name)
+		t.Fatalf("the store is %q, and must be local, kubernetes, postgres or none", name)
 	}
 	env.remote = newStore(t, env)
 	env.records = env.remote.open(t)
 	t.Cleanup(func() { require.NoError(t, env.records.Close()) })
-	env.isolation = ownPIDs()
 }
 
-// provider is the configuration of the provider with the store of the environment.
+// ownUsers has each runner from now on be a user of its own, where this process may run programs as others. They can read these
+// temporary files and directories.
+func (env *testEnv) ownUsers(t *testing.T, paths ...string) {
+	t.Helper()
+	if env.user = newUser(); env.user == 0 {
+		return
+	}
+	readable(t, append(paths, env.way.caFile)...)
+	env.tools = env.tools.shared(t)
+	env.useProvider(env.tools)
+}
+
+// provider is the configuration of the provider with the store of the environment; without one, with the connections of VIMs, which take
+// the secret of the environment as the variable "secret".
 func (env *testEnv) provider() string {
-	if env.remote == nil {
-		return env.store.Provider()
-	}
-	return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", env.remote.full)
+	switch {
+	case env.forgetful:
+		return fmt.Sprintf(`
+variable "secret" {
+  type      = string
+  ephemeral = true
+  default   = null
 }
 
-// moveOn goes on with another runner, which gets configuration and state, where the store outlives the last one.
-func (env *testEnv) moveOn() {
-	env.Helper()
-	if env.remote != nil {
-		env.module = env.next()
+provider "vnf" {
+  vims = {
+    %s
+  }
+}
+`, env.perRun)
+	case env.remote != nil:
+		return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", env.remote.full)
 	}
+	return env.store.Provider()
+}
+
+// moveOn goes on with another runner, which gets configuration and state and these files, where the store outlives the last one or
+// where none does.
+func (env *testEnv) moveOn(files ...string) {
+	env.Helper()
+	if env.remote != nil || env.forgetful {
+		env.module = env.next(files...)
+	}
+}
+
+// looked has a look into the store; without one that outlives the runner, into the one in the HOME of the present runner, unless it has
+// none.
+func (env *testEnv) looked(look func(store.Store)) {
+	env.Helper()
+	if !env.forgetful {
+		look(env.records)
+		return
+	}
+	path := env.storeFile()
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return
+	}
+	opened, err := sqlite.Open(env.Context(), path, version)
+	require.NoError(env, err)
+	look(opened)
+	require.NoError(env, opened.Close())
+}
+
+// storeFile is the path of the local store that the runner uses.
+func (env *testEnv) storeFile() string {
+	if env.forgetful {
+		return filepath.Join(env.home, ".local/state/terraform-provider-vnf/store.db")
+	}
+	return env.store.Path
 }

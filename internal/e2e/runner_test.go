@@ -2,26 +2,41 @@ package e2e_test
 
 import (
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// next returns a runner that follows another one: a directory, a HOME and a TMPDIR of its own, and nothing of the other one but the
-// files that a pipeline hands over.
+// firstUser is the first of the users of runners, of whom the system need not know.
+const firstUser = 61000
+
+// users counts the runners that have a user of their own.
+var users atomic.Uint32
+
+// newUser returns the user of a runner whom no other one of this process has, or 0 where this process may not run programs as others.
+func newUser() uint32 {
+	if os.Geteuid() != 0 {
+		return 0
+	}
+	return firstUser + users.Add(1)
+}
+
+// next returns a runner that follows another one: a directory, a HOME, a TMPDIR and, where the other one has one, a user of its own, and
+// nothing of the other one but the files that a pipeline hands over and the variables that it gives to each run.
 func (m *module) next(files ...string) *module {
 	m.Helper()
 	n := newModule(m.TB, m.tools)
-	n.isolation = m.isolation
+	n.isolation, n.secret, n.variables = m.isolation, m.secret, m.variables
+	if m.user != 0 {
+		n.user = newUser()
+	}
 	n.take(m.dir, append([]string{"main.tf", "terraform.tfstate"}, files...)...)
 	return n
 }
@@ -39,11 +54,73 @@ func (m *module) take(from string, files ...string) {
 	}
 }
 
-// expectNoTrace checks that the runs of a runner left nothing in its HOME and its TMPDIR, and in its directory nothing but what
-// terraform writes.
-func (m *module) expectNoTrace() {
+// credential is the user of the runner, to whom it gives its directories; nil without one.
+func (m *module) credential() *syscall.Credential {
 	m.Helper()
-	for _, dir := range []string{m.home, m.tmp, m.dir} {
+	if m.user == 0 {
+		return nil
+	}
+	reachable(m.TB, m.dir)
+	for _, dir := range []string{m.dir, m.home, m.tmp} {
+		require.NoError(m, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+			return errors.Join(err, os.Lchown(path, int(m.user), int(m.user)))
+		}))
+	}
+	return &syscall.Credential{Uid: m.user, Gid: m.user}
+}
+
+// reachable opens the temporary directory of a test, which holds these paths, for other users, who find nothing there by listing it.
+func reachable(t testing.TB, paths ...string) {
+	t.Helper()
+	for _, path := range paths {
+		require.True(t, strings.HasPrefix(path, os.TempDir()), "%s is no temporary file", path)
+		for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
+			info, err := os.Stat(dir)
+			require.NoError(t, err)
+			if info.Mode().Perm()&0o001 == 0 {
+				require.NoError(t, os.Chmod(dir, info.Mode().Perm()|0o111))
+			}
+		}
+	}
+}
+
+// readable has other users read temporary files, and directories with all that is in them.
+func readable(t testing.TB, paths ...string) {
+	t.Helper()
+	reachable(t, paths...)
+	for _, path := range paths {
+		require.NoError(t, filepath.WalkDir(path, func(path string, entry os.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			more := fs.FileMode(0o044)
+			if info.IsDir() {
+				more = 0o055
+			}
+			return os.Chmod(path, info.Mode().Perm()|more)
+		}))
+	}
+}
+
+// shared returns the same programs, with the provider where any user reaches it.
+func (b tools) shared(t *testing.T) tools {
+	t.Helper()
+	dir := t.TempDir()
+	b.place(t, filepath.Join(dir, "terraform-provider-vnf"))
+	b.cliConfig = filepath.Join(dir, "terraform.rc")
+	require.NoError(t, b.configure(dir))
+	readable(t, dir)
+	return b
+}
+
+// expectNoTrace checks that the runs of a runner left nothing in these directories, and in its own nothing but what terraform writes.
+func (m *module) expectNoTrace(dirs ...string) {
+	m.Helper()
+	for _, dir := range append(dirs, m.dir) {
 		entries, err := os.ReadDir(dir)
 		require.NoError(m, err)
 		for _, e := range entries {
@@ -52,99 +129,4 @@ func (m *module) expectNoTrace() {
 			}
 		}
 	}
-}
-
-// TestAccRunners leads an instance through its life, each step on a new runner, with stores that outlive them: a plan that was made on
-// one is applied on the next, and a role that may only read the store plans.
-func TestAccRunners(t *testing.T) {
-	t.Parallel()
-	for name, remote := range remoteStores {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			env := newEnv(t)
-			store := remote(t, env)
-			provider := func(store string) string { return fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", store) }
-			configure := func(m *module, arguments ...string) {
-				m.write(provider(store.full), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...))
-			}
-			// Nothing of ours outlives a run on its disk.
-			next := func(after *module, files ...string) *module {
-				n := after.next(files...)
-				n.Cleanup(n.expectNoTrace)
-				return n
-			}
-			// It plans as others do, and has no error and at most one warning.
-			planner := func(after *module, code int, more string, arguments ...string) string {
-				m := next(after)
-				m.setHome("/dev/null")
-				m.write(provider(store.reading), env.vims(), pkg(acctest.ExamplePackage(t, "core5g")), env.instance("test", arguments...), more)
-				out := m.expectExit(code, "plan", "-detailed-exitcode").output
-				if n := strings.Count(out, "Warning: "); n > 1 {
-					t.Errorf("the plan of a role that may only read has %d warnings:\n%s", n, out)
-				}
-				return out
-			}
-			// The first plan travels too: nothing is there yet.
-			first := env.module
-			first.Cleanup(first.expectNoTrace)
-			configure(first)
-			first.expectExit(0, "plan", "-out=plan")
-			if err := os.WriteFile(filepath.Join(first.dir, "terraform.tfstate"), nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			second := next(first, "plan")
-			second.expectExit(0, "apply", "plan")
-			id := second.resource(address).text("id")
-
-			// VIM, package and instance were not read since they were made, so their records are not acknowledged.
-			planner(second, 0, "")
-			third := next(second)
-			third.setHome("")
-			third.expectExit(0, "plan", "-detailed-exitcode")
-			configure(third, `description = "edge"`, `scale_levels = { "user-plane" = 1 }`)
-			third.expectExit(0, "plan", "-out=plan")
-			fourth := next(third, "plan")
-			fourth.setHome("/dev/null")
-			fourth.expectExit(0, "apply", "plan")
-			if got := fourth.resource(address); got.text("id") != id || got.text("description") != "edge" {
-				t.Errorf("the instance is %v", got.values)
-			}
-
-			fifth := next(fourth)
-			fifth.expectExit(0, "plan", "-detailed-exitcode")
-			env.kubectl("delete", "service/amf")
-			creation := strings.ReplaceAll(env.instance("another"), `"vnf_instance" "test"`, `"vnf_instance" "another"`)
-			seen := planner(fifth, 2, creation, `description = "edge"`, `scale_levels = { "user-plane" = 1 }`)
-			require.Contains(t, seen, "Plan: 1 to add, 1 to change, 0 to destroy")
-			fifth.expectExit(0, "plan", "-destroy", "-out=plan")
-			next(fifth, "plan").expectExit(0, "apply", "plan")
-			if left := env.uids(); len(left) > 0 {
-				t.Errorf("after the destroy there are %v", left)
-			}
-		})
-	}
-}
-
-// TestAccRunners_workloadCluster leads a workload cluster through its life, each step on a new runner.
-func TestAccRunners_workloadCluster(t *testing.T) {
-	t.Parallel()
-	labtest.ClusterAPI(t)
-	env := newEnv(t)
-	env.useRemote(t, "kubernetes")
-	env.workloadCluster("1.34.0", 1)
-	env.apply()
-	id := env.resource(clusterAddress).text("id")
-	env.moveOn()
-	env.machines("1.34.0", 1)
-	env.moveOn()
-	env.workloadCluster("1.34.0", 2)
-	env.apply()
-	require.Equal(t, id, env.resource(clusterAddress).text("id"))
-	env.moveOn()
-	env.machines("1.34.0", 2)
-	env.moveOn()
-	env.destroy()
-	left := env.lab.Kubectl(t, "get", "clusters,machines,kubeadmcontrolplanes,devmachinetemplates", "-n", env.namespace, "-o", "name", "--ignore-not-found")
-	require.Empty(t, left)
-	env.expectNothing()
 }

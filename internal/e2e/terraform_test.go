@@ -21,7 +21,7 @@ import (
 )
 
 // runLimit bounds one run of terraform, far above what a busy machine needs.
-const runLimit = 4 * time.Minute
+const runLimit = 10 * time.Minute
 
 // module is a root module in a directory of its own.
 type module struct {
@@ -34,6 +34,12 @@ type module struct {
 	home, tmp string
 	// isolation names the namespaces of its own in which terraform runs, see isolate.
 	isolation uintptr
+	// user is the one as whom terraform runs, 0 for that of the test.
+	user uint32
+	// secret is the value of the configuration's variable "secret", unless it is empty; variables are further ones of the environment that
+	// each runner is given.
+	secret    string
+	variables []string
 }
 
 func newModule(t testing.TB, built tools) *module {
@@ -101,9 +107,12 @@ func (m *module) start(args ...string) *running {
 	ctx, cancel := context.WithTimeout(m.Context(), runLimit)
 	r := &running{m: m, args: args, done: make(chan struct{}), cancel: cancel}
 	r.cmd = exec.CommandContext(ctx, m.tools.terraform, append(args[:1:1], append([]string{"-no-color"}, args[1:]...)...)...) //nolint:gosec // terraform itself
-	r.cmd.Dir, r.cmd.Env = m.dir, m.env
+	r.cmd.Dir, r.cmd.Env = m.dir, slices.Concat(m.env, m.variables)
+	if m.secret != "" {
+		r.cmd.Env = append(r.cmd.Env, "TF_VAR_secret="+m.secret)
+	}
 	r.cmd.Stdout, r.cmd.Stderr = &r.output, &r.output
-	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	r.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: m.credential()}
 	isolate(r.cmd.SysProcAttr, m.isolation)
 	// A provider that outlives a killed terraform must not keep the pipe open.
 	r.cmd.WaitDelay = 10 * time.Second

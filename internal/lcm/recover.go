@@ -96,6 +96,36 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	return en, e.confirmReferences(ctx, s, referencesOf(&spec))
 }
 
+// RememberParams implements vnfm.Manager.
+func (e *Engine) RememberParams(ctx context.Context, id string, spec vnfm.InstanceSpec) error {
+	ctx = withSecretsOf(ctx, &spec)
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	if err != nil || !en.Value.Recovered {
+		return err
+	}
+	r, _, err := e.resolve(ctx, spec)
+	if err != nil || r == nil {
+		return err
+	}
+	e.splitParams(r.flavour, &spec)
+	had, err := e.openParams(ctx, en)
+	if err != nil || sameParams(had.management, spec.Management) {
+		return err
+	}
+	if err := e.sealParams(ctx, en, sealed{spec.Management, had.secrets}); err != nil {
+		return err
+	}
+	// A stale record is being worked on, with the parameters.
+	if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
+		return err
+	}
+	return nil
+}
+
 // keyFinder finds the key of the digests of an instance without a record. A refresh must not make another one, with which all digests
 // differ: without the key it recovers nothing, and the next apply does.
 type keyFinder = func(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error)

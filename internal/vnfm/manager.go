@@ -99,6 +99,9 @@ type InstanceManager interface {
 	// (Known of the specification) and what the VIM shows. That is not an operation, and the VIM is not changed. What the state says is
 	// unfinished is resumed by the next Update.
 	RecoverInstance(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
+	// RememberParams gives a record that RecoverInstance has written the parameters of management drivers that spec has, among them
+	// write-only ones, which no state has: a termination receives the state alone. Other records stay as they are.
+	RememberParams(ctx context.Context, id string, spec InstanceSpec) error
 	// AdoptInstance writes the record of an instance that the store does not know, from what its VIM tells. That is not an operation,
 	// and the VIM is not changed. Nothing at the place gives ErrNotFound.
 	AdoptInstance(ctx context.Context, p InstancePlace) (*Instance, error)

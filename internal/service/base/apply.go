@@ -183,7 +183,11 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
 	if isMissing(err, id) {
-		// A destroy needs the record, and not what is looked at to refresh it.
+		// A destroy needs the record, and not what is looked at to refresh it. The package tells which management drivers work at the end.
+		if packageErr := r.ensurePackage(ctx, req.Private, &resp.Diagnostics); packageErr != nil {
+			resp.Diagnostics.AddWarning(fmt.Sprintf("Package of %s Could Not Be Read", r.config.titled(name)),
+				tfutil.ErrorDetail(packageErr)+"\n\nThe destroy goes on without the management drivers that its VNFD may name.")
+		}
 		if _, recoverErr := r.recover(ctx, P(&state), req.State, true); recoverErr != nil {
 			err = errors.Join(err, recoverErr)
 		} else {

@@ -67,6 +67,9 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
+	if manager != nil && known && state != nil && !runs {
+		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
+	}
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		r.dryRun(ctx, m, state, spec, &resp.Diagnostics)
 	}

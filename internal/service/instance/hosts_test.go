@@ -43,7 +43,7 @@ const sitePlaybook = `- name: Set up
 `
 
 // hostPackage is a package whose server does not answer after its first boot, on which a
-// script runs when it is made, and a playbook when parameters change.
+// script runs when it is made and before it goes, and a playbook when parameters change.
 func hostPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "private-registry")
@@ -53,6 +53,7 @@ func hostPackage(t *testing.T) string {
 	const flavour = "Definitions/private-registry_df_server.yaml"
 	acctest.Edit(t, dir, flavour, "            modify_information: []\n", `            modify_information: []
             instantiate_end: { implementation: setup, inputs: { additional_parameters: { vdus: PrivateRegistryVDU, sudo: true, SITE: edge } } }
+            terminate_start: { implementation: setup, inputs: { additional_parameters: { vdus: PrivateRegistryVDU, sudo: true, SITE: edge } } }
             modify_information_end: { implementation: play, inputs: { additional_parameters: { vdus: PrivateRegistryVDU, sudo: true, site: edge } } }
 `)
 	acctest.Edit(t, dir, flavour, "      interfaces:\n", `      artifacts:
@@ -184,6 +185,12 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 				ConfigPlanChecks:  updatesInPlace(),
 				Check: resource.ComposeTestCheckFunc(clean, c.expectOutput(t, "modify_information_end PrivateRegistryVDU edge 2 planted-playbook-token", "cat /root/playbook"),
 					c.expectOutput(t, "instantiate_end PrivateRegistryVDU edge", "cat /root/hooks")),
+			},
+			{
+				// The record is lost. A plan without a change gives it the write-only parameters, which the destroy needs for the script.
+				PreConfig: func() { c.store.Clear(t) },
+				Config:    config("2m", "2"),
+				PlanOnly:  true,
 			},
 		},
 	})

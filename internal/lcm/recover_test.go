@@ -1,0 +1,47 @@
+package lcm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// A recovered record takes the write-only parameters of management drivers from a plan without a change, which a termination
+// needs. That is no operation, and the record of an instance that was not lost stays as it is.
+func TestRememberParams(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	i := w.mustInstantiate(t, spec)
+	other := spec
+	other.SecretParams = map[string]any{"site": map[string]any{"password": "planted-other"}}
+	require.NoError(t, w.RememberParams(t.Context(), i.ID, other))
+	w.mustUpdate(t, i.ID, spec)
+	assert.Equal(t, []string{"INSTANTIATE instantiate_end"}, d.taken())
+
+	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
+	lost.Engine = lost.open(t)
+	require.ErrorIs(t, lost.RememberParams(t.Context(), i.ID, spec), vnfm.ErrNotFound)
+	_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
+		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
+	})
+	require.NoError(t, err)
+	_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
+	require.NoError(t, err)
+	known := spec
+	known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
+	_, err = lost.RecoverInstance(t.Context(), i.ID, known)
+	require.NoError(t, err)
+	for range 2 {
+		require.NoError(t, lost.open(t).RememberParams(t.Context(), i.ID, spec))
+	}
+	assert.Empty(t, d.taken())
+	assert.Empty(t, lost.operations(t, i.ID))
+	lost.nowhere(t, "planted-secret", "planted-other")
+
+	require.NoError(t, lost.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
+	assert.Equal(t, []string{"TERMINATE terminate_start", "TERMINATE terminate_end"}, d.taken())
+	assert.Equal(t, map[string]any{"site": map[string]any{"username": "root", "password": "planted-secret"}}, d.seen)
+	assert.Empty(t, w.driver.objects)
+}
