@@ -136,7 +136,7 @@ resource "vnf_instance" "test" {
 }
 
 // another plans beside this runner, as somebody does who does not know that another run is on its way, and who does not wait. It returns
-// the apply, which Heat may not outrun.
+// the apply of that plan, which soon finds the lock.
 func (env *openStackEnv) another(level int) func() result {
 	env.Helper()
 	other := env.module.next()
@@ -283,20 +283,30 @@ func TestAccOpenStack_interrupted(t *testing.T) {
 	env.level(2)
 	apply := env.another(0)
 	var other result
-	r := env.runDuring(func(*running) {
+	outrun := false
+	r := env.runDuring(func(run *running) {
 		env.shut.Store(true)
 		time.AfterFunc(20*time.Second, func() { env.shut.Store(false) })
 		other = apply()
+		select {
+		case <-run.done:
+			outrun = true
+		default:
+		}
 	}, "apply", "-auto-approve")
 	if r.code != 0 {
 		t.Errorf("Keystone was away for 20 s, with another process beside it:\n%s", r.output)
 	}
-	if other.code == 0 || !strings.Contains(other.text(), `VNF instance "fw" has been locked by`) {
-		t.Errorf("beside another process:\n%s", other.output)
-	}
 	// The apply may have had all that it needed before Keystone was away.
 	env.shut.Store(false)
 	env.moveOn()
+	switch {
+	case outrun:
+		t.Logf("Heat was done before another process came:\n%s", other.output)
+		env.apply()
+	case other.code == 0 || !strings.Contains(other.text(), `VNF instance "fw" has been locked by`):
+		t.Errorf("beside another process:\n%s", other.output)
+	}
 	env.expectServers(4)
 
 	env.level(1)
