@@ -17,8 +17,8 @@ const envRunners = "VNF_RUNNERS"
 // for.
 var runnerStoresOf = map[string][]string{
 	"TestAccRunners_core5g":          {"kubernetes", "postgres"},
-	"TestAccRunners_workloadCluster": {noStore},
-	"TestAccRunners_registry":        {"kubernetes"},
+	"TestAccRunners_workloadCluster": {"kubernetes"},
+	"TestAccRunners_registry":        {noStore},
 	// TestAccOpenStack_interrupted has runners.
 	"TestAccRunners_openStack": {},
 	"TestAccRunners_kubespray": {},

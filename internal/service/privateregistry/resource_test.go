@@ -163,15 +163,10 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				ConfigPlanChecks: updated,
 			},
 			{
-				// Deleted behind Terraform's back.
-				PreConfig:        func() { host.Root(t, "docker rm -f private_registry; mkdir -p /var/lib/private_registry/docker") },
-				Config:           store.Config(on(host.Address, login, image, secured)),
-				Check:            answers("planter", "planted-password", http.StatusOK),
-				ConfigPlanChecks: updated,
-			},
-			{
-				// Its users are others.
-				PreConfig:        func() { host.Root(t, "echo 'other:x' > /etc/private-registry/private_registry/htpasswd") },
+				// Its users are others. It has images.
+				PreConfig: func() {
+					host.Root(t, "echo 'other:x' > /etc/private-registry/private_registry/htpasswd; mkdir -p /var/lib/private_registry/docker")
+				},
 				Config:           store.Config(on(host.Address, login, image, secured)),
 				Check:            answers("planter", "planted-password", http.StatusOK),
 				ConfigPlanChecks: updated,
