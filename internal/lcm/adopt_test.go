@@ -75,6 +75,32 @@ func TestAdopt(t *testing.T) {
 	}
 }
 
+// The arguments come back as they were written, with the ids that their VIMs have in this store.
+func TestAdopt_asWritten(t *testing.T) {
+	w := newEnv(t)
+	register := func(w *env) string {
+		v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+			Name: "far", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://far.example.com"},
+		})
+		require.NoError(t, err)
+		return v.ID
+	}
+	written := func(vim string) string {
+		return `{"timeouts":{"update":"20m"},"vim_connections":{"far":{"vim_id":"` + vim + `"}}}`
+	}
+	spec, far := w.spec(), register(w)
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far, Namespace: "edge", VDUIDs: []string{"VDU1"}}}
+	spec.Arguments = []byte(written(far))
+	i := w.mustInstantiate(t, spec)
+	other := w.elsewhere(t, "1.0")
+	there := register(other)
+	got, err := other.AdoptInstance(t.Context(), vnfm.InstancePlace{VIM: "edge", ID: i.ID, Kind: vnfm.NetworkFunction})
+	require.NoError(t, err)
+	assert.NotEqual(t, far, there)
+	assert.Equal(t, there, got.Connections["far"].VIMID)
+	assert.JSONEq(t, written(there), string(got.Arguments))
+}
+
 // What cannot be adopted is an error that says why, and leaves no record.
 func TestAdopt_errors(t *testing.T) {
 	w := newEnv(t)

@@ -58,9 +58,13 @@ func optional(description string, rules ...validator.String) schema.StringAttrib
 	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, rules...)}
 }
 
-// fixed is an argument that only a new registry can have.
+// fixed is an argument that only a new registry can have. An import may not know it: the next apply must not replace what is there.
 func fixed(a schema.StringAttribute) schema.StringAttribute {
-	a.PlanModifiers = append(a.PlanModifiers, stringplanmodifier.RequiresReplace())
+	const rule = "Another value replaces the registry."
+	known := func(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
+		resp.RequiresReplace = !req.StateValue.IsNull()
+	}
+	a.PlanModifiers = append(a.PlanModifiers, stringplanmodifier.RequiresReplaceIf(known, rule, rule))
 	return a
 }
 
