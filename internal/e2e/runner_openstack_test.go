@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
-// TestAccRunners_openStack leads a VNF of servers through its life. A run of all tests has TestAccOpenStack_interrupted instead.
+// TestAccRunners_openStack leads a VNF of servers through its life.
 func TestAccRunners_openStack(t *testing.T) {
 	t.Parallel()
 	eachStore(t, func(t *testing.T, store string) *life {

@@ -19,7 +19,7 @@ var runnerStoresOf = map[string][]string{
 	"TestAccRunners_core5g":          {"kubernetes", "postgres"},
 	"TestAccRunners_workloadCluster": {"kubernetes"},
 	"TestAccRunners_registry":        {noStore},
-	// TestAccOpenStack_interrupted has runners.
+	// These take minutes. TestAccOpenStack_interrupted has runners.
 	"TestAccRunners_openStack": {},
 	"TestAccRunners_kubespray": {},
 }
