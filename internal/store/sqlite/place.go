@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"syscall"
 )
 
 // CheckPlace finds out, without making anything, that the database of a path cannot be made: the error is that of the first write. A
@@ -23,13 +22,10 @@ func CheckPlace(ctx context.Context, path string) error {
 		return err
 	}
 	at := s.dir
-	info, err := os.Stat(at)
+	_, err = os.Stat(at)
 	for errors.Is(err, fs.ErrNotExist) && filepath.Dir(at) != at {
 		at = filepath.Dir(at)
-		info, err = os.Stat(at)
-	}
-	if err == nil && !info.IsDir() {
-		err = &fs.PathError{Op: "mkdir", Path: at, Err: syscall.ENOTDIR}
+		_, err = os.Stat(at)
 	}
 	if err == nil {
 		err = mayWrite(at)
