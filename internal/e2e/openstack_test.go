@@ -140,7 +140,7 @@ resource "vnf_instance" "test" {
 // the apply of that plan, which soon finds the lock.
 func (env *openStackEnv) another(level int) func() result {
 	env.Helper()
-	other := env.module.next()
+	other := env.next()
 	other.write(env.firewall(level, `lock_timeout = "0s"`)...)
 	other.expectExit(0, "plan", "-refresh=false", "-out=plan")
 	return func() result { return other.run("apply", "plan") }

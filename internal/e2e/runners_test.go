@@ -153,10 +153,10 @@ func (l *life) moveOn(files ...string) {
 func (l *life) expectNoTrace() {
 	l.env.Helper()
 	if l.env.forgetful {
-		l.env.module.expectNoTrace(l.env.tmp)
+		l.env.expectNoTrace(l.env.tmp)
 		return
 	}
-	l.env.module.expectNoTrace(l.env.home, l.env.tmp)
+	l.env.expectNoTrace(l.env.home, l.env.tmp)
 }
 
 // look plans on another runner, with an exit code and at most one warning.

@@ -165,7 +165,7 @@ func TestTerminateWithoutParams(t *testing.T) {
 		require.ErrorContains(t, err, "the password is missing")
 		require.ErrorContains(t, err, "run terraform apply once")
 		require.ErrorContains(t, err, `management_params = { "core" = { ... } }`)
-		require.False(t, errors.As(err, new(*vnfm.InvalidError)), "what to do is lost among findings")
+		require.NotErrorAs(t, err, new(*vnfm.InvalidError), "what to do is lost among findings")
 		assert.Empty(t, d.taken())
 		assert.Len(t, w.driver.objects, 2)
 		assert.Empty(t, lost.operations(t, i.ID))

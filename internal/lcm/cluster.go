@@ -14,6 +14,7 @@ func (e *Engine) clusters() (vnfm.ClusterDriver, error) {
 	return e.cfg.Clusters, nil
 }
 
+// WorkloadCluster implements vnfm.Manager.
 func (e *Engine) WorkloadCluster(ctx context.Context, ref vnfm.ClusterRef) (*vnfm.ClusterState, []vnfm.VNFC, error) {
 	d, err := e.clusters()
 	if err != nil {

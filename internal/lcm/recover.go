@@ -91,7 +91,7 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	}
 	if vnfm.Unwritten(ctx) != nil {
 		// Nobody else sees the record, and its package may be in no store either.
-		return en, nil
+		return en, nil //nolint:nilerr // there is no confirmation to come
 	}
 	return en, e.confirmReferences(ctx, s, referencesOf(&spec))
 }

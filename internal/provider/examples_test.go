@@ -109,9 +109,14 @@ func (c *cli) id(t *testing.T, example, resource, name string) string {
 	require.NoError(t, err)
 	var state struct {
 		Resources []struct {
-			Type, Name string
-			Instances  []struct{ Attributes struct{ ID string } }
-		}
+			Type      string `json:"type"`
+			Name      string `json:"name"`
+			Instances []struct {
+				Attributes struct {
+					ID string `json:"id"`
+				} `json:"attributes"`
+			} `json:"instances"`
+		} `json:"resources"`
 	}
 	require.NoError(t, json.Unmarshal(data, &state))
 	for _, r := range state.Resources {

@@ -33,7 +33,7 @@ func References(all []store.Record) map[string]Reference {
 		switch all[i].Kind {
 		case store.KindPackage:
 			var p packageRecord
-			if json.Unmarshal(all[i].Data, &p) == nil && !p.Removing {
+			if json.Unmarshal(all[i].Data, &p) == nil && !p.Removing { //nolint:musttag // its tags are in vnfm.Package
 				addFiles(&p, add)
 			}
 		case store.KindChart:

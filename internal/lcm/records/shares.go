@@ -43,7 +43,7 @@ func workspace() string {
 	if name := os.Getenv("TF_WORKSPACE"); name != "" {
 		return name
 	}
-	name, err := os.ReadFile(filepath.Join(cmp.Or(os.Getenv("TF_DATA_DIR"), ".terraform"), "environment"))
+	name, err := os.ReadFile(filepath.Join(cmp.Or(os.Getenv("TF_DATA_DIR"), ".terraform"), "environment")) //nolint:gosec // Terraform reads it there
 	if err != nil || string(name) == "default" {
 		return ""
 	}

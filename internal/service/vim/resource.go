@@ -242,7 +242,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
 	var m resourceModel
 	if !state.Get(ctx, &m).HasError() {
-		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags) //nolint:errcheck // Whether that went is for the caller to see in the store.
+		// Whether that went is for the caller to see in the store.
+		_, _ = (&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags)
 	}
 }
 
