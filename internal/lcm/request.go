@@ -216,7 +216,6 @@ func (e *Engine) completeNames(ctx context.Context, s store.Store, spec *vnfm.In
 	return nil
 }
 
-// WorkloadCluster implements vnfm.Manager.
 // clusterGroup is the API group of Cluster API's own kinds, and clusterVersions its
 // versions that are known, the preferred one first.
 const clusterGroup = "cluster.x-k8s.io"
