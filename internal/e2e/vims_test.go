@@ -78,7 +78,7 @@ func TestAccPerRun(t *testing.T) {
 	configure("one", &env.targetCluster)
 	env.expectExit(2, "plan", "-detailed-exitcode", "-out=saved")
 	env.loseStore()
-	env.expectOutput(env.expectExit(1, "apply", "saved"), "Record of VIM", "postcondition to the vnf_vim", "Record of VNF package")
+	env.expectOutput(env.expectExit(1, "apply", "saved"), "Plan of VNF Instance \"test\" Shows No Objects", "postcondition to the vnf_vim and the vnf_package")
 	conditioned := func(block, status string) string {
 		return strings.TrimRight(block, "}\n") + fmt.Sprintf("\n  lifecycle {\n    postcondition {\n      condition     = self.status == %q\n      error_message = \"It is ${self.status}.\"\n    }\n  }\n}\n", status)
 	}

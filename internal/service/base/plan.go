@@ -105,7 +105,7 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if id == "" {
-			r.refuseLost(ctx, err, spec, diags)
+			r.warnOfLost(ctx, err, spec, diags)
 		}
 		return
 	}

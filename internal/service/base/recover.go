@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -88,7 +89,7 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 }
 
 // lostRecord is a record that a creation needs and that the store does not have.
-type lostRecord struct{ id, attribute, object, owner string }
+type lostRecord struct{ id, object, owner string }
 
 // lostRecords are those that a creation lacks, given the error of its preview.
 func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spec vnfm.InstanceSpec) []lostRecord {
@@ -96,11 +97,11 @@ func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spe
 	vims := vnfm.Instance{VIMID: spec.VIMID, Connections: spec.Connections, Cluster: spec.Cluster}
 	for _, id := range vims.VIMIDs() {
 		if _, err := r.data.Manager.VIM(ctx, id); id != "" && isMissing(err, id) {
-			lost = append(lost, lostRecord{id, r.config.VIMAttribute, "VIM", "vnf_vim"})
+			lost = append(lost, lostRecord{id, "VIM", "vnf_vim"})
 		}
 	}
 	if spec.PackageID != "" && isMissing(err, spec.PackageID) {
-		lost = append(lost, lostRecord{spec.PackageID, "package_id", "VNF package", "vnf_package"})
+		lost = append(lost, lostRecord{spec.PackageID, "VNF package", "vnf_package"})
 	}
 	return lost
 }
@@ -113,17 +114,21 @@ func (r *InstanceResource[M, P]) restoreLost(ctx context.Context, err error, spe
 	}
 }
 
-// refuseLost refuses a creation on a VIM, or of a package, whose record is missing and that nothing in this run writes again. It meets
-// plans that name them by ids, and the apply of a saved plan over a store that was lost since.
-func (r *InstanceResource[M, P]) refuseLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+// warnOfLost says why the plan of a creation shows no objects, unless the same apply registers what is missing. It is no error: ids may
+// be those of a mock, or of the store of another machine, where the apply runs. In the apply of a saved plan over a store that was lost
+// since, Terraform has the error that the plan is not the one that was saved, and this is the reason.
+func (r *InstanceResource[M, P]) warnOfLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+	var objects, owners []string
 	for _, each := range r.lostRecords(ctx, err, spec) {
-		if r.data.Expected(each.id) {
-			continue
+		if !r.data.Expected(each.id) {
+			objects, owners = append(objects, fmt.Sprintf("%s %q", each.object, each.id)), append(owners, each.owner)
 		}
-		diags.AddAttributeError(path.Root(each.attribute), fmt.Sprintf("Record of %s %q Is Missing", each.object, each.id),
-			fmt.Sprintf("The store of this provider configuration has no record of %s %q, and nothing in this run writes it again.\n\n"+
-				"If another configuration has its %s, apply that one first. If a saved plan is applied over a store that was lost since, plan and apply in one run. "+
-				"Or add a postcondition to the %[3]s, such as one on its status: Terraform applies a saved plan without calling resources that have neither changes nor conditions.",
-				each.object, each.id, each.owner))
 	}
+	if len(objects) == 0 {
+		return
+	}
+	diags.AddWarning(fmt.Sprintf("Plan of %s Shows No Objects", r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
+		"If another configuration has it, apply that one first.\n\n"+
+		"If this is the apply of a saved plan, the store was lost since, and Terraform finds the final plan inconsistent: plan and apply in one run. Or add a postcondition to the %s, such as one on its status: "+
+		"Terraform applies a saved plan without calling resources that have neither changes nor conditions.", strings.Join(objects, " and of "), strings.Join(slices.Compact(owners), " and the ")))
 }
