@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// TestReports: a program of another version, a prerelease and another product are not what was wanted.
-func TestReports(t *testing.T) {
-	t.Parallel()
+// TestReports: a program of another version, a prerelease and another product are not what was wanted. It runs before the parallel
+// tests: a process that they start while a program is written would hold it open, and it could not be executed.
+func TestReports(t *testing.T) { //nolint:paralleltest // see above
 	for line, want := range map[string]bool{
 		"Terraform v1.15.9":     true,
 		"Terraform v1.15.9-dev": false,
