@@ -13,7 +13,7 @@ import (
 // of a 5G core on two clusters, at requests to either.
 func TestAccKill_clusters(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	k.further = append(k.further, k.reach(t, "edge", labtest.Second(t)))
 	packages := []string{acctest.ExamplePackage(t, "core5g"), nextRelease(t)}
 	// Either version has other VDUs and manifests on the second cluster.

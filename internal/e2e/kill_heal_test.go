@@ -133,7 +133,7 @@ func (c *census) end() map[string]string {
 // replaces what was not replaced, and nothing twice.
 func TestAccKill_heal(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	source := twoVDUPackage(t)
 	trigger := 0
 	// configure asks for one of three heals, which replaces so many pods of the four.

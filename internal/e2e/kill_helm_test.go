@@ -62,7 +62,7 @@ func (env *testEnv) expectReleases(version string) {
 // Helm chart with hooks.
 func TestAccKill_helm(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "ims-helm"), nextChart(t)}
 	versions := []string{"1.0.0", "1.1.0"}
 	const params = `additional_params = { helm_value_names = { cscf = { replica = "cscf.replicas" } } }`

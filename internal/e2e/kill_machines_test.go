@@ -22,7 +22,7 @@ func (env *testEnv) machinesOf(part string) []string {
 func TestAccKill_machines(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	configure := func(group, more string) {
 		k.workloadClusterOf("1.34.0", "workers = { "+group+" }", more)
 	}

@@ -195,7 +195,7 @@ func (k *killer) report() {
 // core. What follows must end as if nothing had happened.
 func TestAccKill_createAndDestroy(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	k.configure(acctest.ExamplePackage(t, "core5g"))
 	creates, createTime := k.measure("apply", "-auto-approve")
 	k.expectEmptyPlan()
@@ -250,7 +250,7 @@ func (k *killer) step(operation string, n int, i instant, f func()) {
 // TestAccKill_update kills changes of the package together with scaling.
 func TestAccKill_update(t *testing.T) {
 	t.Parallel()
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	packages := []string{acctest.ExamplePackage(t, "core5g"), nextRelease(t)}
 	levels := []string{`scale_levels = { control-plane = 0, user-plane = 1 }`, `scale_levels = { control-plane = 2, user-plane = 0 }`}
 	k.configure(packages[0], levels[0])

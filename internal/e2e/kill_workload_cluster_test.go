@@ -73,7 +73,7 @@ func (env *testEnv) expectMachines(version string, nodes int) {
 func TestAccKill_workloadCluster(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
-	k := newKiller(newKilledEnv(t))
+	k := newKiller(newStoreEnv(t))
 	// The writes of each operation: objects, the Lease, marks; a creation also makes the
 	// namespace. An upgrade changes two objects.
 	const creates, updates, destroys = 9, 3, 3

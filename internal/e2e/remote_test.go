@@ -19,7 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// envStore names the store of the tests that kill: "kubernetes", "postgres", or the local one when it is empty.
+// envStore names the store of the tests that kill and of those of several stacks: "kubernetes", "postgres", or the local one when it is empty.
 const envStore = "VNF_TEST_STORE"
 
 // remoteStore is a store that outlives the runner.
@@ -67,8 +67,8 @@ var remoteStores = map[string]func(t *testing.T, env *testEnv) *remoteStore{
 	},
 }
 
-// newKilledEnv returns an environment with the store that envStore names.
-func newKilledEnv(t *testing.T) *testEnv {
+// newStoreEnv returns an environment with the store that envStore names.
+func newStoreEnv(t *testing.T) *testEnv {
 	t.Helper()
 	env := newEnv(t)
 	if name := os.Getenv(envStore); name != "" && name != "local" {
