@@ -78,3 +78,35 @@ func TestRegistriesOnOneHost(t *testing.T) {
 		})
 	}
 }
+
+// TestARegistryWaitsForItsLock removes a registry while a process of another machine has its lease.
+func TestARegistryWaitsForItsLock(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(filepath.Dir(path), "key.txt")})
+	require.NoError(t, err)
+	met := func() {}
+	e := lcm.New(lcm.Config{Keyring: keys, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
+		db, err := sqlite.Open(ctx, path, "test")
+		if err != nil {
+			return nil, err
+		}
+		return meeting{db.(encodedStore), func() { met() }}, nil //nolint:forcetypeassert // the local store
+	}})
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	r, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u"}})
+	require.NoError(t, err)
+
+	elsewhere, err := sqlite.Open(t.Context(), path, "test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, elsewhere.Close()) })
+	lease, err := elsewhere.Acquire(t.Context(), "registry/"+r.ID, "pid=1 host=elsewhere")
+	require.NoError(t, err)
+	waited := false
+	met = sync.OnceFunc(func() {
+		waited = true
+		require.NoError(t, lease.Release(t.Context()))
+	})
+	require.NoError(t, e.RemoveRegistry(t.Context(), r.ID, false))
+	require.True(t, waited)
+}

@@ -88,7 +88,7 @@ func (m *Manager) InstallRegistry(ctx context.Context, id string, spec vnfm.Regi
 	} else {
 		fresh = true
 	}
-	ctx, done, err := m.cfg.Lock(ctx, s, "registry/"+en.Rec.ID, "private registry "+strconv.Quote(spec.Name))
+	ctx, done, err := m.lock(ctx, s, registryLockTimeout, "registry/"+en.Rec.ID, "private registry "+strconv.Quote(spec.Name))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (m *Manager) RemoveRegistry(ctx context.Context, id string, data bool) erro
 	if err != nil {
 		return err
 	}
-	ctx, done, err := m.cfg.Lock(ctx, s, "registry/"+id, "private registry "+strconv.Quote(en.Value.Spec.Name))
+	ctx, done, err := m.lock(ctx, s, registryLockTimeout, "registry/"+id, "private registry "+strconv.Quote(en.Value.Spec.Name))
 	if err != nil {
 		return err
 	}
@@ -210,19 +210,28 @@ func (m *Manager) RemoveRegistry(ctx context.Context, id string, data bool) erro
 	return m.cfg.RemoveUnusedPackages(ctx, s)
 }
 
-// hostLockTimeout is how long an installation waits for others on the same host, each of which
-// loads an engine and an image.
-const hostLockTimeout = time.Hour
+const (
+	// registryLockTimeout is how long an operation waits for another one on the same registry. A process that was killed is waited
+	// for until its lease expires.
+	registryLockTimeout = time.Minute
+	// hostLockTimeout is how long an installation waits for others on the same host, each of which
+	// loads an engine and an image.
+	hostLockTimeout = time.Hour
+)
 
-// onHost waits until no other registry is installed on, or removed from, a host: they share
-// its container engine, its package manager and the directories that they make. It takes
-// the lease of the host, as Config.Lock does.
-func (m *Manager) onHost(ctx context.Context, s store.Store, h *vnfm.RegistryHost) (work context.Context, left func(), err error) {
-	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, hostLockTimeout), func() (err error) {
-		work, left, err = m.cfg.Lock(ctx, s, "host/"+h.Address, "the host "+h.Address)
+// lock takes a lease as Config.Lock does, after a wait of at most limit for another process.
+func (m *Manager) lock(ctx context.Context, s store.Store, limit time.Duration, name, object string) (work context.Context, done func(), err error) {
+	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, limit), func() (err error) {
+		work, done, err = m.cfg.Lock(ctx, s, name, object)
 		return err
 	})
-	return work, left, err
+	return work, done, err
+}
+
+// onHost waits until no other registry is installed on, or removed from, a host: they share
+// its container engine, its package manager and the directories that they make.
+func (m *Manager) onHost(ctx context.Context, s store.Store, h *vnfm.RegistryHost) (work context.Context, left func(), err error) {
+	return m.lock(ctx, s, hostLockTimeout, "host/"+h.Address, "the host "+h.Address)
 }
 
 // open reads a record with its secrets. With an error of these it returns what is
