@@ -108,7 +108,7 @@ func TestAccTwoRuns(t *testing.T) {
 	env.configure(acctest.ExamplePackage(t, "core5g"))
 	other := newEnv(t)
 	other.store, other.records = env.store, env.records
-	other.configure(acctest.ExamplePackage(t, "hello"))
+	other.write(other.store.Provider(), strings.Replace(other.vims(), `name = "test"`, `name = "other"`, 1), pkg(acctest.ExamplePackage(t, "hello")), other.instance("test"))
 
 	writing := env.gateway.expect(request.write)
 	first := env.start("apply", "-auto-approve")

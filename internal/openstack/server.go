@@ -103,6 +103,18 @@ func (c *Client) StopServer(ctx context.Context, s *Server) error {
 	return c.act(ctx, "stopping server "+s.Name, s.ID, "os-stop")
 }
 
+// DetachPort takes a port from a server, by and by. A port that the server does not have, and a server that is going, are left alone.
+func (c *Client) DetachPort(ctx context.Context, server, port string) error {
+	err := c.do(ctx, call{
+		doing: "detaching port " + port + " from server " + server, service: ServiceCompute, method: http.MethodDelete,
+		path: "/servers/" + url.PathEscape(server) + "/os-interface/" + url.PathEscape(port), ok: []int{http.StatusAccepted},
+	})
+	if IsConflict(err) || IsNotFound(err) {
+		return nil
+	}
+	return err
+}
+
 func (c *Client) act(ctx context.Context, doing, id, action string) error {
 	err := c.do(ctx, call{
 		doing: doing, service: ServiceCompute, method: http.MethodPost, path: "/servers/" + url.PathEscape(id) + "/action",

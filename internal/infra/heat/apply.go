@@ -257,6 +257,9 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
 		case again.next(ctx, reason):
 			s.progress(ctx, fmt.Sprintf("stack %s has failed, and %s: the request to Heat is repeated", stack.Name, reason))
+			if again.inUse > 1 {
+				s.detachPorts(ctx, stack, err)
+			}
 		default:
 			return err
 		}

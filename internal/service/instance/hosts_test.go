@@ -188,9 +188,9 @@ func TestAccInstance_openStackHosts(t *testing.T) {
 			},
 			{
 				// The record is lost. A plan without a change gives it the write-only parameters, which the destroy needs for the script.
-				PreConfig: func() { c.store.Clear(t) },
-				Config:    config("2m", "2"),
-				PlanOnly:  true,
+				PreConfig:        func() { c.store.Clear(t) },
+				Config:           config("2m", "2"),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
 		},
 	})
