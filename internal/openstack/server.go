@@ -103,13 +103,21 @@ func (c *Client) StopServer(ctx context.Context, s *Server) error {
 	return c.act(ctx, "stopping server "+s.Name, s.ID, "os-stop")
 }
 
-// DetachPort takes a port from a server, by and by. A port that the server does not have, and a server that is going, are left alone.
+// DetachPort takes a port from a server, by and by. One that the server does not have any more is left alone. Nova refuses it with a
+// conflict for a server that is neither active nor off.
 func (c *Client) DetachPort(ctx context.Context, server, port string) error {
-	err := c.do(ctx, call{
-		doing: "detaching port " + port + " from server " + server, service: ServiceCompute, method: http.MethodDelete,
-		path: "/servers/" + url.PathEscape(server) + "/os-interface/" + url.PathEscape(port), ok: []int{http.StatusAccepted},
-	})
-	if IsConflict(err) || IsNotFound(err) {
+	return c.discard(ctx, "detaching port "+port+" from server "+server, "/servers/"+url.PathEscape(server)+"/os-interface/"+url.PathEscape(port), http.StatusAccepted)
+}
+
+// DeleteServer deletes a server, by and by. One that is gone is left alone.
+func (c *Client) DeleteServer(ctx context.Context, id string) error {
+	return c.discard(ctx, "deleting server "+id, "/servers/"+url.PathEscape(id), http.StatusNoContent)
+}
+
+// discard deletes something of Nova's, if it is there.
+func (c *Client) discard(ctx context.Context, doing, path string, ok int) error {
+	err := c.do(ctx, call{doing: doing, service: ServiceCompute, method: http.MethodDelete, path: path, ok: []int{ok}})
+	if IsNotFound(err) {
 		return nil
 	}
 	return err

@@ -13,9 +13,10 @@ import (
 // portInUse finds the port in what Nova says when it refuses one.
 var portInUse = regexp.MustCompile(`Port ([0-9a-f-]{36}) is still in use`)
 
-// detachPorts takes ports of the stack that Nova refused from the servers that they are attached to. Heat does so itself when it replaces
-// a server, but for one in ERROR, and for one whose creation no engine has seen to its end: it has no note of the ports of that. The next
-// try of Heat finds them free. What fails here is for that try to tell.
+// detachPorts takes ports of the stack that Nova refused from the servers that they are attached to, and which the stack does not have any
+// more. Heat does so itself when it replaces a server, but not for one in ERROR, and not for one whose creation no engine has seen to its
+// end: it has no note of the ports of that. Nova detaches nothing from a server in ERROR: it is deleted, as Heat would do afterwards. The
+// next try of Heat finds the ports free; what fails here is for that try to tell.
 func (s *session) detachPorts(ctx context.Context, stack *openstack.Stack, failure error) {
 	var failed *stackError
 	if !errors.As(failure, &failed) {
@@ -35,7 +36,12 @@ func (s *session) detachPorts(ctx context.Context, stack *openstack.Stack, failu
 	}
 	for _, p := range strandedPorts(wanted, resources, ports) {
 		s.progress(ctx, fmt.Sprintf("port %s is detached from server %s, which stack %s replaces", p.ID, p.Device, stack.Name))
-		if err := s.client.DetachPort(ctx, p.Device, p.ID); err != nil {
+		err := s.client.DetachPort(ctx, p.Device, p.ID)
+		if openstack.IsConflict(err) {
+			s.progress(ctx, fmt.Sprintf("server %s, which stack %s replaces, is deleted", p.Device, stack.Name))
+			err = s.client.DeleteServer(ctx, p.Device)
+		}
+		if err != nil {
 			s.progress(ctx, err.Error())
 		}
 	}
