@@ -136,8 +136,7 @@ resource "vnf_instance" "test" {
 `, level, strings.Join(arguments, "\n  "), env.cloud.Networks["net_mgmt"], env.cloud.Networks["net0"])}
 }
 
-// another plans beside this runner, as somebody does who does not know that another run is on its way, and who does not wait. It returns
-// the apply of that plan, which soon finds the lock.
+// another plans on a second runner, which does not wait for locks, and returns the apply of that plan.
 func (env *openStackEnv) another(level int) func() result {
 	env.Helper()
 	other := env.next()

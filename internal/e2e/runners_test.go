@@ -34,7 +34,7 @@ func runnerStores(t *testing.T) []string {
 		stores, ok := runnerStoresOf[t.Name()]
 		require.True(t, ok, "no stores are named for %s", t.Name())
 		if len(stores) == 0 {
-			t.Skipf("this life runs when %s is all", envRunners)
+			t.Skipf("it takes minutes, and runs with each store in `make runners` (%s=all)", envRunners)
 		}
 		return stores
 	default:
@@ -62,7 +62,7 @@ type life struct {
 	// destroyed destroys on the runner that comes last, after a failure where one is to be expected; nil is a plan there and its apply on
 	// another one.
 	destroyed func()
-	// observe plans in the place of a new runner, unless it is nil.
+	// observe replaces the plan of a new runner. Nil is the usual one.
 	observe func(code int) result
 
 	runners int

@@ -106,7 +106,7 @@ func TestRights(t *testing.T) {
 		"to write one": {rules(rule("*", "*", nil, "get", "list", "watch"), rule("", "services", nil, "patch")), Rights{Missing: []string{
 			"cells.example.org: create, patch, delete", "deployments.apps: create, patch, delete", "services: create, delete",
 		}}},
-		"nobody can tell": {authorizationv1.SubjectRulesReviewStatus{Incomplete: true}, Rights{Unknown: true}},
+		"incomplete list": {authorizationv1.SubjectRulesReviewStatus{Incomplete: true}, Rights{Unknown: true}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func (s *session) retryReason(ctx context.Context, err error, token string) stri
 }
 
 // inUseWords are how Neutron and Nova say that something hangs on a resource yet. An address that another port has is not among
-// them: nobody gives it back.
+// them: it does not become free.
 var inUseWords = []string{
 	"is still in use",                            // a port, Nova
 	"ports still in use on the network",          // a network

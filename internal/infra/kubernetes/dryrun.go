@@ -131,7 +131,7 @@ type dryRun struct {
 	findings []finding
 	// incomplete says why not all objects were checked.
 	incomplete string
-	// unknown is set when nobody can list the rights of the credentials, and lacking, then, the refusal for one of them.
+	// unknown is set when the API server cannot list the rights of the credentials. lacking is then the refusal for one of them.
 	unknown bool
 	lacking error
 }

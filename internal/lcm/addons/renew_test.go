@@ -18,7 +18,7 @@ import (
 )
 
 // workloadAPI is the API server of a workload cluster, which accepts one token. The kubeconfig on the management cluster has
-// another one when somebody has forgotten to replace it.
+// another one until it is replaced.
 type workloadAPI struct {
 	*httptest.Server
 
