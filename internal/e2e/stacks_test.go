@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,7 +71,10 @@ func TestAccStacks(t *testing.T) {
 	}
 	moved := all[0]
 	config := []string{moved.provider(), moved.vims(), pkg(acctest.ExamplePackage(t, "hello")), moved.instance("test")}
-	moved.write(strings.ReplaceAll(strings.Join(config, "\n"), moved.way.endpoint, "https://192.0.2.1:6443"))
+	elsewhere := slices.Clone(config)
+	// The store, which may be on the same cluster, stays where it is.
+	elsewhere[1] = strings.ReplaceAll(elsewhere[1], moved.way.endpoint, "https://192.0.2.1:6443")
+	moved.write(elsewhere...)
 	moved.expectOutput(moved.expectExit(1, "plan"), `Error: VIM "test" is shared with other vnf_vim resources of this store with vnf_vim.test`,
 		"It is at "+moved.way.endpoint+", and this change would lead it to https://192.0.2.1:6443 for all of them. "+
 			"Undo the change; or destroy the others first; or add a vnf_vim of another name and destroy this one.")
