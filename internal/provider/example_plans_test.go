@@ -111,6 +111,8 @@ func offlineExamples(t *testing.T, dir string) map[string][]string {
 		"complete/kubespray": {
 			"clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "network=n", "image=i", "password=p", "ansible_address=192.0.2.1",
 		},
+		"complete/tacker/containers": nil,
+		"complete/tacker/servers":    nil,
 		"credentials-per-run/hcp-terraform": {
 			"ca_certificate=" + ca, "tfc_kubernetes_dynamic_credentials=" + object(values{"default": values{"token_path": token}, "aliases": values{}}),
 		},

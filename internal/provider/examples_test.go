@@ -198,6 +198,24 @@ func TestOperatorsExample(t *testing.T) {
 	}
 }
 
+// TestTackerExample applies the example of a CNF from Tacker's files: a VIM configuration whose certificate YAML folds, and a request.
+func TestTackerExample(t *testing.T) {
+	c := newCLI(t)
+	lab := labtest.Kubernetes(t)
+	const example = "complete/tacker/containers"
+	ca := lab.ReadFile(t, lab.CAFile)
+	acctest.Write(t, c.root, example+"/lab.yaml", fmt.Sprintf("auth_url: %q\nbearer_token: %q\nssl_ca_cert: \"%s\"\nproject_name: default\ntype: kubernetes\n",
+		lab.Endpoint, lab.AdminToken, strings.ReplaceAll(strings.TrimSpace(ca), "\n", "\n  ")))
+	vars := []string{"vim_config=lab.yaml"}
+	if out := c.apply(t, example, vars...); !strings.Contains(out, `status = "INSTANTIATED"`) {
+		t.Errorf("the outputs of the example are\n%s", out)
+	}
+	if got := lab.Kubectl(t, "get", "deployment", "web", "-n", "hello-tacker", "-o", "jsonpath={.spec.replicas}"); got != "1" {
+		t.Errorf("the deployment has %s replicas, want 1", got)
+	}
+	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
+}
+
 // TestOpenStackExample applies the example of a VNF of servers, scales it, and destroys it.
 func TestOpenStackExample(t *testing.T) {
 	c := newCLI(t)

@@ -1,0 +1,11 @@
+variable "vim_config" {
+  description = "Path of the VIM configuration file."
+  type        = string
+  default     = "vim.yaml"
+}
+
+variable "request" {
+  description = "Path of the instantiate request."
+  type        = string
+  default     = "request.json"
+}

@@ -1,0 +1,49 @@
+locals {
+  vim     = yamldecode(file(var.vim_config))
+  request = jsondecode(file(var.request))
+}
+
+resource "vnf_vim" "cloud" {
+  name = "cloud"
+
+  openstack = {
+    auth_url                 = local.vim.auth_url
+    username                 = local.vim.username
+    password_wo              = local.vim.password
+    password_wo_version      = 1
+    user_domain_name         = local.vim.user_domain_name
+    project_name             = local.vim.project_name
+    project_domain_name      = local.vim.project_domain_name
+    insecure_skip_tls_verify = try(local.vim.cert_verify, "True") != "True"
+  }
+}
+
+resource "vnf_package" "firewall" {
+  name   = "firewall"
+  source = "${path.module}/../../../packages/firewall"
+}
+
+resource "vnf_instance" "firewall" {
+  name              = "firewall"
+  vim_id            = vnf_vim.cloud.id
+  package_id        = vnf_package.firewall.id
+  flavour_id        = local.request.flavourId
+  additional_params = local.request.additionalParams
+
+  ext_virtual_links = {
+    for link in local.request.extVirtualLinks : link.id => {
+      resource_id = link.resourceId
+      ext_cps = {
+        for cp in link.extCps : cp.cpdId => {
+          fixed_addresses = try(flatten([
+            for config in cp.cpConfig : [
+              for data in config.cpProtocolData : [
+                for address in data.ipOverEthernet.ipAddresses : address.fixedAddresses
+              ]
+            ]
+          ]), null)
+        }
+      }
+    }
+  }
+}

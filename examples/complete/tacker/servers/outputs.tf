@@ -1,0 +1,4 @@
+output "status" {
+  description = "Status of the instance."
+  value       = vnf_instance.firewall.status
+}
