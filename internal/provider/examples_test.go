@@ -216,6 +216,29 @@ func TestTackerExample(t *testing.T) {
 	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
 }
 
+// TestTackerRequests plans the requests of Tacker's management drivers as they are, with the packages of the examples.
+func TestTackerRequests(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	const example = "complete/tacker/servers"
+	for _, tt := range []struct{ request, pkg, driver, want string }{
+		{"kubespray", "kubernetes-cluster", "mgmt-drivers-kubespray", "master_node.pod_cidr is 192.168.3.0/16, which has host bits"},
+		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", "masterNode"},
+		{"registry", "private-registry", "mgmt-drivers-private-registry", "PrivateRegistryVDU"},
+	} {
+		source := acctest.CopyPackage(t, tt.pkg)
+		acctest.Edit(t, source, "Definitions/"+tt.pkg+"_df_simple.yaml", "mgmt-drivers-kubespray", tt.driver)
+		acctest.Write(t, source, "Files/registries/ca.crt", certificate(t))
+		acctest.Write(t, source, "Files/images/private_registry.tar", "image")
+		body, err := os.ReadFile("testdata/tacker/" + tt.request + ".json")
+		require.NoError(t, err)
+		acctest.Write(t, c.root, example+"/"+tt.request+".json", string(body))
+		if out := c.plan(t, example, "package="+source, "request="+tt.request+".json"); !strings.Contains(out, "3 to add") || !strings.Contains(out, tt.want) {
+			t.Errorf("%s: the plan says\n%s", tt.request, out)
+		}
+	}
+}
+
 // TestOpenStackExample applies the example of a VNF of servers, scales it, and destroys it.
 func TestOpenStackExample(t *testing.T) {
 	c := newCLI(t)

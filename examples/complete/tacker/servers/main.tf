@@ -20,7 +20,7 @@ resource "vnf_vim" "cloud" {
 
 resource "vnf_package" "firewall" {
   name   = "firewall"
-  source = "${path.module}/../../../packages/firewall"
+  source = coalesce(var.package, "${path.module}/../../../packages/firewall")
 }
 
 resource "vnf_instance" "firewall" {

@@ -9,3 +9,9 @@ variable "request" {
   type        = string
   default     = "request.json"
 }
+
+variable "package" {
+  description = "VNF package of the network function; null takes the example package."
+  type        = string
+  default     = null
+}
