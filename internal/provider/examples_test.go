@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"archive/tar"
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
@@ -216,20 +217,40 @@ func TestTackerExample(t *testing.T) {
 	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
 }
 
+// savedImage is an archive as `docker save` makes it, of an image without layers.
+func savedImage(t *testing.T) string {
+	t.Helper()
+	var archive bytes.Buffer
+	w := tar.NewWriter(&archive)
+	for _, file := range [][2]string{
+		{"manifest.json", `[{"Config":"config.json","RepoTags":["registry:2"],"Layers":[]}]`},
+		{"config.json", `{"architecture":"amd64","os":"linux","rootfs":{"type":"layers","diff_ids":[]}}`},
+	} {
+		require.NoError(t, w.WriteHeader(&tar.Header{Name: file[0], Mode: 0o644, Size: int64(len(file[1]))}))
+		_, err := w.Write([]byte(file[1]))
+		require.NoError(t, err)
+	}
+	require.NoError(t, w.Close())
+	return archive.String()
+}
+
 // TestTackerRequests plans the requests of Tacker's management drivers as they are, with the packages of the examples.
 func TestTackerRequests(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	const example = "complete/tacker/servers"
 	for _, tt := range []struct{ request, pkg, driver, want string }{
-		{"kubespray", "kubernetes-cluster", "mgmt-drivers-kubespray", "master_node.pod_cidr is 192.168.3.0/16, which has host bits"},
+		{"kubespray", "kubernetes-cluster", "", "master_node.pod_cidr is 192.168.3.0/16, which has host bits"},
 		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", "masterNode"},
-		{"registry", "private-registry", "mgmt-drivers-private-registry", "PrivateRegistryVDU"},
+		{"registry", "private-registry", "", "PrivateRegistryVDU"},
 	} {
 		source := acctest.CopyPackage(t, tt.pkg)
-		acctest.Edit(t, source, "Definitions/"+tt.pkg+"_df_simple.yaml", "mgmt-drivers-kubespray", tt.driver)
+		if tt.driver != "" {
+			acctest.Edit(t, source, "Definitions/"+tt.pkg+"_df_simple.yaml", "mgmt-drivers-kubespray", tt.driver)
+		}
 		acctest.Write(t, source, "Files/registries/ca.crt", certificate(t))
-		acctest.Write(t, source, "Files/images/private_registry.tar", "image")
+		acctest.Write(t, source, "Files/images/private_registry.tar", savedImage(t))
+		acctest.Hash(t, source)
 		body, err := os.ReadFile("testdata/tacker/" + tt.request + ".json")
 		require.NoError(t, err)
 		acctest.Write(t, c.root, example+"/"+tt.request+".json", string(body))
