@@ -93,14 +93,22 @@ func holderFields(holder string) map[string]string {
 // gone or another process has its number. False says nothing.
 func HolderDead(holder string) bool {
 	pid, start, here := onThisMachine(holder)
-	return here && processGone(pid, start)
+	if !here {
+		return false
+	}
+	gone, _ := lookUp(pid, start)
+	return gone
 }
 
 // HolderRuns reports whether the process that Holder named is known to be alive, on this machine and in the same PID namespace. False
 // says nothing.
 func HolderRuns(holder string) bool {
 	pid, start, here := onThisMachine(holder)
-	return here && !processGone(pid, start)
+	if !here {
+		return false
+	}
+	_, runs := lookUp(pid, start)
+	return runs
 }
 
 // onThisMachine returns which process Holder named, if this process can see it.
@@ -111,7 +119,8 @@ func onThisMachine(holder string) (pid int, start string, ok bool) {
 		return 0, "", false
 	}
 	own, ok := thisProcess()
-	if !ok || own.boot != fields["boot"] || own.pidns != fields["pidns"] {
+	// The kernel gives the number of a PID namespace to a new one once the old one is gone.
+	if !ok || !seesOwnNamespace() || own.boot != fields["boot"] || own.pidns != fields["pidns"] {
 		return 0, "", false
 	}
 	return pid, fields["start"], true

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strconv"
 	"strings"
 	"syscall"
 )
@@ -26,17 +27,26 @@ func thisProcess() (process, bool) {
 	return process{boot: strings.TrimSpace(string(boot)), pidns: strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), start: start}, true
 }
 
-func processGone(pid int, start string) bool {
-	state, started, err := processStat(fmt.Sprint(pid))
+// seesOwnNamespace reports whether /proc shows the PID namespace of this process: where nobody has mounted it again, it shows that of
+// the parent, in which the same number is another process.
+func seesOwnNamespace() bool {
+	self, err := os.Readlink("/proc/self")
+	return err == nil && self == strconv.Itoa(os.Getpid())
+}
+
+// lookUp reports whether the process of that number and start is gone, or runs. Neither means that it cannot be told.
+func lookUp(pid int, start string) (gone, runs bool) {
+	state, started, err := processStat(strconv.Itoa(pid))
 	switch {
 	case err == nil:
 		// A killed process whose parent does not wait for it stays as a zombie.
-		return started != start || state == "Z" || state == "X"
+		gone = started != start || state == "Z" || state == "X"
+		return gone, !gone
 	case errors.Is(err, fs.ErrNotExist):
 		// With the mount option hidepid, /proc lacks the processes of other users.
-		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), false
 	default:
-		return false
+		return false, false
 	}
 }
 
