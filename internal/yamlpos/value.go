@@ -13,8 +13,8 @@ import (
 
 // Values says how nodes become values of JSON.
 type Values struct {
-	// OmitNull leaves out the keys of a mapping whose value is null, which to the Kubernetes API means the same.
-	OmitNull bool
+	// Letters takes a plain y or n for a boolean, as the library of kubectl and Helm does; PyYAML, which Heat reads with, does not.
+	Letters bool
 	// AnyTag takes a scalar of an unknown tag, or a number that JSON does not have, as text instead of refusing it.
 	AnyTag bool
 }
@@ -74,9 +74,7 @@ func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
 			if !ok {
 				return nil, false
 			}
-			if v != nil || !c.OmitNull {
-				out[e.Name()] = v
-			}
+			out[e.Name()] = v
 		}
 		return out, true
 	case yaml.SequenceNode:
@@ -120,9 +118,9 @@ func (c *converter) scalar(n *yaml.Node) (any, bool) {
 		const written = yaml.SingleQuotedStyle | yaml.DoubleQuotedStyle | yaml.LiteralStyle | yaml.FoldedStyle | yaml.TaggedStyle
 		switch {
 		case n.Style&written != 0:
-		case slices.Contains(yes, n.Value):
+		case slices.Contains(yes, n.Value), c.Letters && (n.Value == "y" || n.Value == "Y"):
 			return true, true
-		case slices.Contains(no, n.Value):
+		case slices.Contains(no, n.Value), c.Letters && (n.Value == "n" || n.Value == "N"):
 			return false, true
 		}
 		return n.Value, true

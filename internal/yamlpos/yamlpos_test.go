@@ -29,7 +29,7 @@ base: &base {a: 1, b: two}
 own: {<<: *base, b: 3}
 list: {<<: [*base, {c: 4, a: 9}]}
 again: [*base, *base]
-words: [yes, "yes", Off, 'off', |-
+words: [yes, y, "yes", Off, 'off', |-
   on
 ]
 numbers: [0x1f, 1.5, 1e3, 52:54:00:12:34:56, 18446744073709551616]
@@ -40,13 +40,13 @@ when: 2026-01-31
 	if len(problems) > 0 || len(docs) != 1 {
 		t.Fatal(lines(problems), len(docs))
 	}
-	got, ok := docs[0].Value(docs[0].Root, yamlpos.Values{OmitNull: true}, &problems)
+	got, ok := docs[0].Value(docs[0].Root, yamlpos.Values{Letters: true}, &problems)
 	want := map[string]any{
 		"base": map[string]any{"a": int64(1), "b": "two"}, "own": map[string]any{"a": int64(1), "b": int64(3)},
 		"list":  map[string]any{"a": int64(1), "b": "two", "c": int64(4)},
 		"again": []any{map[string]any{"a": int64(1), "b": "two"}, map[string]any{"a": int64(1), "b": "two"}},
-		"words": []any{true, "yes", false, "off", "on"}, "numbers": []any{int64(31), 1.5, 1000.0, "52:54:00:12:34:56", 18446744073709551616.0},
-		"when": "2026-01-31",
+		"words": []any{true, true, "yes", false, "off", "on"}, "numbers": []any{int64(31), 1.5, 1000.0, "52:54:00:12:34:56", 18446744073709551616.0},
+		"none": nil, "when": "2026-01-31",
 	}
 	if diff := cmp.Diff(want, got); diff != "" || !ok {
 		t.Errorf("(-want +got):\n%s%v", diff, lines(problems))

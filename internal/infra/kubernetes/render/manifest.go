@@ -43,8 +43,9 @@ func decodeManifests(b *budget.Budget, file string, text []byte, rendered bool, 
 			d.refuse(doc.Root, "a Kubernetes object must be a mapping, not %s", yamlpos.Describe(doc.Root))
 			continue
 		}
-		v, ok := doc.Value(doc.Root, yamlpos.Values{OmitNull: true}, ps)
+		v, ok := doc.Value(doc.Root, yamlpos.Values{Letters: true}, ps)
 		if content, isMap := v.(map[string]any); ok && isMap {
+			dropNulls(content)
 			d.flatten(doc.Root, content)
 		}
 	}
@@ -163,8 +164,12 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	}
 	o.Name = objectName(meta, refuse)
 	if value, present := meta["namespace"]; present {
-		if o.namespace, ok = value.(string); !ok || o.namespace == "" {
-			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a non-empty string")
+		if o.namespace, ok = value.(string); !ok {
+			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string, not %s", typeName(value))
+		}
+		// Charts write an empty one where a value is missing.
+		if o.namespace == "" {
+			delete(meta, "namespace")
 		}
 	}
 	checkMetadata(meta, refuse)

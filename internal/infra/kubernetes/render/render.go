@@ -6,6 +6,7 @@ package render
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -155,10 +156,11 @@ func Decode(b *budget.Budget, file, text string) []*Object {
 	return out
 }
 
-// checkDuplicates rejects two manifests of the same object.
+// checkDuplicates rejects two manifests of the same object, unless they say the same: charts repeat an object that two of their
+// templates need.
 func (r *Rendering) checkDuplicates(ps *vnfm.Problems) {
 	seen := make(map[Identity]*Object, len(r.Objects))
-	for _, o := range r.Objects {
+	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool {
 		id := Identity{o.GVK.Group, o.GVK.Kind, o.namespace, o.Name}
 		if id.Namespace == "" {
 			id.Namespace = r.namespace
@@ -166,10 +168,14 @@ func (r *Rendering) checkDuplicates(ps *vnfm.Problems) {
 		first, twice := seen[id]
 		if !twice {
 			seen[id] = o
-			continue
+			return false
+		}
+		if reflect.DeepEqual(first.Content, o.Content) {
+			return true
 		}
 		o.Problem(ps, fmt.Sprintf("%s is defined twice", o.Key), "the first one is in "+first.Place())
-	}
+		return false
+	})
 }
 
 // setDigests computes the digests of all objects.
