@@ -128,10 +128,11 @@ func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int
 }
 
 // workloadNames are the possible names of a VDU's workload: the name of the VDU, and what
-// the chart and its sub-charts make of it with the name of the release.
+// the chart and its sub-charts make of it with the name of the release. Charts for Tacker put the
+// name of the release behind that of the VDU.
 func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
-	out := []string{vdu.Name, release + "-" + vdu.Name}
+	out := []string{vdu.Name, release + "-" + vdu.Name, vdu.Name + "-" + release}
 	for _, chart := range c.ChartNames() {
 		if name := release + "-" + chart + "-" + vdu.Name; !slices.Contains(out, name) {
 			out = append(out, name)
