@@ -71,6 +71,8 @@ type InstanceSpec struct {
 	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
+	// UnknownDrivers says what becomes of hooks whose management driver is not known; empty means UnknownDriversError.
+	UnknownDrivers UnknownDrivers
 	// Arguments are the arguments as the user has written them, as JSON without secrets; empty when they are not known.
 	Arguments json.RawMessage
 	// Known is what Terraform's state says of an instance; a record that the store has lost is written again from it.

@@ -26,6 +26,16 @@ const (
 	ArtifactAnsible = "tosca.artifacts.Implementation.Ansible"
 )
 
+// UnknownDrivers says what becomes of hooks of a VNFD whose management driver is not known, such as a Python class of the package.
+type UnknownDrivers string
+
+const (
+	// UnknownDriversError rejects the request.
+	UnknownDriversError UnknownDrivers = "error"
+	// UnknownDriversSkip goes on without these hooks, with a warning.
+	UnknownDriversSkip UnknownDrivers = "skip"
+)
+
 // ManagementDriver does at hooks around an operation what no infra driver does. It is
 // chosen by the name, or the type, of the artifact that a VNFD gives in its interface
 // Vnflcm.

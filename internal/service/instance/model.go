@@ -38,6 +38,7 @@ type model struct {
 	OperationalState       types.String  `tfsdk:"operational_state"`
 	ReplaceObjects         types.Set     `tfsdk:"replace_objects"`
 	Readiness              types.List    `tfsdk:"readiness"`
+	UnknownDrivers         types.String  `tfsdk:"unknown_management_drivers"`
 	Termination            types.Object  `tfsdk:"termination"`
 	DeletionPolicy         types.Object  `tfsdk:"deletion_policy"`
 
@@ -82,7 +83,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
-	s.Readiness = readReadiness(ctx, m.Readiness, diags)
+	s.Readiness, s.UnknownDrivers = readReadiness(ctx, m.Readiness, diags), vnfm.UnknownDrivers(m.UnknownDrivers.ValueString())
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.FullyKnown(ctx, m.Metadata) {
 		s.Metadata = tfutil.Texts(m.Metadata)
