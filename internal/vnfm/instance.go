@@ -301,6 +301,8 @@ type InventoryItem struct {
 	// Hook is set when a hook made the object: it is not an object of the package's
 	// state and stays as long as the hook says, but not longer than the instance.
 	Hook bool `json:"hook,omitempty"`
+	// Posted is the digest of an object that was posted once and of which the VIM keeps nothing; empty for what exists.
+	Posted string `json:"posted,omitempty"`
 }
 
 // ConvertInventory converts the items of a record of an earlier form: a stack and a credential
@@ -357,6 +359,10 @@ type VDUState struct {
 	Replicas   *int `json:"replicas,omitempty"`
 	Autoscaled bool `json:"autoscaled"`
 }
+
+// Posted begins the digest of an object that the API server answers and keeps nothing of, such as a SubjectAccessReview: it is
+// posted once and not tracked.
+const Posted = "posted: "
 
 // Drifted begins the text about an object that differs from what was applied.
 const Drifted = "drifted: "

@@ -48,6 +48,12 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 			out.VDUs[id] = state
 		}
 	}
+	for _, o := range s.rendering.Objects {
+		if o.IsRequest() {
+			// Nothing of it exists that could differ.
+			out.Objects[o.Key] = o.Digest
+		}
+	}
 	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id

@@ -42,6 +42,7 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 			r.Definitions[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
 		}
 	}
+	r.nameRequests()
 	moved := r.overrideNamespace(p.namespace)
 	r.checkDuplicates(&ps)
 	if ps.HasErrors() {
@@ -187,6 +188,9 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		if secret && sum != "" {
 			sum = digest.Short(t.DigestKey, []byte(sum))
+		}
+		if o.IsRequest() && sum != "" {
+			sum = vnfm.Posted + sum
 		}
 		o.Digest = sum
 	}
