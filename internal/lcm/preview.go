@@ -101,6 +101,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
+		preview.RegistersVIM = e.management().RegisterVIM(r.flavour)
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
 	return problems, nil

@@ -339,6 +339,8 @@ type Preview struct {
 	// NamespaceNeeded is set when objects depend on the namespace of the instance,
 	// which was not given: they are others as soon as it is known.
 	NamespaceNeeded bool
+	// RegistersVIM is set when a management driver registers a VIM.
+	RegistersVIM bool
 	// ShownSecrets are the paths of AdditionalParams that the package declares to be secret.
 	ShownSecrets []string
 }

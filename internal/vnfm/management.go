@@ -51,6 +51,13 @@ type ManagementDriver interface {
 	Run(ctx context.Context, call *HookCall) error
 }
 
+// Registrar is a management driver that registers the cluster that it makes as a VIM.
+type Registrar interface {
+	ManagementDriver
+	// RegistersVIM marks the driver; it does nothing.
+	RegistersVIM()
+}
+
 // Hook is the start or the end of an operation, with what the VNFD says is done there.
 type Hook struct {
 	// Name is the hook's, such as "instantiate_end".

@@ -82,6 +82,14 @@ func (d Drivers) All(f *vnfm.Flavour) []Binding {
 	return out
 }
 
+// RegisterVIM reports whether a management driver of a flavour registers a VIM.
+func (d Drivers) RegisterVIM(f *vnfm.Flavour) bool {
+	return slices.ContainsFunc(d.All(f), func(b Binding) bool {
+		_, ok := b.Driver.(vnfm.Registrar)
+		return ok
+	})
+}
+
 // Params are the names of the additional parameters that the management drivers of a flavour
 // take.
 func (d Drivers) Params(f *vnfm.Flavour) map[string]bool {

@@ -23,7 +23,9 @@ type single struct {
 	err            error
 }
 
-func (s *single) Params() vnfm.InfraParams { return vnfm.InfraParams{Namespace: s.namespaceParam, Names: s.params} }
+func (s *single) Params() vnfm.InfraParams {
+	return vnfm.InfraParams{Namespace: s.namespaceParam, Names: s.params}
+}
 
 func (s *single) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s.target = t

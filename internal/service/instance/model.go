@@ -193,7 +193,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	if configured.InstantiationLevelID.IsNull() {
 		m.InstantiationLevelID = types.StringUnknown()
 	}
-	m.VNFDID = types.StringUnknown()
+	m.VNFDID, m.RegisteredVIMID = types.StringUnknown(), types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
 	m.VDUs = types.MapUnknown(attrs.VDUType)
 	m.Objects = types.MapUnknown(types.StringType)
