@@ -80,6 +80,24 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// registrar is a driver that registers a VIM.
+type registrar struct{ driver }
+
+func (*registrar) RegistersVIM() {}
+
+// Only a hook says whether there will be a VIM.
+func TestRegisterVIM(t *testing.T) {
+	drivers := Drivers{vnfm.ArtifactBash: &driver{}, vnfm.Kubespray: &registrar{}}
+	f := operation(false).Flavour
+	if drivers.RegisterVIM(f) || drivers.RegisterVIM(nil) {
+		t.Error("a script registers no VIM")
+	}
+	f.Operations["instantiate_end"] = vnfm.Implementation{Artifact: vnfm.Kubespray}
+	if !drivers.RegisterVIM(f) {
+		t.Error("kubespray registers a VIM")
+	}
+}
+
 // All drivers that are not known are told in one problem, and one whose work the engine does is known.
 func TestUnknownDrivers(t *testing.T) {
 	f := &vnfm.Flavour{Operations: map[string]vnfm.Implementation{

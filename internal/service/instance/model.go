@@ -183,6 +183,9 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.VDUs = attrs.VDUsValue(p.VDUs)
 	m.Objects = base.Objects(p)
+	if !p.RegistersVIM && m.RegisteredVIMID.IsUnknown() {
+		m.RegisteredVIMID = types.StringNull()
+	}
 }
 
 // SetPreviewUnknown implements base.Model.
