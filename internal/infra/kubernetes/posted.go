@@ -46,11 +46,15 @@ func (s *session) postRequests(ctx context.Context, plan *applyPlan, wave int) e
 	return nil
 }
 
-// post sends one object. A pod that is bound to the wanted node already was bound by an earlier try.
+// post sends one object. Of a review only the namespace is sent of its metadata: the API server rejects a name, which a manifest
+// has for its readers. A pod that is bound to the wanted node already was bound by an earlier try.
 func (s *session) post(ctx context.Context, p *targetObject) error {
 	body := kube.Merged(p.object.Content, nil)
-	meta := kube.Merged(body["metadata"], nil)
-	delete(meta, "namespace")
+	meta := map[string]any{}
+	if p.object.IsBinding() {
+		meta = kube.Merged(body["metadata"], nil)
+		delete(meta, "namespace")
+	}
 	if p.ref.Namespace != "" {
 		meta["namespace"] = p.ref.Namespace
 	}
