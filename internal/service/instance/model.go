@@ -215,6 +215,10 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
 	m.RegisteredVIMID = tfutil.OptionalString(i.RegisteredVIMID)
 	m.Readiness = readinessList(m.Readiness, i.Readiness)
+	if m.UnknownDrivers.IsNull() {
+		// No record holds it: the default after an import.
+		m.UnknownDrivers = types.StringValue(string(vnfm.UnknownDriversError))
+	}
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
 		m.Metadata = tfutil.StringMap(i.Metadata)
 	}

@@ -145,6 +145,8 @@ func lifeAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Treatment of hooks in the VNFD's interface Vnflcm whose management driver is not known, such as a Python class of the package, which is never run: `error`, or `skip`, which goes on without these hooks and lists them in a warning. " +
 				"Classes of OpenStack Tacker whose work the provider does itself (`mgmt-container-update`, `vnflcm_noop`) are known. Defaults to `error`. Changing this applies to the next operation.",
 			Optional:   true,
+			Computed:   true,
+			Default:    stringdefault.StaticString(string(vnfm.UnknownDriversError)),
 			Validators: []validator.String{stringvalidator.OneOf(string(vnfm.UnknownDriversError), string(vnfm.UnknownDriversSkip))},
 		},
 		attrs.SinkAttribute: attrs.SinkSchema("Web server that receives the kubeconfigs of the instance's workload clusters: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
