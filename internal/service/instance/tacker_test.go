@@ -38,7 +38,7 @@ func TestAccInstance_tackerPackage(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config: config(first+`, "Files/kubernetes/none.yaml"`, ""), PlanOnly: true,
-			ExpectError: acctest.Says(`(?s)names management drivers that are not known: "mgmt-drivers-count" for scale_end; "mgmt-drivers-notify" for instantiate_end, terminate_start`+
+			ExpectError: acctest.Says(`(?s)names management drivers that are not known: "mgmt-drivers-count" for scale_end; "mgmt-drivers-notify" for instantiate_end, terminate_start` +
 				`.*names a file that is not in the package`),
 		},
 		resource.TestStep{

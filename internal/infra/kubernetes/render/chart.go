@@ -40,6 +40,8 @@ type ChartRelease struct {
 	// Tested is set when a revision counts as deployed only after its tests.
 	Tested bool
 	Digest string
+	// shown are the parameters that show secrets beside those of the values.
+	shown []string
 }
 
 // Hook is a hook of a chart with its object.
@@ -71,7 +73,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	if rendered == nil || problems.HasErrors() {
 		return nil
 	}
-	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested}
+	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested, shown: c.params.shown}
 	r.Release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {

@@ -36,6 +36,8 @@ type chartParams struct {
 	kubeVersion string
 	apiVersions []string
 	tested      bool
+	// shown are the settings of using_helm_install_param that go by the name of a secret.
+	shown []string
 }
 
 // chartParamReaders read the parameters of a chart.

@@ -45,6 +45,8 @@ spec: {token: planted}
 			t.Errorf("%s is shown as %q", key, digest)
 		}
 	}
+	rendering, _ := YAML(t.Context(), target)
+	require.NotContains(t, rendering.Contents["authentication.k8s.io/v1/TokenReview tokenreview-1"], "planted")
 	target.DigestKey = nil
 	r, _ = Render(budget.New(t.Context(), budget.Limits{}), target)
 	require.Empty(t, r.digests()["authentication.k8s.io/v1/TokenReview tokenreview-1"])

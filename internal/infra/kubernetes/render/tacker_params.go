@@ -92,6 +92,9 @@ func (p *chartParams) readSettings(value any, ps *vnfm.Problems) {
 	}
 	values := map[string]any{}
 	for n, setting := range list {
+		if name, text, _ := strings.Cut(setting, "="); text != "" && vnfm.NamesSecret(name) {
+			p.shown = append(p.shown, fmt.Sprintf("%s[0].helmparameter[%d]", paramInstall, n))
+		}
 		if err := helm.ParseSetting(values, setting); err != nil {
 			// The setting may be a secret.
 			badParam(ps, paramInstall, fmt.Sprintf("has in helmparameter an element %d that cannot be read", n), `it must be as helm --set takes it, such as "service.port=8081"`)

@@ -30,7 +30,7 @@ func TestChartParamsOfTacker(t *testing.T) {
 	target := tackerChart(map[string]any{
 		"use_helm": "true", "helm_replica_values": map[string]any{"calls": "count"},
 		"using_helm_install_param": []any{map[string]any{
-			"exthelmchart": "false", "helmchartfile_path": "Files/core", "helmreleasename": "one", "helmparameter": []any{"service.port=8081", "service.name=a"},
+			"exthelmchart": "false", "helmchartfile_path": "Files/core", "helmreleasename": "one", "helmparameter": []any{"service.port=8081", "service.name=a", "db.password=planted"},
 		}},
 		"helm_parameters": map[string]any{"service.name": "b"},
 		"vdu_mapping":     map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf-one", "helmreleasename": "one"}},
@@ -39,6 +39,7 @@ func TestChartParamsOfTacker(t *testing.T) {
 	require.Empty(t, ps)
 	require.Contains(t, r.digests(), "helm.sh/v1/Release one")
 	require.Equal(t, map[string]string{"amf": "count"}, r.Release.CountValues)
+	require.Equal(t, []string{"using_helm_install_param[0].helmparameter[2]"}, r.preview(target).ShownSecrets)
 	for _, o := range r.Objects {
 		if o.Name == "a" {
 			require.Equal(t, map[string]any{"port": "8081", "count": "1"}, o.Field("data"))
