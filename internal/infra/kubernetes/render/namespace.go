@@ -67,6 +67,10 @@ func (r *Rendering) overrideNamespace(namespace string) map[*Object]string {
 			continue
 		}
 		moved[o] = o.Key
+		if path := []string{"spec", "resourceAttributes", "namespace"}; o.GVK.Kind == "LocalSubjectAccessReview" && o.Field(path...) == o.namespace {
+			// The API server wants the namespace of the review itself.
+			kube.SetNested(o.Content, namespace, path...)
+		}
 		o.namespace, o.Key = namespace, ObjectKey(o.GVK, namespace, o.Name)
 		kube.SetNested(o.Content, namespace, "metadata", "namespace")
 	}

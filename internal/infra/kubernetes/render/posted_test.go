@@ -47,6 +47,14 @@ spec: {token: planted}
 	}
 	rendering, _ := YAML(t.Context(), target)
 	require.NotContains(t, rendering.Contents["authentication.k8s.io/v1/TokenReview tokenreview-1"], "planted")
+	target.Instance.AdditionalParams = map[string]any{"namespace": "near"}
+	r, _ = Render(budget.New(t.Context(), budget.Limits{}), target)
+	for _, o := range r.Objects {
+		if o.GVK.Kind == "LocalSubjectAccessReview" {
+			require.Equal(t, "near", o.Field("spec", "resourceAttributes", "namespace"), "that of the review")
+		}
+	}
+	target.Instance.AdditionalParams = nil
 	target.DigestKey = nil
 	r, _ = Render(budget.New(t.Context(), budget.Limits{}), target)
 	require.Empty(t, r.digests()["authentication.k8s.io/v1/TokenReview tokenreview-1"])
