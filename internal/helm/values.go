@@ -2,6 +2,7 @@ package helm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -61,6 +62,14 @@ func Set(values map[string]any, path string, value any) error {
 	given := func([]rune) (any, error) { return plain(value), nil }
 	if err := strvals.ParseIntoFile(path+"=x", values, given); err != nil {
 		return fmt.Errorf("%q is not a path of values such as a.b[0].c: %w", path, err)
+	}
+	return nil
+}
+
+// ParseSetting sets a value as `helm --set` takes it: "a.b=1". The error quotes nothing of it.
+func ParseSetting(values map[string]any, setting string) error {
+	if !strings.Contains(setting, "=") || strvals.ParseInto(setting, values) != nil {
+		return errors.New("the setting is not as helm --set takes it")
 	}
 	return nil
 }

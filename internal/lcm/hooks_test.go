@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -106,7 +107,7 @@ func TestHooksOfAVNFD(t *testing.T) {
 		return spec
 	}
 	for want, spec := range map[string]vnfm.InstanceSpec{
-		`names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known`: withDriver("2.0", "mgmt-drivers-ansible"),
+		`the VNFD names management drivers that are not known: "mgmt-drivers-ansible" for instantiate_end, terminate_start`: withDriver("2.0", "mgmt-drivers-ansible"),
 		"a sink is missing": withDriver("3.0", vnfm.CredentialsSender),
 	} {
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
@@ -117,6 +118,21 @@ func TestHooksOfAVNFD(t *testing.T) {
 			t.Errorf("%v, want %s", err, want)
 		}
 	}
+	// Hooks of unknown drivers are skipped on request, with a warning; one of Tacker's whose work the engine does is known.
+	for driver, warnings := range map[string]int{"mgmt-drivers-ansible": 1, "mgmt-container-update": 0} {
+		spec := withDriver("2."+strconv.Itoa(warnings+1), driver)
+		spec.Name = driver
+		if warnings > 0 {
+			spec.UnknownDrivers = vnfm.UnknownDriversSkip
+		}
+		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
+		require.NoError(t, err)
+		require.False(t, problems.HasErrors(), problems)
+		require.Len(t, problems, warnings)
+		i := w.mustInstantiate(t, spec)
+		require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
+	}
+	require.Empty(t, s.calls)
 	spec := withDriver("3.0", vnfm.CredentialsSender)
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
 	i := w.mustInstantiate(t, spec)

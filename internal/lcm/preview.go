@@ -19,8 +19,9 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
-			e.checkHooks(r, &spec, preview, &found)
 		}
+		// Faults of the hooks are reported together with those of the objects.
+		e.checkHooks(r, &spec, preview, &found)
 		return preview, found
 	})
 	var declared []string
@@ -100,6 +101,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	problems = append(problems, more...)
 	if preview != nil {
 		preview.FlavourID, preview.LevelID = r.flavour.ID, r.levelID
+		preview.RegistersVIM = e.management().RegisterVIM(r.flavour)
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
 	return problems, nil

@@ -1,6 +1,11 @@
 package vnfm
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // Target is everything that an infra driver needs to know of an instance: its wanted state.
 type Target struct {
@@ -83,6 +88,31 @@ func (t *Target) Blame(ps Problems) {
 			ps[n].Attribute = AttributeSecretParams
 		}
 	}
+}
+
+// WarnIgnored warns, once for all, of additional parameters that a driver ignores, by name with the reason: one request works
+// for several kinds of infrastructure. Driver is as InfraParams has it.
+func (t *Target) WarnIgnored(driver string, reasons map[string]string, ps *Problems) {
+	if len(reasons) == 0 {
+		return
+	}
+	attribute := AttributeSecretParams
+	byReason := map[string][]string{}
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
+		byReason[reasons[name]] = append(byReason[reasons[name]], name)
+		if _, plain := t.Instance.AdditionalParams[name]; plain {
+			attribute = AttributeParams
+		}
+	}
+	var lines []string
+	for reason, names := range byReason {
+		lines = append(lines, strings.Join(names, ", ")+": "+reason)
+	}
+	slices.Sort(lines)
+	*ps = append(*ps, Problem{
+		Severity: SeverityWarning, Attribute: attribute,
+		Summary: driver + " ignores additional parameters " + QuotedNames(slices.Collect(maps.Keys(reasons))), Detail: strings.Join(lines, "; "),
+	})
 }
 
 // ParamOwners name the drivers that take additional parameters, for problems of one that a

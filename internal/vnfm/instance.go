@@ -71,6 +71,8 @@ type InstanceSpec struct {
 	Sink *CredentialsSink
 	// Readiness says of single kinds when their objects are ready.
 	Readiness []ReadinessRule
+	// UnknownDrivers says what becomes of hooks whose management driver is not known; empty means UnknownDriversError.
+	UnknownDrivers UnknownDrivers
 	// Arguments are the arguments as the user has written them, as JSON without secrets; empty when they are not known.
 	Arguments json.RawMessage
 	// Known is what Terraform's state says of an instance; a record that the store has lost is written again from it.
@@ -299,6 +301,8 @@ type InventoryItem struct {
 	// Hook is set when a hook made the object: it is not an object of the package's
 	// state and stays as long as the hook says, but not longer than the instance.
 	Hook bool `json:"hook,omitempty"`
+	// Posted is the digest of an object that was posted once and of which the VIM keeps nothing; empty for what exists.
+	Posted string `json:"posted,omitempty"`
 }
 
 // ConvertInventory converts the items of a record of an earlier form: a stack and a credential
@@ -335,6 +339,8 @@ type Preview struct {
 	// NamespaceNeeded is set when objects depend on the namespace of the instance,
 	// which was not given: they are others as soon as it is known.
 	NamespaceNeeded bool
+	// RegistersVIM is set when a management driver registers a VIM.
+	RegistersVIM bool
 	// ShownSecrets are the paths of AdditionalParams that the package declares to be secret.
 	ShownSecrets []string
 }
@@ -355,6 +361,10 @@ type VDUState struct {
 	Replicas   *int `json:"replicas,omitempty"`
 	Autoscaled bool `json:"autoscaled"`
 }
+
+// Posted begins the digest of an object that the API server answers and keeps nothing of, such as a SubjectAccessReview: it is
+// posted once and not tracked.
+const Posted = "posted: "
 
 // Drifted begins the text about an object that differs from what was applied.
 const Drifted = "drifted: "

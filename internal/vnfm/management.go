@@ -26,6 +26,16 @@ const (
 	ArtifactAnsible = "tosca.artifacts.Implementation.Ansible"
 )
 
+// UnknownDrivers says what becomes of hooks of a VNFD whose management driver is not known, such as a Python class of the package.
+type UnknownDrivers string
+
+const (
+	// UnknownDriversError rejects the request.
+	UnknownDriversError UnknownDrivers = "error"
+	// UnknownDriversSkip goes on without these hooks, with a warning.
+	UnknownDriversSkip UnknownDrivers = "skip"
+)
+
 // ManagementDriver does at hooks around an operation what no infra driver does. It is
 // chosen by the name, or the type, of the artifact that a VNFD gives in its interface
 // Vnflcm.
@@ -39,6 +49,13 @@ type ManagementDriver interface {
 	// Run works at one hook. It can be called again after it was interrupted at any
 	// instant and reaches the same end; an error is that of the operation.
 	Run(ctx context.Context, call *HookCall) error
+}
+
+// Registrar is a management driver that registers the cluster that it makes as a VIM.
+type Registrar interface {
+	ManagementDriver
+	// RegistersVIM marks the driver; it does nothing.
+	RegistersVIM()
 }
 
 // Hook is the start or the end of an operation, with what the VNFD says is done there.

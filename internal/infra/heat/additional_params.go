@@ -12,6 +12,9 @@ import (
 // paramNFV is the additional parameter that is merged over the computed one of that name.
 const paramNFV = "nfv"
 
+// driverName is how problems refer to the driver.
+const driverName = "the OpenStack driver"
+
 // params are the additional parameters as the driver understands them.
 type params struct {
 	nfv map[string]any
@@ -34,7 +37,7 @@ var paramsIgnored = map[string]string{
 
 // Params implements vnfm.InfraDriver.
 func (*Driver) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Driver: "the OpenStack driver", Names: append(slices.Sorted(maps.Keys(paramsIgnored)), paramNFV)}
+	return vnfm.InfraParams{Driver: driverName, Names: append(slices.Sorted(maps.Keys(paramsIgnored)), paramNFV)}
 }
 
 // Supports implements vnfm.InfraDriver: templates, or VDUs with an image where nothing is of
@@ -49,17 +52,11 @@ func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
 // readParams checks the additional parameters of an instance. Those that the driver does
 // not know are for the templates of the package, which say whether they have them.
 func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
-	out := params{stack: map[string]any{}}
-	problem := func(severity vnfm.Severity, key, summary, detail string) {
-		*ps = append(*ps, vnfm.Problem{
-			Severity: severity, Attribute: vnfm.AttributeParams, Key: key,
-			Summary: fmt.Sprintf("additional parameter %q %s", key, summary), Detail: detail,
-		})
-	}
+	out, ignored := params{stack: map[string]any{}}, map[string]string{}
 	all := t.Params()
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		value := all[key]
-		reason, ignored := paramsIgnored[key]
+		reason, known := paramsIgnored[key]
 		owner := t.ParamOwners.Infra[key]
 		switch {
 		case key == paramNFV:
@@ -69,16 +66,20 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			case !ok && plain:
 				*ps = append(*ps, vnfm.Problem{Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q must be a map", key)})
 			case !ok:
-				problem(vnfm.SeverityError, key, "must be a map", "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }")
+				*ps = append(*ps, vnfm.Problem{
+					Attribute: vnfm.AttributeParams, Key: key, Summary: fmt.Sprintf("additional parameter %q must be a map", key),
+					Detail: "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }",
+				})
 			}
 			out.nfv = nfv
-		case ignored:
-			problem(vnfm.SeverityWarning, key, "is ignored", reason)
+		case known:
+			ignored[key] = reason
 		case owner != "":
-			problem(vnfm.SeverityError, key, "is not supported by the OpenStack driver", "it is a parameter of "+owner)
+			ignored[key] = "a parameter of " + owner
 		default:
 			out.stack[key] = value
 		}
 	}
+	t.WarnIgnored(driverName, ignored, ps)
 	return out
 }

@@ -108,6 +108,7 @@ func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) 
 	if plan.target, err = s.resolveTarget(ctx); err != nil {
 		return err
 	}
+	s.keepPosted()
 	if err := s.resolveReplicasPaths(ctx, plan.target); err != nil {
 		return err
 	}
@@ -170,14 +171,15 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 				return err
 			}
 		}
-		batch := ofWave(plan.target, wave)
-		if len(batch) == 0 {
-			continue
+		if batch := ofWave(plan.target, wave); len(batch) > 0 {
+			if err := s.prepareWave(ctx, plan, wave); err != nil {
+				return err
+			}
+			if err := s.writeWave(ctx, plan, batch, counter); err != nil {
+				return err
+			}
 		}
-		if err := s.prepareWave(ctx, plan, wave); err != nil {
-			return err
-		}
-		if err := s.writeWave(ctx, plan, batch, counter); err != nil {
+		if err := s.postRequests(ctx, plan, wave); err != nil {
 			return err
 		}
 		if wave == render.WaveFoundation {

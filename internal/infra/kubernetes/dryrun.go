@@ -73,7 +73,7 @@ func (s *session) rights(ctx context.Context, keys []string) kube.Rights {
 	var resources []kube.Resource
 	for _, o := range s.rendering.Objects {
 		// Rights on a namespace are often for a single name.
-		if !slices.Contains(keys, o.Key) || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
+		if !slices.Contains(keys, o.Key) || o.IsRequest() || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
 		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.namespace) == namespace) {
@@ -112,7 +112,7 @@ func (s *session) dryRunnable(keys []string) []*render.Object {
 		}
 	}
 	return slices.DeleteFunc(slices.Clone(s.rendering.Objects), func(o *render.Object) bool {
-		return !wanted[o.Key] || changing[o.GVK.GroupKind()]
+		return !wanted[o.Key] || o.IsRequest() || changing[o.GVK.GroupKind()]
 	})
 }
 

@@ -62,6 +62,9 @@ func (s *session) runHook(ctx context.Context, h *render.Hook) error {
 	if err != nil {
 		return err
 	}
+	if h.Object.IsRequest() {
+		return s.post(ctx, p)
+	}
 	obj, err := s.client.Get(ctx, p.ref)
 	if err != nil && !apierrors.IsNotFound(err) {
 		return err

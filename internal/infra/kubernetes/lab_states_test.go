@@ -164,7 +164,7 @@ func TestLabErrors(t *testing.T) {
 		"bad Secret key": {"apiVersion: v1\nkind: Secret\nmetadata: {name: a}\nstringData: {'a b': planted-secret-value}\n", `v1/Secret a (a.yaml:1)`},
 		"no namespace":   {"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: " + l.namespace + "-none}\n", `v1/ConfigMap ` + l.namespace + `-none/a (a.yaml:1)`},
 		"same object":    {"apiVersion: v1\nkind: Namespace\nmetadata: {name: a}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: a, namespace: b}\n", `v1/Namespace b/a (a.yaml:5) is the same object as v1/Namespace a`},
-		"not an object":  {"apiVersion: authorization.k8s.io/v1\nkind: SelfSubjectAccessReview\nmetadata: {name: a}\n", `does not support delete for kind SelfSubjectAccessReview`},
+		"not an object":  {"apiVersion: v1\nkind: ComponentStatus\nmetadata: {name: a}\n", `does not support delete for kind ComponentStatus`},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

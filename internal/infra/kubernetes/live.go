@@ -58,6 +58,9 @@ func (s *session) resolveExisting(ctx context.Context, gvk schema.GroupVersionKi
 func (s *session) existingObjects(ctx context.Context, objects []*render.Object) ([]*targetObject, error) {
 	var out []*targetObject
 	for _, o := range objects {
+		if o.IsRequest() {
+			continue
+		}
 		r, ok, err := s.resolveExisting(ctx, o.GVK)
 		if err != nil {
 			return nil, err
@@ -72,9 +75,11 @@ func (s *session) existingObjects(ctx context.Context, objects []*render.Object)
 // neededVerbs are what the driver does with every object.
 var neededVerbs = []string{"delete", "list", "patch"}
 
-// resolveTarget resolves every object of the target. It reports all unknown kinds at once.
+// resolveTarget resolves every object of the target. It reports all unknown kinds at once. Objects that are posted
+// once are in session.requests instead.
 func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 	out := make([]*targetObject, 0, len(s.rendering.Objects))
+	s.requests = nil
 	seen := map[render.Identity]*targetObject{}
 	var errs []error
 	failed := map[schema.GroupVersionKind]bool{}
@@ -89,6 +94,10 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 				failed[o.GVK] = true
 				errs = append(errs, fmt.Errorf("%s (%s): %w", o.Key, o.Place(), err))
 			}
+			continue
+		}
+		if o.IsRequest() {
+			s.requests = append(s.requests, s.newTargetObject(o, r))
 			continue
 		}
 		if lacking := missingVerb(r); lacking != "" {
@@ -130,6 +139,9 @@ func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*tar
 	}
 	for i := range s.target.Instance.Inventory {
 		item := s.target.Instance.Inventory[i]
+		if item.Posted != "" {
+			continue
+		}
 		if p, ok := byIdentity[render.IdentityOf(&item)]; ok {
 			p.item.UID, p.recorded = item.UID, true
 			continue

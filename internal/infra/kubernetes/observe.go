@@ -42,6 +42,18 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err != nil {
 		return nil, err
 	}
+	for id, state := range s.rendering.States {
+		if s.rendering.VDUs[id] == nil {
+			// The request picks no workload for it.
+			out.VDUs[id] = state
+		}
+	}
+	for _, o := range s.rendering.Objects {
+		if o.IsRequest() {
+			// Nothing of it exists that could differ.
+			out.Objects[o.Key] = o.Digest
+		}
+	}
 	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id

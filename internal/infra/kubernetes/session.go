@@ -36,6 +36,10 @@ type session struct {
 	// ownsRelease is set once the history has shown that the release of the chart is
 	// the instance's.
 	ownsRelease bool
+	// requests are the objects of the target that are posted once, posted those of the inventory and
+	// of this call that were.
+	requests []*targetObject
+	posted   []vnfm.InventoryItem
 	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
 }
@@ -227,6 +231,7 @@ func (s *session) save(ctx context.Context, all []*targetObject, announce bool) 
 			items = append(items, p.item)
 		}
 	}
+	items = append(items, s.posted...)
 	if slices.Equal(items, s.saved) {
 		return nil
 	}

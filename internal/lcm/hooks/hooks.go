@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -51,6 +50,10 @@ type Binding struct {
 	Driver vnfm.ManagementDriver
 }
 
+// inEngine are the management drivers of OpenStack Tacker whose work is that of the engine: it restarts what reads
+// changed configuration, and changes images, with every change of the package.
+var inEngine = map[string]bool{"mgmt-container-update": true, "vnflcm_noop": true}
+
 // find returns the management driver of an implementation, by the name of the artifact or
 // else by its type.
 func (d Drivers) find(impl vnfm.Implementation) (string, vnfm.ManagementDriver) {
@@ -77,6 +80,14 @@ func (d Drivers) All(f *vnfm.Flavour) []Binding {
 		}
 	}
 	return out
+}
+
+// RegisterVIM reports whether a management driver of a flavour registers a VIM.
+func (d Drivers) RegisterVIM(f *vnfm.Flavour) bool {
+	return slices.ContainsFunc(d.All(f), func(b Binding) bool {
+		_, ok := b.Driver.(vnfm.Registrar)
+		return ok
+	})
 }
 
 // Params are the names of the additional parameters that the management drivers of a flavour
@@ -178,20 +189,8 @@ func NoteLeaving(ctx context.Context, r vnfm.Recorder, ids []string) error {
 // Check finds hooks whose management driver is not known, and what a request and the planned
 // instance lack for those that are. Common has what is the same for all drivers.
 func (d Drivers) Check(common vnfm.HookCheck, problems *vnfm.Problems) {
-	f, request := common.Flavour, common.Request
-	for _, hook := range slices.Sorted(maps.Keys(f.Operations)) {
-		impl := f.Operations[hook]
-		if impl.Artifact == "" || !isHook(hook) {
-			continue
-		}
-		if _, driver := d.find(impl); driver == nil {
-			*problems = append(*problems, vnfm.Problem{
-				Summary: "the VNFD names the management driver " + strconv.Quote(impl.Artifact) + " for hook " + hook + ", which is not known",
-				Detail: "a package's own Python classes are not run; the built-in management drivers, by name or type of the artifact, are " +
-					vnfm.QuotedNames(slices.Collect(maps.Keys(d))),
-			})
-		}
-	}
+	request := common.Request
+	d.checkUnknown(common.Flavour, request.UnknownDrivers, problems)
 	checks := d.checks(common)
 	if request.Sink != nil && d[vnfm.CredentialsSender] != nil && checks[vnfm.CredentialsSender] == nil {
 		checks[vnfm.CredentialsSender] = d.check(vnfm.CredentialsSender, common)

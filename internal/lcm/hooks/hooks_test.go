@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -75,6 +76,42 @@ func TestRun(t *testing.T) {
 		}
 		if errors.Is(err, errFailed) == forceful || len(left) == 1 != forceful {
 			t.Errorf("forceful %t: %v, left behind: %v", forceful, err, left)
+		}
+	}
+}
+
+// registrar is a driver that registers a VIM.
+type registrar struct{ driver }
+
+func (*registrar) RegistersVIM() {}
+
+// Only a hook says whether there will be a VIM.
+func TestRegisterVIM(t *testing.T) {
+	drivers := Drivers{vnfm.ArtifactBash: &driver{}, vnfm.Kubespray: &registrar{}}
+	f := operation(false).Flavour
+	if drivers.RegisterVIM(f) || drivers.RegisterVIM(nil) {
+		t.Error("a script registers no VIM")
+	}
+	f.Operations["instantiate_end"] = vnfm.Implementation{Artifact: vnfm.Kubespray}
+	if !drivers.RegisterVIM(f) {
+		t.Error("kubespray registers a VIM")
+	}
+}
+
+// All drivers that are not known are told in one problem, and one whose work the engine does is known.
+func TestUnknownDrivers(t *testing.T) {
+	f := &vnfm.Flavour{Operations: map[string]vnfm.Implementation{
+		"instantiate_end": {Artifact: "own", Type: "tosca.artifacts.Implementation.Python"}, "heal_end": {Artifact: "own"}, "scale_start": {Artifact: "other"},
+		"modify_information_end": {Artifact: "mgmt-container-update"}, "terminate_end": {Artifact: "setup", Type: vnfm.ArtifactBash}, "scale": {Artifact: "own"},
+	}}
+	drivers := Drivers{vnfm.ArtifactBash: &driver{}}
+	for policy, severity := range map[vnfm.UnknownDrivers]vnfm.Severity{
+		"": vnfm.SeverityError, vnfm.UnknownDriversError: vnfm.SeverityError, vnfm.UnknownDriversSkip: vnfm.SeverityWarning,
+	} {
+		var problems vnfm.Problems
+		drivers.checkUnknown(f, policy, &problems)
+		if len(problems) != 1 || problems[0].Severity != severity || !strings.HasSuffix(problems[0].Summary, `: "other" for scale_start; "own" for heal_end, instantiate_end`) {
+			t.Errorf("%s: %v", policy, problems)
 		}
 	}
 }

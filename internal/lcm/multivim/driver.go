@@ -35,6 +35,8 @@ type vimTarget struct {
 	// namespaceParam is the additional parameter that gives the namespace on the instance's
 	// own VIM.
 	namespaceParam string
+	// foreign are the additional parameters that drivers of the other VIMs take and this one does not.
+	foreign map[string]bool
 }
 
 var _ vnfm.InfraDriver = (*multiVIMDriver)(nil)
@@ -66,7 +68,32 @@ func New(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, lookup Looku
 		}
 		further = append(further, v)
 	}
-	return &multiVIMDriver{targets: append([]vimTarget{rest}, further...)}, nil
+	all := append([]vimTarget{rest}, further...)
+	for i := range all {
+		all[i].foreign = foreignParams(all, all[i].driver)
+	}
+	return &multiVIMDriver{targets: all}, nil
+}
+
+// foreignParams are the additional parameters that the drivers of some VIMs take and one does not.
+func foreignParams(all []vimTarget, own vnfm.InfraDriver) map[string]bool {
+	out := map[string]bool{}
+	for i := range all {
+		for _, name := range all[i].driver.Params().Names {
+			out[name] = true
+		}
+	}
+	for _, name := range own.Params().Names {
+		delete(out, name)
+	}
+	return out
+}
+
+// without are parameters without the foreign ones.
+func (v *vimTarget) without(params map[string]any) map[string]any {
+	out := maps.Clone(params)
+	maps.DeleteFunc(out, func(name string, _ any) bool { return v.foreign[name] })
+	return out
 }
 
 // target is the target on this VIM: with its part and what it has of the inventory.
@@ -76,6 +103,7 @@ func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 	if t.Flavour != nil {
 		instance.Links = linksOfPart(t.Flavour, &part, t.Instance.Links)
 	}
+	instance.AdditionalParams, out.SecretParams = v.without(t.Instance.AdditionalParams), v.without(t.SecretParams)
 	out.VIM, out.Credentials, out.Part, out.Instance = v.vim, v.credentials, &part, &instance
 	out.ReplaceObjects = nil
 	for _, key := range t.ReplaceObjects {
@@ -88,7 +116,6 @@ func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 		out.Arguments = nil
 		instance.Namespace = v.namespace
 		// The parameter means the namespace on the instance's own VIM.
-		instance.AdditionalParams = maps.Clone(t.Instance.AdditionalParams)
 		delete(instance.AdditionalParams, v.namespaceParam)
 		delete(instance.AdditionalParams, v.driver.Params().Namespace)
 	}

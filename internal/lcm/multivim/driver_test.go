@@ -18,11 +18,14 @@ import (
 type single struct {
 	vnfm.InfraDriver
 	namespaceParam string
+	params         []string
 	target         *vnfm.Target
 	err            error
 }
 
-func (s *single) Params() vnfm.InfraParams { return vnfm.InfraParams{Namespace: s.namespaceParam} }
+func (s *single) Params() vnfm.InfraParams {
+	return vnfm.InfraParams{Namespace: s.namespaceParam, Names: s.params}
+}
 
 func (s *single) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s.target = t
@@ -49,10 +52,11 @@ func (i *inventory) SaveInventory(_ context.Context, items []vnfm.InventoryItem)
 
 // Each VIM is given its part, and what one of them refuses stops nothing on the others.
 func TestPartsOfAnInstance(t *testing.T) {
-	own, edge := &single{namespaceParam: "namespace"}, &single{err: errors.New("no room")}
+	own := &single{namespaceParam: "namespace", params: []string{"namespace", "files", "upgrade"}}
+	edge := &single{err: errors.New("no room"), params: []string{"nfv", "upgrade"}}
 	target := &vnfm.Target{Instance: &vnfm.Instance{
 		Namespace:        "core",
-		AdditionalParams: map[string]any{"namespace": "core", "size": 1},
+		AdditionalParams: map[string]any{"namespace": "core", "size": 1, "files": 1, "nfv": 1, "upgrade": 1},
 		Connections:      map[string]vnfm.Connection{"edge": {VIMID: "2", Namespace: "far", VDUIDs: []string{"VDU1"}}},
 	}, ReplaceObjects: []string{"a", "edge: b"}}
 	d, err := New(t.Context(), own, target, func(_ context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
@@ -74,8 +78,8 @@ func TestPartsOfAnInstance(t *testing.T) {
 		params    []string
 		replace   []string
 	}{
-		"own":  {own, vnfm.Part{Rest: true, VDUIDs: []string{"VDU1"}}, "core", []string{"namespace", "size"}, []string{"a"}},
-		"edge": {edge, vnfm.Part{VDUIDs: []string{"VDU1"}}, "far", []string{"size"}, []string{"b"}},
+		"own":  {own, vnfm.Part{Rest: true, VDUIDs: []string{"VDU1"}}, "core", []string{"files", "namespace", "size", "upgrade"}, []string{"a"}},
+		"edge": {edge, vnfm.Part{VDUIDs: []string{"VDU1"}}, "far", []string{"nfv", "size", "upgrade"}, []string{"b"}},
 	} {
 		given := at.driver.target
 		if diff := cmp.Diff(&at.part, given.Part); diff != "" || given.Instance.Namespace != at.namespace || !slices.Equal(given.ReplaceObjects, at.replace) ||

@@ -22,8 +22,8 @@ func VDUsValue(vdus map[string]vnfm.VDUState) types.Map {
 	values := make(map[string]attr.Value, len(vdus))
 	for id, v := range vdus {
 		values[id] = types.ObjectValueMust(VDUType.AttrTypes, map[string]attr.Value{
-			"kind":       types.StringValue(v.Kind),
-			"name":       types.StringValue(v.Name),
+			"kind":       tfutil.OptionalString(v.Kind),
+			"name":       tfutil.OptionalString(v.Name),
 			"replicas":   tfutil.OptionalInt64(v.Replicas),
 			"autoscaled": types.BoolValue(v.Autoscaled),
 		})
@@ -38,15 +38,15 @@ func VDUsAttribute() schema.Attribute {
 		Computed:            true,
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"kind": schema.StringAttribute{
-				MarkdownDescription: "Kind of the workload object.",
+				MarkdownDescription: "Kind of the workload object; null if `lcm-kubernetes-def-files` of `additional_params` picks no workload for the VDU.",
 				Computed:            true,
 			},
 			"name": schema.StringAttribute{
-				MarkdownDescription: "Name of the workload object.",
+				MarkdownDescription: "Name of the workload object; null if the VDU has none.",
 				Computed:            true,
 			},
 			"replicas": schema.Int64Attribute{
-				MarkdownDescription: "Number of VNFCs; null if an autoscaler or the kind itself (DaemonSet) sets it.",
+				MarkdownDescription: "Number of VNFCs; 0 if the VDU has no workload; null if an autoscaler or the kind itself (DaemonSet) sets it.",
 				Computed:            true,
 			},
 			"autoscaled": schema.BoolAttribute{

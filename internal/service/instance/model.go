@@ -38,6 +38,7 @@ type model struct {
 	OperationalState       types.String  `tfsdk:"operational_state"`
 	ReplaceObjects         types.Set     `tfsdk:"replace_objects"`
 	Readiness              types.List    `tfsdk:"readiness"`
+	UnknownDrivers         types.String  `tfsdk:"unknown_management_drivers"`
 	Termination            types.Object  `tfsdk:"termination"`
 	DeletionPolicy         types.Object  `tfsdk:"deletion_policy"`
 
@@ -82,7 +83,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
-	s.Readiness = readReadiness(ctx, m.Readiness, diags)
+	s.Readiness, s.UnknownDrivers = readReadiness(ctx, m.Readiness, diags), vnfm.UnknownDrivers(m.UnknownDrivers.ValueString())
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.FullyKnown(ctx, m.Metadata) {
 		s.Metadata = tfutil.Texts(m.Metadata)
@@ -182,6 +183,9 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.VDUs = attrs.VDUsValue(p.VDUs)
 	m.Objects = base.Objects(p)
+	if !p.RegistersVIM && m.RegisteredVIMID.IsUnknown() {
+		m.RegisteredVIMID = types.StringNull()
+	}
 }
 
 // SetPreviewUnknown implements base.Model.
@@ -192,7 +196,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	if configured.InstantiationLevelID.IsNull() {
 		m.InstantiationLevelID = types.StringUnknown()
 	}
-	m.VNFDID = types.StringUnknown()
+	m.VNFDID, m.RegisteredVIMID = types.StringUnknown(), types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
 	m.VDUs = types.MapUnknown(attrs.VDUType)
 	m.Objects = types.MapUnknown(types.StringType)
@@ -211,6 +215,10 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 	m.ScaleStatus = tfutil.Int64Map(i.ScaleStatus)
 	m.RegisteredVIMID = tfutil.OptionalString(i.RegisteredVIMID)
 	m.Readiness = readinessList(m.Readiness, i.Readiness)
+	if m.UnknownDrivers.IsNull() {
+		// No record holds it: the default after an import.
+		m.UnknownDrivers = types.StringValue(string(vnfm.UnknownDriversError))
+	}
 	if !m.Metadata.IsNull() || len(i.Metadata) > 0 {
 		m.Metadata = tfutil.StringMap(i.Metadata)
 	}

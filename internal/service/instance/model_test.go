@@ -12,6 +12,24 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// A VIM that no driver registers is known to be none; one that a record has is not forgotten.
+func TestRegisteredVIM(t *testing.T) {
+	for _, tt := range []struct {
+		registers    bool
+		before, want types.String
+	}{
+		{false, types.StringUnknown(), types.StringNull()},
+		{true, types.StringUnknown(), types.StringUnknown()},
+		{false, types.StringValue("a"), types.StringValue("a")},
+	} {
+		m := &model{RegisteredVIMID: tt.before}
+		m.SetPreview(&vnfm.Preview{RegistersVIM: tt.registers})
+		if !m.RegisteredVIMID.Equal(tt.want) {
+			t.Errorf("%+v: %s", tt, m.RegisteredVIMID)
+		}
+	}
+}
+
 // TestConceal reads secret parameters as far as they are known, and says of which not all is.
 func TestConceal(t *testing.T) {
 	object := func(values map[string]attr.Value) types.Dynamic {

@@ -67,13 +67,10 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 }
 
 // PlanProgress implements base.Model: what an operation changes is in the preview.
-// A VIM keeps its id once it is registered.
+// A VIM keeps its id once it is registered; SetPreview has set whether there will be one.
 func (m *model) PlanProgress(_ context.Context, state *model, runs bool, _ *diag.Diagnostics) {
-	switch {
-	case state != nil && (!runs || !state.RegisteredVIMID.IsNull()):
+	if state != nil && (!runs || !state.RegisteredVIMID.IsNull()) {
 		m.RegisteredVIMID = state.RegisteredVIMID
-	default:
-		m.RegisteredVIMID = types.StringUnknown()
 	}
 }
 

@@ -80,7 +80,7 @@ func identityAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
-			MarkdownDescription: "Namespace of objects whose manifest names none, created if missing; rejected on OpenStack. Defaults to the value of `additional_params.namespace`, else to `default_namespace` of the VIM. Changing this replaces the instance.",
+			MarkdownDescription: "Namespace of objects whose manifest names none, created if missing; rejected on OpenStack. Unlike `additional_params.namespace` it moves no object whose manifest names a namespace. Defaults to the value of `additional_params.namespace`, else to `default_namespace` of the VIM. Changing this replaces the instance.",
 			Optional:            true,
 			Computed:            true,
 			Validators:          []validator.String{tfutil.Namespace()},
@@ -141,6 +141,14 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
 		"readiness": readinessAttribute(),
+		"unknown_management_drivers": schema.StringAttribute{
+			MarkdownDescription: "Treatment of hooks in the VNFD's interface Vnflcm whose management driver is not known, such as a Python class of the package, which is never run: `error`, or `skip`, which goes on without these hooks and lists them in a warning. " +
+				"Classes of OpenStack Tacker whose work the provider does itself (`mgmt-container-update`, `vnflcm_noop`) are known. Defaults to `error`. Changing this applies to the next operation.",
+			Optional:   true,
+			Computed:   true,
+			Default:    stringdefault.StaticString(string(vnfm.UnknownDriversError)),
+			Validators: []validator.String{stringvalidator.OneOf(string(vnfm.UnknownDriversError), string(vnfm.UnknownDriversSkip))},
+		},
 		attrs.SinkAttribute: attrs.SinkSchema("Web server that receives the kubeconfigs of the instance's workload clusters: every Cluster of Cluster API in its package. A VNFD that names the management driver `" +
 			vnfm.CredentialsSender + "` for a hook of its interface Vnflcm needs it; a package without that may have it as well."),
 		"termination":     terminationAttribute(),
@@ -222,7 +230,7 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 		},
 		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object changed outside of Terraform reads `drifted: <field paths>`, a deleted one is absent; the next apply repairs both. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
+			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object changed outside of Terraform reads `drifted: <field paths>`, a deleted one is absent; the next apply repairs both. Reviews such as SubjectAccessReview, and Bindings, are posted once, not tracked and not deleted: they read `posted: <digest>`. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
 			ElementType:         types.StringType,
 			Computed:            true,
 		},
@@ -230,4 +238,4 @@ func computedAttributes() map[string]schema.Attribute {
 }
 
 // additionalParams describes the argument additional_params.
-const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace`, `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; defaults to all, or to the containers that the VNFD describes if there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; defaults to the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart again), `helm_release_name` (defaults to a name made from that of the instance), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (capabilities that templates see; default to Kubernetes 1.34 and its stable API versions for every cluster, so that plan and apply agree). All of them are checked against the package at plan time. On OpenStack: `nfv`, which is merged over the computed parameter `nfv` of Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and a likely secret here causes a warning. Changing this updates in place."
+const additionalParams = "Parameters of the infra driver, by the names that OpenStack Tacker's users know: `namespace` (also of objects whose manifest names another one; a warning names those that move), `vdu_mapping` (VDU id to `{ kind, name }`), `lcm-kubernetes-def-files` (list of manifest paths in the package; a VDU whose workload is in none of them has no VNFC, with a warning; defaults to all, or to the containers that the VNFD describes if there is none), and for a package that holds a Helm chart `helm_chart_path` (an archive or a directory in the package; defaults to the chart of the VNFD's Mciop), `helm_parameters` (values over those of the chart; a key with a dot is a path as `helm --set` takes it), `helm_value_names` (VDU id to `{ replica = path of the value that is its count }`; a scale then renders the chart again), `helm_release_name` (defaults to a name made from that of the instance), `helm_test` (with `true` a revision counts as deployed only when the chart's tests have succeeded), `helm_kube_version` and `helm_api_versions` (capabilities that templates see; default to Kubernetes 1.34 and its stable API versions for every cluster, so that plan and apply agree). All of them are checked against the package at plan time. Parameters that only other kinds of VIM have, and those of Tacker that need nothing here, such as `upgrade_type`, are ignored with one warning. On OpenStack: `nfv`, which is merged over the computed parameter `nfv` of Heat templates (see the guide), and the parameters that the package's template declares itself. Plan and state show them: secrets belong in `additional_params_wo`, and a likely secret here causes a warning. Changing this updates in place."

@@ -274,7 +274,7 @@ resource "vnf_instance" "test" {
 		Steps: []resource.TestStep{
 			{
 				Config: config("mgmt-drivers-ansible", ""), PlanOnly: true,
-				ExpectError: acctest.Says(`(?s)names the management driver "mgmt-drivers-ansible" for hook instantiate_end, which is not known.*"` + sender + `"`),
+				ExpectError: acctest.Says(`(?s)names management drivers that are not known: "mgmt-drivers-ansible" for instantiate_end.*"` + sender + `"`),
 			},
 			{
 				Config: config(sender, ""), PlanOnly: true,

@@ -40,6 +40,8 @@ type ChartRelease struct {
 	// Tested is set when a revision counts as deployed only after its tests.
 	Tested bool
 	Digest string
+	// shown are the parameters that show secrets beside those of the values.
+	shown []string
 }
 
 // Hook is a hook of a chart with its object.
@@ -71,7 +73,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	if rendered == nil || problems.HasErrors() {
 		return nil
 	}
-	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested}
+	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested, shown: c.params.shown}
 	r.Release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {
@@ -128,10 +130,11 @@ func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int
 }
 
 // workloadNames are the possible names of a VDU's workload: the name of the VDU, and what
-// the chart and its sub-charts make of it with the name of the release.
+// the chart and its sub-charts make of it with the name of the release. Charts for Tacker put the
+// name of the release behind that of the VDU.
 func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
-	out := []string{vdu.Name, release + "-" + vdu.Name}
+	out := []string{vdu.Name, release + "-" + vdu.Name, vdu.Name + "-" + release}
 	for _, chart := range c.ChartNames() {
 		if name := release + "-" + chart + "-" + vdu.Name; !slices.Contains(out, name) {
 			out = append(out, name)

@@ -36,6 +36,8 @@ type chartParams struct {
 	kubeVersion string
 	apiVersions []string
 	tested      bool
+	// shown are the settings of using_helm_install_param that go by the name of a secret.
+	shown []string
 }
 
 // chartParamReaders read the parameters of a chart.
@@ -52,6 +54,12 @@ var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value an
 // read reads a parameter if it is one of a chart.
 func (p *chartParams) read(t *vnfm.Target, key string, value any, ps *vnfm.Problems) bool {
 	reader, ok := chartParamReaders[key]
+	if !ok {
+		if off, isText := value.(string); key == paramUseHelm && (value == false || isText && off == "false") {
+			return true
+		}
+		reader, ok = tackerParamReaders[key]
+	}
 	if ok {
 		p.given = append(p.given, key)
 		reader(p, t, value, ps)
@@ -131,7 +139,9 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 		badParam(ps, paramValueNames, "must map VDU ids to { replica }", "")
 		return
 	}
-	p.replicas = make(map[string]string, len(entries))
+	if p.replicas == nil {
+		p.replicas = make(map[string]string, len(entries))
+	}
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
 		if !hasVDU(t.Flavour, paramValueNames, id, ps) {
 			continue

@@ -154,6 +154,9 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		o.GVK = gv.WithKind(kind)
 	}
 	meta, ok := m.content["metadata"].(map[string]any)
+	if _, present := m.content["metadata"]; !present && o.IsRequest() {
+		meta, ok = map[string]any{}, true
+	}
 	if !ok {
 		if value, present := m.content["metadata"]; present {
 			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
@@ -162,7 +165,9 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		}
 		return nil
 	}
-	o.Name = objectName(meta, refuse)
+	if _, named := meta["name"]; named || !o.needsNoName() {
+		o.Name = objectName(meta, refuse)
+	}
 	if value, present := meta["namespace"]; present {
 		if o.namespace, ok = value.(string); !ok {
 			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string, not %s", typeName(value))

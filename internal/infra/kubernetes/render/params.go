@@ -20,55 +20,34 @@ const (
 	paramNamespace = "namespace"
 )
 
-// unsupportedParams are parameters that users of Tacker know and that the driver refuses, each
-// group with the reason.
-var unsupportedParams = []struct {
-	reason string
-	names  []string
-}{
-	{
-		"charts are given by helm_chart_path, helm_parameters and helm_value_names",
-		[]string{"helm_replica_values", "use_helm", "using_helm_install_param"},
-	},
-	{"every change of the package is rolled out as the update strategy of each workload says", []string{"upgrade_type"}},
-	{"a change of the package is applied to all objects that it changes, not to named VDUs", []string{"vdu_params"}},
-	{
-		"Python classes of a package are never run",
-		[]string{
-			"lcm-operation-user-data", "lcm-operation-user-data-class",
-			"lcm-operation-coordinate-new-vnf", "lcm-operation-coordinate-new-vnf-class",
-			"lcm-operation-coordinate-old-vnf", "lcm-operation-coordinate-old-vnf-class",
-		},
-	},
+// driverName is how problems refer to the driver.
+const driverName = "the Kubernetes driver"
+
+// paramsIgnored are names that users of Tacker give and that need nothing to be done, with the
+// reason.
+var paramsIgnored = map[string]string{
+	"upgrade_type":                           "every change of the package is rolled out as the update strategy of each workload says",
+	"vdu_params":                             "a change of the package is applied to all objects that it changes, not to named VDUs",
+	"lcm-operation-user-data":                neverRun,
+	"lcm-operation-user-data-class":          neverRun,
+	"lcm-operation-coordinate-new-vnf":       neverRun,
+	"lcm-operation-coordinate-new-vnf-class": neverRun,
+	"lcm-operation-coordinate-old-vnf":       neverRun,
+	"lcm-operation-coordinate-old-vnf-class": neverRun,
 }
+
+const neverRun = "Python classes of a package are never run"
 
 // Params declares the additional parameters of the driver.
 func Params() vnfm.InfraParams {
-	names := append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...)
-	for _, group := range unsupportedParams {
-		names = append(names, group.names...)
-	}
+	names := slices.Concat(knownParams(), slices.Sorted(maps.Keys(tackerParamReaders)), slices.Sorted(maps.Keys(paramsIgnored)))
 	return vnfm.InfraParams{
-		Driver: "the Kubernetes driver", Names: names, Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion,
+		Driver: driverName, Names: names, Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion,
 	}
 }
 
-// unsupportedReason returns the reason why the driver does not use a parameter, empty when
-// nobody uses it.
-func unsupportedReason(t *vnfm.Target, key string) string {
-	for _, group := range unsupportedParams {
-		if slices.Contains(group.names, key) {
-			return group.reason
-		}
-	}
-	if owner := t.ParamOwners.Infra[key]; owner != "" {
-		return "it is a parameter of " + owner
-	}
-	if owner := t.ParamOwners.Management[key]; owner != "" {
-		return "it is a parameter of " + owner + ", which the VNFD names for no hook"
-	}
-	return ""
-}
+// knownParams are the parameters that the driver names to users.
+func knownParams() []string { return append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...) }
 
 // params are the additional parameters as the driver understands them.
 type params struct {
@@ -76,11 +55,13 @@ type params struct {
 	namespace string
 	mapping   map[string]translate.WorkloadRef
 	chart     chartParams
+	// ignored are the parameters that are left to other kinds of infrastructure, with the reason.
+	ignored map[string]string
 }
 
 // readParams checks the additional parameters of an instance against the package.
 func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
-	out := params{files: t.Package.KubernetesFiles}
+	out := params{files: t.Package.KubernetesFiles, ignored: map[string]string{}}
 	if !t.Instance.Links.IsZero() {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "ext_virtual_links", Summary: "networks cannot be given to an instance on Kubernetes",
@@ -95,15 +76,16 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readVDUMapping(t.Flavour, value, ps)
+			out.mapping = readVDUMapping(t.Flavour, value, out.chart.release, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
 				continue
 			}
-			unknownParam(t, ps, key)
+			out.unread(t, ps, key)
 		}
 	}
 	readSecrets(t, &out, ps)
+	t.WarnIgnored(driverName, out.ignored, ps)
 	return out
 }
 
@@ -112,19 +94,20 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(t.SecretParams)) {
 		_, ofChart := chartParamReaders[key]
+		_, ofTacker := tackerParamReaders[key]
 		switch {
 		case key == paramValues:
 			out.chart.readSecretValues(t.SecretParams[key], ps)
 			if !slices.Contains(out.chart.given, key) {
 				out.chart.given = append(out.chart.given, key)
 			}
-		case ofChart || slices.Contains(ownParams, key):
+		case ofChart || ofTacker || slices.Contains(ownParams, key):
 			*ps = append(*ps, vnfm.Problem{
 				Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q cannot be secret", key),
 				Detail: "the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts " + paramValues,
 			})
 		default:
-			unknownParam(t, ps, key)
+			out.unread(t, ps, key)
 		}
 	}
 }
@@ -132,13 +115,22 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 // ownParams are the parameters that are not those of a chart.
 var ownParams = []string{paramFiles, paramNamespace, translate.ParamVDUMapping}
 
-func unknownParam(t *vnfm.Target, ps *vnfm.Problems, key string) {
-	if reason := unsupportedReason(t, key); reason != "" {
-		badParam(ps, key, "is not supported by the Kubernetes driver", reason)
+// unread notes a parameter that the driver does not read: it ignores those that other kinds of infrastructure
+// know, and rejects all others.
+func (p *params) unread(t *vnfm.Target, ps *vnfm.Problems, key string) {
+	if reason, ok := paramsIgnored[key]; ok {
+		p.ignored[key] = reason
 		return
 	}
-	known := append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...)
-	badParam(ps, key, "is not known", "the Kubernetes driver knows "+strings.Join(known, ", "))
+	if owner := t.ParamOwners.Infra[key]; owner != "" {
+		p.ignored[key] = "a parameter of " + owner
+		return
+	}
+	if owner := t.ParamOwners.Management[key]; owner != "" {
+		badParam(ps, key, "is not supported by "+driverName, "it is a parameter of "+owner+", which the VNFD names for no hook")
+		return
+	}
+	badParam(ps, key, "is not known", driverName+" knows "+strings.Join(knownParams(), ", "))
 }
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
@@ -150,8 +142,9 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	})
 }
 
-// readVDUMapping reads {vdu id: {kind, name}}.
-func readVDUMapping(f *vnfm.Flavour, value any, ps *vnfm.Problems) map[string]translate.WorkloadRef {
+// readVDUMapping reads {vdu id: {kind, name}}. Tacker's users give the name of the release besides, which must be that of the
+// instance.
+func readVDUMapping(f *vnfm.Flavour, value any, release string, ps *vnfm.Problems) map[string]translate.WorkloadRef {
 	entries, ok := value.(map[string]any)
 	if !ok {
 		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
@@ -169,6 +162,9 @@ func readVDUMapping(f *vnfm.Flavour, value any, ps *vnfm.Problems) map[string]tr
 		}
 		valid := true
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
+			if field == "helmreleasename" && release != "" && fields[field] == release {
+				continue
+			}
 			if field != "kind" && field != "name" {
 				detail := "only kind and name are known"
 				if field == "helmreleasename" {

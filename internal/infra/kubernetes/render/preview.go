@@ -33,6 +33,7 @@ func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 		NamespaceNeeded: namespaceNeeded(t, r),
 	}
 	if r.Release != nil {
+		preview.ShownSecrets = append(preview.ShownSecrets, r.Release.shown...)
 		for _, way := range r.Release.ShownSecrets() {
 			preview.ShownSecrets = append(preview.ShownSecrets, paramValues+"."+way)
 		}
@@ -63,7 +64,7 @@ func (r *Rendering) digests() map[string]string {
 }
 
 // YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
-// VDUs, without the labels and annotations of the driver. The values of Secrets are masked.
+// VDUs, without the labels and annotations of the driver. The values of Secrets and the tokens of reviews are masked.
 func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
@@ -94,6 +95,10 @@ func (o *Object) text() (string, error) {
 			masked[name] = vnfm.Secret("").String()
 		}
 		content = kube.Merged(content, map[string]any{"data": masked})
+	}
+	if o.GVK.Kind == "TokenReview" && o.IsRequest() {
+		content = kube.Merged(content, nil)
+		kube.SetNested(content, vnfm.Secret("").String(), "spec", "token")
 	}
 	var b bytes.Buffer
 	encoder := yaml.NewEncoder(&b)

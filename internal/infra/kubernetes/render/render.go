@@ -38,12 +38,14 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 		}
 	}
 	t.Blame(ps)
-	r.checkDuplicates(&ps)
 	for _, o := range r.Objects {
 		if d := DefinitionOf(o); d != nil {
 			r.Definitions[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
 		}
 	}
+	r.nameRequests()
+	moved := r.overrideNamespace(p.namespace)
+	r.checkDuplicates(&ps)
 	if ps.HasErrors() {
 		// Later checks would only repeat these problems: a VDU whose manifest cannot be read
 		// has no workload either.
@@ -55,6 +57,7 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	r.setRules(t.Instance.Readiness, &ps)
 	r.setDigests(t, &ps)
 	r.selectPart(t.Part, &ps)
+	r.warnMoved(moved, p.namespace, &ps)
 	return r, ps
 }
 
@@ -191,6 +194,9 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		if secret && sum != "" {
 			sum = digest.Short(t.DigestKey, []byte(sum))
+		}
+		if o.IsRequest() && sum != "" {
+			sum = vnfm.Posted + sum
 		}
 		o.Digest = sum
 	}

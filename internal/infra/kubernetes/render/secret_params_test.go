@@ -52,7 +52,7 @@ func TestSecretParamProblems(t *testing.T) {
 			`additional_params_wo[bar]: additional parameter "bar" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`,
 			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,
 			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,
-			`additional_params_wo[nfv]: additional parameter "nfv" is not supported by the Kubernetes driver: it is a parameter of the OpenStack driver`,
+			`additional_params_wo[]: the Kubernetes driver ignores additional parameters "nfv": nfv: a parameter of the OpenStack driver`,
 		}},
 	}
 	manifests := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})

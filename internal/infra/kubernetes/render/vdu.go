@@ -13,18 +13,26 @@ import (
 )
 
 // bindVDUs finds the workload of every VDU of the flavour and takes the replicas, which the
-// VDU decides on, out of the manifests.
+// VDU decides on, out of the manifests. Where the request picks some of the manifests, a VDU whose
+// workload is in none of them has no VNFC.
 func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
 	boundTo := map[*Object]string{}
+	_, picked := t.Instance.AdditionalParams[paramFiles]
+	var leftOut []string
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
 		ref, mapped := mapping[vdu.ID]
 		o := r.findWorkload(vdu, ref, mapped)
 		if o == nil {
 			// On another VIM the VDU may be something else altogether.
-			if t.Part.Has(vdu.ID) {
+			switch {
+			case !t.Part.Has(vdu.ID):
+			case picked && !mapped:
+				leftOut = append(leftOut, vdu.ID)
+				r.States[vdu.ID] = vnfm.VDUState{Replicas: new(int)}
+			default:
 				*ps = append(*ps, r.noWorkload(vdu, ref, mapped))
 			}
 			continue
@@ -42,6 +50,19 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 		}
 		r.States[vdu.ID] = r.bindCount(vdu, o, count, t.Instance.OperationalState == vnfm.Stopped, ps)
 	}
+	warnLeftOut(leftOut, ps)
+}
+
+// warnLeftOut warns of VDUs that have no workload in the manifests that a request picks.
+func warnLeftOut(vdus []string, ps *vnfm.Problems) {
+	if len(vdus) == 0 {
+		return
+	}
+	*ps = append(*ps, vnfm.Problem{
+		Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams, Key: paramFiles,
+		Summary: fmt.Sprintf("additional parameter %q picks no workload for VDUs %s: they have no VNFC", paramFiles, vnfm.QuotedNames(vdus)),
+		Detail:  "add the manifests of their workloads, or name the workloads in " + translate.ParamVDUMapping + " if they have other names than their VDUs",
+	})
 }
 
 // workloadKinds are the kinds that a VDU can be bound to by name alone, the preferred ones

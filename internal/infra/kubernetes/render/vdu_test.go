@@ -75,6 +75,37 @@ func TestVDUs(t *testing.T) {
 	}
 }
 
+// A package has manifests for several cases, of which a request picks some: a VDU without a workload there has no VNFC. A
+// workload that the request names itself must be there.
+func TestPickedManifests(t *testing.T) {
+	files := map[string]string{"a.yaml": deploymentAMF, "b.yaml": deploymentAMF2("smf"), "c.yaml": deploymentAMF2("upf")}
+	target := targettest.Manifests(files, map[string]int{"amf": 1, "smf": 2, "upf": 3})
+	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"b.yaml"}}
+	preview, ps := Preview(t.Context(), target)
+	require.False(t, ps.HasErrors(), ps)
+	require.Len(t, ps, 1)
+	require.Equal(t, `additional parameter "lcm-kubernetes-def-files" picks no workload for VDUs "amf", "upf": they have no VNFC: `+
+		"add the manifests of their workloads, or name the workloads in vdu_mapping if they have other names than their VDUs", ps[0].String())
+	want := map[string]vnfm.VDUState{"amf": {Replicas: count(0)}, "smf": {Kind: "Deployment", Name: "smf", Replicas: count(2)}, "upf": {Replicas: count(0)}}
+	if diff := cmp.Diff(want, preview.VDUs); diff != "" {
+		t.Errorf("VDUs (-want +got):\n%s", diff)
+	}
+
+	target.Instance.AdditionalParams["vdu_mapping"] = map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf"}}
+	_, ps = Preview(t.Context(), target)
+	require.ErrorContains(t, ps.Err(), `VDU "amf" is mapped to Deployment "amf", which is not in the package`)
+}
+
+// A chart for Tacker names a workload after its VDU and the release.
+func TestWorkloadsOfAChartForTacker(t *testing.T) {
+	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentAMF2("amf-{{ .Release.Name }}")}, map[string]int{"amf": 2})
+	preview, ps := Preview(t.Context(), target)
+	require.False(t, ps.HasErrors(), ps)
+	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf-core-1", Replicas: count(2)}}, preview.VDUs); diff != "" {
+		t.Errorf("VDUs (-want +got):\n%s", diff)
+	}
+}
+
 func deploymentAMF2(name string) string {
 	return "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + name + "}\nspec: {replicas: 1}\n"
 }

@@ -18,7 +18,10 @@ type Driver struct {
 	NewInstaller func() Installer
 }
 
-var _ vnfm.ManagementDriver = Driver{}
+var _ vnfm.Registrar = Driver{}
+
+// RegistersVIM implements vnfm.Registrar.
+func (Driver) RegistersVIM() {}
 
 // Params implements vnfm.ManagementDriver.
 func (Driver) Params() []string { return []string{Param} }

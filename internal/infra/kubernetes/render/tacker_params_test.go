@@ -1,0 +1,90 @@
+package render
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// tackerChart is a target of a chart whose flavour names it nowhere, as packages of Tacker's first API.
+func tackerChart(params map[string]any) *vnfm.Target {
+	t := targettest.Chart(map[string]string{
+		"values.yaml":      "count: 1\nservice: {port: 80}\n",
+		"templates/a.yaml": deploymentAMF2("amf-{{ .Release.Name }}") + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: {port: '{{ .Values.service.port }}', count: '{{ .Values.count }}'}\n",
+	}, map[string]int{"amf": 1})
+	t.Flavour.MCIOPs = nil
+	t.Flavour.Aspects = []vnfm.ScalingAspect{{ID: "calls", Deltas: map[string]map[string]int{"one": {"amf": 1}}}}
+	t.Instance.AdditionalParams = params
+	return t
+}
+
+// A request for Tacker's first API works as it is when its chart is in the package.
+func TestChartParamsOfTacker(t *testing.T) {
+	target := tackerChart(map[string]any{
+		"use_helm": "true", "helm_replica_values": map[string]any{"calls": "count"},
+		"using_helm_install_param": []any{map[string]any{
+			"exthelmchart": "false", "helmchartfile_path": "Files/core", "helmreleasename": "one", "helmparameter": []any{"service.port=8081", "service.name=a", "db.password=planted"},
+		}},
+		"helm_parameters": map[string]any{"service.name": "b"},
+		"vdu_mapping":     map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf-one", "helmreleasename": "one"}},
+	})
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+	require.Empty(t, ps)
+	require.Contains(t, r.digests(), "helm.sh/v1/Release one")
+	require.Equal(t, map[string]string{"amf": "count"}, r.Release.CountValues)
+	require.Equal(t, []string{"using_helm_install_param[0].helmparameter[2]"}, r.preview(target).ShownSecrets)
+	for _, o := range r.Objects {
+		if o.Name == "a" {
+			require.Equal(t, map[string]any{"port": "8081", "count": "1"}, o.Field("data"))
+		}
+	}
+}
+
+func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
+	install := func(entries ...any) map[string]any { return map[string]any{"using_helm_install_param": entries} }
+	for name, tt := range map[string]struct {
+		params map[string]any
+		want   string
+	}{
+		"repository": {install(map[string]any{"exthelmchart": "true", "helmchartname": "apache", "exthelmrepo_url": "https://charts.example.com"}),
+			`additional parameter "using_helm_install_param" names the chart "apache" of a repository: put it into the package (helm pull apache --repo with exthelmrepo_url) and give helm_chart_path its path, helm_release_name the value of helmreleasename, and helm_parameters those of helmparameter`},
+		"two": {install(map[string]any{}, map[string]any{}),
+			`additional parameter "using_helm_install_param" has 2 charts, but an instance consists of one: give each chart an instance of its own, with helm_chart_path, helm_release_name and helm_parameters`},
+		"path": {install(map[string]any{"helmchartfile_path": "Files/none"}),
+			`additional parameter "using_helm_install_param" (helmchartfile_path) names no chart of the package: "Files/none" is neither a .tgz file nor a directory with Chart.yaml; its charts are Files/core`},
+		"setting": {install(map[string]any{"helmchartfile_path": "Files/core", "helmparameter": []any{"a=1", "planted"}}),
+			`additional parameter "using_helm_install_param" has in helmparameter an element 1 that cannot be read: it must be as helm --set takes it, such as "service.port=8081"`},
+		"contradiction": {map[string]any{"helm_chart_path": "Files/core", "using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core"}}},
+			`additional parameter "using_helm_install_param" has helmchartfile_path, which contradicts helm_chart_path: keep one of them`},
+		"aspect": {map[string]any{"helm_chart_path": "Files/core", "helm_replica_values": map[string]any{"other": "count"}},
+			`additional parameter "helm_replica_values" names a scaling aspect "other" that deployment flavour "simple" does not have: its scaling aspects are "calls"`},
+	} {
+		_, ps := Preview(t.Context(), tackerChart(tt.params))
+		if len(ps) == 0 || ps[0].String() != tt.want {
+			t.Errorf("%s: %v\nwant %s", name, ps, tt.want)
+		}
+	}
+}
+
+// What only other kinds of infrastructure know is one warning.
+func TestForeignParams(t *testing.T) {
+	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
+	target.Instance.AdditionalParams = map[string]any{"upgrade_type": "RollingUpdate", "nfv": map[string]any{}, "use_helm": "false", "lcm-operation-user-data": "a", "lcm-operation-user-data-class": "A"}
+	target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
+	preview, ps := Preview(t.Context(), target)
+	require.Len(t, ps, 1)
+	require.False(t, ps.HasErrors())
+	require.Equal(t, `the Kubernetes driver ignores additional parameters "lcm-operation-user-data", "lcm-operation-user-data-class", "nfv", "upgrade_type": `+
+		"lcm-operation-user-data, lcm-operation-user-data-class: Python classes of a package are never run; nfv: a parameter of the OpenStack driver; "+
+		"upgrade_type: every change of the package is rolled out as the update strategy of each workload says", ps[0].String())
+	if diff := cmp.Diff([]string{"apps/v1/Deployment amf"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
+		t.Error(diff)
+	}
+}
