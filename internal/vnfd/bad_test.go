@@ -30,7 +30,7 @@ topology_template:
       capabilities:
         virtual_compute: { properties: { virtual_memory: { virtual_mem_size: 1 GB }, virtual_cpu: { num_virtual_cpu: 1 } } }
       artifacts:
-        image: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2, properties: { min_ram: 1 GB } }
+        image: { type: tosca.artifacts.nfv.SwImage, file: i:qcow2, properties: { min_ram: 1 GB } }
       requirements:
         - virtual_storage: disk
     VDU2:
@@ -103,7 +103,7 @@ func TestBad(t *testing.T) {
 			fsys := fstest.MapFS{
 				"v.yaml":                          {Data: []byte(text)},
 				"etsi_nfv_sol001_vnfd_types.yaml": {Data: []byte(etsi)},
-			}
+					}
 			for file, content := range tt.files {
 				fsys[file] = &fstest.MapFile{Data: []byte(content)}
 			}

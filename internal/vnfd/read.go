@@ -139,6 +139,9 @@ func (r *reader) read(file string, data []byte) *vnfm.Descriptor {
 	if entry == nil {
 		return &vnfm.Descriptor{}
 	}
+	if r.refuseYANG(entry) {
+		return &vnfm.Descriptor{}
+	}
 	entry.checkHead(true)
 	r.docs = append(r.docs, entry)
 	r.byFile[file] = entry
