@@ -345,8 +345,7 @@ func TestHostilePackages(t *testing.T) {
 			"error: vnfd.mf:21:7: SHA-256 of \"Files/kubernetes/deployment.yaml\" is not the one declared: declared " + sha(deploymentText) + ", computed " + sha(older["Files/kubernetes/deployment.yaml"]) + "; the file was changed after the manifest was written, or damaged",
 		}},
 		{name: "two files are swapped", files: signedGood.with(texts{"Files/kubernetes/deployment.yaml": serviceText, "Files/kubernetes/service.yaml": deploymentText}), o: require, want: []string{
-			"error: vnfd.mf:17:7: SHA-256 of \"Files/kubernetes/service.yaml\" is not the one declared: declared " + sha(serviceText) + ", computed " + sha(deploymentText) + "; the file was changed after the manifest was written, or damaged",
-			"error: vnfd.mf:21:7: SHA-256 of \"Files/kubernetes/deployment.yaml\" is not the one declared: declared " + sha(deploymentText) + ", computed " + sha(serviceText) + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:17:7: 2 files do not have the declared digest: Files/kubernetes/service.yaml (line 17), Files/kubernetes/deployment.yaml (line 21): the files were changed after the manifest was written, or damaged",
 		}},
 		{name: "two signed files are swapped, each with its signature", o: require, files: texts{
 			"s.yaml": rootText, "a": "image B", "b": "image A", "a.cms": vendor.signDetached(t, "image B"), "b.cms": vendor.signDetached(t, "image A"), "s.cms": vendor.signDetached(t, rootText),
@@ -535,7 +534,7 @@ func TestHostilePackages(t *testing.T) {
 		{name: "a signed archive", files: texts{"p.csar": archive(good), "p.cms": vendor.signDetached(t, archive(good))}, o: require, verified: true},
 		{name: "a signed archive that was changed", files: texts{"p.csar": archive(older), "p.cms": vendor.signDetached(t, archive(good))}, o: require, want: []string{
 			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
-			`error: vnfd.mf:21:7: SHA-256 of "Files/kubernetes/deployment.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged`,
+			`error: vnfd.mf:21:7: SHA-256 of "Files/kubernetes/deployment.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
 		}},
 		{name: "a signed archive with bytes behind it", files: texts{"p.csar": archive(good) + "x", "p.cms": vendor.signDetached(t, archive(good))}, o: require, want: []string{
 			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
