@@ -200,6 +200,11 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	}
 	var out []string
 	for _, file := range list {
+		if strings.Contains(file, "://") && slices.Contains(t.Package.KubernetesFiles, file) && !slices.Contains(out, file) {
+			// An external artifact, which was fetched when the package was onboarded.
+			out = append(out, file)
+			continue
+		}
 		switch clean, ok := packagePath(paramFiles, "file", file, ps); {
 		case !ok:
 		case slices.Contains(out, clean):
