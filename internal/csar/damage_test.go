@@ -82,10 +82,3 @@ func TestDamage(t *testing.T) {
 		}
 	}
 }
-
-// TestIgnoredDigestsProveNothing reads a signed package whose digests are not looked at: no signer is reported.
-func TestIgnoredDigestsProveNothing(t *testing.T) {
-	p, problems := Read(rootPackage().archive(), Options{Integrity: IntegrityIgnore, Signature: SignatureRequire})
-	checkProblems(t, []string{"error: sample.mf: the package is not signed: a signature is required: in the manifest (option 1) or beside the archive (option 2)"}, problems)
-	require.False(t, p.Security.Verified)
-}

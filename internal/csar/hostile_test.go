@@ -566,6 +566,10 @@ func TestHostilePackages(t *testing.T) {
 		{name: "not required: damage", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityWarn, Trust: trusted}, want: []string{
 			`warning: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged`,
 		}},
+		{name: "not required: digests that are not looked at", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityIgnore, Trust: trusted}},
+		{name: "required: damage that is not to be looked at", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityIgnore, Signature: SignatureRequire, Trust: trusted}, want: []string{
+			`error: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged`,
+		}},
 		{name: "not required: TOSCA.meta is not listed", files: signedText(strings.Replace(text, source("TOSCA-Metadata/TOSCA.meta", goodMeta), "", 1)), o: present, want: []string{
 			"warning: vnfd.mf: the signature of the manifest does not cover 1 file: TOSCA-Metadata/TOSCA.meta: no signer is reported; add a Source with Algorithm and Hash for each",
 		}},
