@@ -3,21 +3,12 @@ package catalog
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/hex"
-	"encoding/pem"
 	"fmt"
 	"io"
 	"io/fs"
-	"log"
 	"maps"
-	"math/big"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -25,7 +16,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,6 +23,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/tlstest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -136,47 +127,6 @@ func TestPrivateSource(t *testing.T) {
 	require.ErrorContains(t, err, "the credentials would be sent without TLS")
 }
 
-// reachable is a TLS server at an address of this machine that is not its own alone, and its CA.
-func reachable(t *testing.T, handler http.Handler) (url, ca string) {
-	t.Helper()
-	addresses, err := net.InterfaceAddrs()
-	require.NoError(t, err)
-	for _, a := range addresses {
-		at, ok := a.(*net.IPNet)
-		if !ok || at.IP.IsLoopback() || at.IP.IsLinkLocalUnicast() || at.IP.To4() == nil {
-			continue
-		}
-		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(at.IP.String(), "0"))
-		if err != nil {
-			continue
-		}
-		server := httptest.NewUnstartedServer(handler)
-		_ = server.Listener.Close()
-		server.Listener = listener
-		server.Config.ErrorLog = log.New(io.Discard, "", 0)
-		server.TLS = &tls.Config{MinVersion: tls.VersionTLS12, Certificates: []tls.Certificate{certificateFor(t, at.IP)}}
-		server.StartTLS()
-		t.Cleanup(server.Close)
-		return server.URL, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.TLS.Certificates[0].Certificate[0]}))
-	}
-	t.Skip("the machine has no address besides its own")
-	return "", ""
-}
-
-// certificateFor is the certificate of a server at an address, which is its own CA.
-func certificateFor(t *testing.T, ip net.IP) tls.Certificate {
-	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), IPAddresses: []net.IP{ip}, IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour),
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}
-}
-
 // TestExternalArtifacts onboards a package that names a manifest by URL: it is fetched where that is allowed, verified, kept, and found
 // in the store afterwards.
 func TestExternalArtifacts(t *testing.T) {
@@ -208,7 +158,7 @@ func TestExternalArtifacts(t *testing.T) {
 	require.Equal(t, "v.mf: the external artifact https://packages.example/a.yaml is not fetched: nothing says what it must be; add Algorithm and Hash to its Source",
 		problems[len(problems)-1].String())
 
-	url, ca := reachable(t, handler)
+	url, ca := tlstest.Reachable(t, handler)
 	p, _, err := read(c, source(url), ca, false)
 	require.NoError(t, err)
 	require.Empty(t, p.KubernetesFiles)

@@ -44,8 +44,8 @@ func addAccess(attributes map[string]schema.Attribute) {
 		MarkdownDescription: "User name for the server or registry of `source`." + changes,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
-	tfutil.Secret{Name: "password", Description: "Password for the server or registry of `source`, with `username`. What reads large files at the source later is kept sealed in the store."}.AddTo(attributes)
-	tfutil.Secret{Name: "bearer_token", Description: "Bearer token for the server or registry of `source`, instead of a password."}.AddTo(attributes)
+	tfutil.Secret{Name: "password", Description: "Password for the server or registry of `source`, sent with `username`; the store keeps it sealed."}.AddTo(attributes)
+	tfutil.Secret{Name: "bearer_token", Description: "Bearer token for the server or registry of `source`, instead of a password; the store keeps it sealed."}.AddTo(attributes)
 	names := []validator.Map{mapvalidator.KeysAre(stringvalidator.RegexMatches(headerName, "must be the name of an HTTP header"))}
 	attributes["headers"] = schema.MapAttribute{
 		Optional: true, Sensitive: true, ElementType: types.StringType, Validators: names,
@@ -63,7 +63,7 @@ func addAccess(attributes map[string]schema.Attribute) {
 	}
 	attributes["ca_certificate"] = schema.StringAttribute{
 		Optional:            true,
-		MarkdownDescription: "PEM CA bundle used to verify the server of `source`. Defaults to the CA bundle of the system." + changes,
+		MarkdownDescription: "PEM CA bundle used to verify the server of `source`, and those of external artifacts. Defaults to the CA bundle of the system." + changes,
 		Validators:          []validator.String{tfutil.Certificates()},
 	}
 	flag := func(description string) schema.Attribute {
@@ -130,7 +130,7 @@ func withoutSecrets(ctx context.Context, a *vnfm.ChartAccess) context.Context {
 }
 
 // check reports arguments that contradict each other or the source.
-func (m *accessModel) check(source types.String, diags *diag.Diagnostics) {
+func (m *accessModel) check(source types.String, external bool, diags *diag.Diagnostics) {
 	basic := !m.Username.IsNull() || !m.Password.IsNull() || !m.PasswordWO.IsNull()
 	bearer := !m.BearerToken.IsNull() || !m.BearerTokenWO.IsNull()
 	switch {
@@ -142,7 +142,7 @@ func (m *accessModel) check(source types.String, diags *diag.Diagnostics) {
 	if !tfutil.Set(source) || strings.Contains(source.ValueString(), "://") {
 		return
 	}
-	if basic || bearer || !m.Headers.IsNull() || !m.HeadersWO.IsNull() || !m.CACertificate.IsNull() {
-		diags.AddAttributeError(path.Root("source"), "Credentials Without a Server", "The source is a path. Credentials, headers and ca_certificate are for an https URL or an oci:// reference.")
+	if basic || bearer || !m.Headers.IsNull() || !m.HeadersWO.IsNull() || !m.CACertificate.IsNull() && !external {
+		diags.AddAttributeError(path.Root("source"), "Credentials Without a Server", "The source is a path. Credentials, headers and ca_certificate are for an https URL or an oci:// reference; ca_certificate is for external artifacts too (external_artifacts = true).")
 	}
 }

@@ -18,7 +18,9 @@ func TestAccessOfConfigurations(t *testing.T) {
 	for name, tt := range map[string]struct {
 		source string
 		m      accessModel
-		want   string
+		// external is whether external artifacts are fetched.
+		external bool
+		want     string
 	}{
 		"none":               {source: "packages/web"},
 		"basic":              {source: url, m: accessModel{Username: text("u"), PasswordWO: text("p")}},
@@ -26,10 +28,12 @@ func TestAccessOfConfigurations(t *testing.T) {
 		"two":                {source: url, m: accessModel{Username: text("u"), Password: text("p"), BearerToken: text("t")}, want: "Conflicting Credentials"},
 		"no user":            {source: url, m: accessModel{Password: text("p")}, want: "Missing User Name"},
 		"for a path":         {source: "packages/web", m: accessModel{BearerToken: text("t")}, want: "Credentials Without a Server"},
+		"CA for a path":      {source: "packages/web", m: accessModel{CACertificate: text("c")}, want: "Credentials Without a Server"},
+		"CA for artifacts":   {source: "packages/web", m: accessModel{CACertificate: text("c")}, external: true},
 		"headers for a path": {source: "packages/web", m: accessModel{HeadersWO: types.MapUnknown(types.StringType)}, want: "Credentials Without a Server"},
 	} {
 		var diags diag.Diagnostics
-		tt.m.check(text(tt.source), &diags)
+		tt.m.check(text(tt.source), tt.external, &diags)
 		if tt.want == "" {
 			require.Empty(t, diags, name)
 			continue

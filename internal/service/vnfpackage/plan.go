@@ -104,7 +104,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
-	config.check(config.Source, &resp.Diagnostics)
+	config.check(config.Source, !config.External.IsNull() && !config.External.Equal(types.BoolValue(false)), &resp.Diagnostics)
 	attrs.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",
