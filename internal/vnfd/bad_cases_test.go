@@ -982,9 +982,9 @@ error v.yaml:38:25: the connection point cp requires the virtual link "net", whi
 `,
 	},
 	{
-		name: "image file missing",
-		old:  "file: i:qcow2",
-		new:  "file: I.qcow2",
+		name:  "image file missing",
+		old:   "file: i:qcow2",
+		new:   "file: I.qcow2",
 		files: map[string]string{"i.qcow2": "x"},
 		want: `warning v.yaml:22:59: the file "I.qcow2" of the artifact image of the node VDU1 is not in the package; there is i.qcow2, and names differ by case
 `,

@@ -103,7 +103,7 @@ func TestBad(t *testing.T) {
 			fsys := fstest.MapFS{
 				"v.yaml":                          {Data: []byte(text)},
 				"etsi_nfv_sol001_vnfd_types.yaml": {Data: []byte(etsi)},
-					}
+			}
 			for file, content := range tt.files {
 				fsys[file] = &fstest.MapFile{Data: []byte(content)}
 			}

@@ -37,7 +37,7 @@ func addAccess(plain map[string]string, a *vnfm.ChartAccess) error {
 		}
 		out.Headers[name] = value.Reveal()
 	}
-	text, err := json.Marshal(out)
+	text, err := json.Marshal(out) //nolint:gosec // it is sealed
 	plain[sealedAccess] = string(text)
 	return err
 }

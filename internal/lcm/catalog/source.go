@@ -49,8 +49,10 @@ func isOCI(source string) bool { return strings.HasPrefix(source, repo.OCIScheme
 
 // checkPlain refuses to send secrets without TLS unless that was asked for.
 func checkPlain(source string, access *vnfm.ChartAccess) error {
-	u, err := url.Parse(source)
-	if access == nil || access.PlainHTTP || err != nil || !endpoint.IsPlain(u) || access.Password == "" && access.Token == "" && len(access.Headers) == 0 {
+	if access == nil || access.PlainHTTP || access.Password == "" && access.Token == "" && len(access.Headers) == 0 {
+		return nil
+	}
+	if u, err := url.Parse(source); err == nil && !endpoint.IsPlain(u) {
 		return nil
 	}
 	return vnfm.Invalid("source", "the credentials would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")

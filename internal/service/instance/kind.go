@@ -3,36 +3,11 @@ package instance
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// compoundKinds are the kinds of Kubernetes whose names have several words, by their names in lower case.
-var compoundKinds = func() map[string]string {
-	out := map[string]string{}
-	for kind := range strings.FieldsSeq("ConfigMap CronJob CustomResourceDefinition DaemonSet EndpointSlice HorizontalPodAutoscaler LimitRange " +
-		"NetworkPolicy PersistentVolume PersistentVolumeClaim PodDisruptionBudget PriorityClass ReplicaSet ReplicationController ResourceQuota RoleBinding " +
-		"ClusterRole ClusterRoleBinding ServiceAccount StatefulSet StorageClass VolumeAttachment") {
-		out[strings.ToLower(kind)] = kind
-	}
-	return out
-}()
-
-// rightKind is a kind in lower case as manifests write it.
-func rightKind(kind string) string {
-	group, name := "", kind
-	if i := strings.LastIndexByte(kind, '/'); i >= 0 {
-		group, name = kind[:i+1], kind[i+1:]
-	}
-	if right := compoundKinds[strings.ToLower(name)]; right != "" {
-		return group + right
-	}
-	if name == "" {
-		return kind
-	}
-	return group + strings.ToUpper(name[:1]) + name[1:]
-}
 
 // kindRule is the rule for a kind with its API group.
 type kindRule struct{}
@@ -52,7 +27,7 @@ func (v kindRule) ValidateString(ctx context.Context, req validator.StringReques
 		return
 	}
 	detail := fmt.Sprintf("%q %s.", text, v.Description(ctx))
-	if right := rightKind(text); right != text && groupKind.MatchString(right) {
+	if right := vnfm.ManifestKind(text); right != text && groupKind.MatchString(right) {
 		detail = fmt.Sprintf("%q is written as in manifests: %q.", text, right)
 	}
 	resp.Diagnostics.AddAttributeError(req.Path, "Invalid Kind", detail)

@@ -173,5 +173,5 @@ func (m *resourceModel) known(ctx context.Context) bool {
 // readsAs reports whether the same is read and verified in the same way.
 func (i inputs) readsAs(other inputs) bool {
 	return i.Source.Equal(other.Source) && i.Checksum.Equal(other.Checksum) && i.Integrity.Equal(other.Integrity) &&
-		i.Signature.Equal(other.Signature) && i.Trust.Equal(other.Trust) && i.External.Equal(other.External) && i.accessModel.equal(&other.accessModel)
+		i.Signature.Equal(other.Signature) && i.Trust.Equal(other.Trust) && i.External.Equal(other.External) && i.equal(&other.accessModel)
 }

@@ -44,6 +44,20 @@ func TestRestoredDefaults(t *testing.T) {
 	assert.Equal(t, with("warn", "ignore", true), kept)
 }
 
+// TestWarningsAreToldOnce: until the content, or the way that it is read, changes.
+func TestWarningsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	state := resourceModel{Status: types.StringValue(statusOnboarded), inputs: inputs{Source: types.StringValue("a"), Integrity: types.StringValue("warn")}}
+	state.ID = types.StringValue("core@1")
+	plan := state
+	assert.True(t, told(&plan, &state, "core@1"))
+	assert.False(t, told(&plan, &state, "core@2"))
+	plan.Integrity = types.StringValue("ignore")
+	assert.False(t, told(&plan, &state, "core@1"))
+	plan, state.Status = state, types.StringValue(statusUnknown)
+	assert.False(t, told(&plan, &state, "core@1"))
+}
+
 // TestEverythingIsDescribed: a package that has everything leaves no attribute null.
 func TestEverythingIsDescribed(t *testing.T) {
 	t.Parallel()

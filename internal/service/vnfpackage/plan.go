@@ -69,13 +69,17 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
 		return
 	default:
-		// What is onboarded as it is was warned of when it was planned.
-		if creating || p.ID != state.ID.ValueString() || !plan.readsAs(state.inputs) || state.Status.ValueString() != statusOnboarded {
+		if creating || !told(&plan, &state, p.ID) {
 			resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
 		}
 		plan.described, plan.Status = describe(p), types.StringValue(statusOnboarded)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// told reports whether the warnings of a package were said when it was planned: it is onboarded as it is.
+func told(plan, state *resourceModel, id string) bool {
+	return id == state.ID.ValueString() && plan.readsAs(state.inputs) && state.Status.ValueString() == statusOnboarded
 }
 
 // configuredAccess reads how one gets into the source: a configuration alone has the write-only arguments.

@@ -184,6 +184,10 @@ func readVDUMapping(f *vnfm.Flavour, value any, ps *vnfm.Problems) map[string]tr
 			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
 			valid = false
 		}
+		if right := vnfm.ManifestKind(kind); valid && kind != right {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names the kind %q for VDU %q", kind, id), fmt.Sprintf("it is written as in manifests: %q", right))
+			valid = false
+		}
 		if valid {
 			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
 		}
