@@ -80,7 +80,7 @@ func packed(t *testing.T, sources string) []byte {
 // them too.
 func TestPrivateSource(t *testing.T) {
 	t.Parallel()
-	content := packed(t, "")
+	archive := packed(t, "")
 	var want http.Header
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		for name := range want {
@@ -94,7 +94,7 @@ func TestPrivateSource(t *testing.T) {
 			w.WriteHeader(http.StatusNotModified)
 			return
 		}
-		_, _ = w.Write(content)
+		_, _ = w.Write(archive)
 	}))
 	t.Cleanup(server.Close)
 	c, s := newCatalog(t)
@@ -121,6 +121,12 @@ func TestPrivateSource(t *testing.T) {
 		require.NotContains(t, string(en.Rec.Data), "planted")
 		require.NoError(t, openWorkloads(t.Context(), s, en))
 		require.Equal(t, &tt.access, en.Value.access)
+		// Large files are read at the source with it.
+		p, err = c.Package(t.Context(), p.ID)
+		require.NoError(t, err)
+		files, ok := p.Content.(*content)
+		require.True(t, ok)
+		require.Equal(t, &tt.access, files.access)
 	}
 	spec.Source, spec.Access = "http://packages.example/web.csar", &vnfm.ChartAccess{Token: "planted"}
 	_, _, err := c.ReadPackage(t.Context(), spec)

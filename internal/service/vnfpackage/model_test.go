@@ -48,7 +48,7 @@ func TestRestoredDefaults(t *testing.T) {
 func TestWarningsAreToldOnce(t *testing.T) {
 	t.Parallel()
 	state := resourceModel{Status: types.StringValue(statusOnboarded), inputs: inputs{Source: types.StringValue("a"), Integrity: types.StringValue("warn")}}
-	state.ID = types.StringValue("core@1")
+	state.ID, state.Headers = types.StringValue("core@1"), types.MapNull(types.StringType)
 	plan := state
 	assert.True(t, told(&plan, &state, "core@1"))
 	assert.False(t, told(&plan, &state, "core@2"))
