@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/helpers/validatordiag"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -26,9 +27,9 @@ func (v kindRule) ValidateString(ctx context.Context, req validator.StringReques
 	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || groupKind.MatchString(text) {
 		return
 	}
-	detail := fmt.Sprintf("%q %s.", text, v.Description(ctx))
 	if right := vnfm.ManifestKind(text); right != text && groupKind.MatchString(right) {
-		detail = fmt.Sprintf("%q is written as in manifests: %q.", text, right)
+		resp.Diagnostics.AddAttributeError(req.Path, "Invalid Kind", fmt.Sprintf("%q is written as in manifests: %q.", text, right))
+		return
 	}
-	resp.Diagnostics.AddAttributeError(req.Path, "Invalid Kind", detail)
+	resp.Diagnostics.Append(validatordiag.InvalidAttributeValueMatchDiagnostic(req.Path, v.Description(ctx), text))
 }

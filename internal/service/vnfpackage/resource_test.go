@@ -423,7 +423,7 @@ func TestPackageBadInput(t *testing.T) {
 	}{
 		"no directory":        {good + "-not-there", "", `Unable to Read VNF package "hello"[\s\S]*no such file or directory`},
 		"empty source":        {"", "", `Attribute source string length must be at least 1`},
-		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http://`},
+		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http:// or oci://`},
 		"no host":             {"https:///hello.csar", "", `Invalid URL[\s\S]*The URL has no host`},
 		"credentials in URL":  {"https://user:geheim@example.com/hello.csar", "", `Invalid URL[\s\S]*The URL holds credentials`},
 		"checksum form":       {good, `checksum = "md5:1234"`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
