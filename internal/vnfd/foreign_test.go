@@ -1,9 +1,11 @@
 package vnfd
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -92,6 +94,21 @@ func TestForeign(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestManyTypesThatDoNotExist: the nearest of each is not looked for without end.
+func TestManyTypesThatDoNotExist(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("tosca_definitions_version: tosca_simple_yaml_1_3\ntopology_template:\n  node_templates:\n")
+	for i := range 20_000 {
+		_, _ = fmt.Fprintf(&text, "    n%d: { type: tosca.nodes.nfv.Vdu.compute }\n", i)
+	}
+	start := time.Now()
+	_, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(text.String())}}, "v.yaml")
+	require.Len(t, problems, mostProblems+1)
+	require.Contains(t, problems[0].Summary, "the nearest is tosca.nodes.nfv.Vdu.Compute")
+	require.NotContains(t, problems[maxSuggestions].Summary, "nearest")
+	require.Less(t, time.Since(start), 10*time.Second)
 }
 
 func TestNearest(t *testing.T) {

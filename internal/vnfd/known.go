@@ -75,6 +75,9 @@ var knownNames = func() []string {
 	return names
 }()
 
+// maxSuggestions is for how many types of a VNFD the nearest is looked for.
+const maxSuggestions = 50
+
 // maxNearest is the length of the longest name for which the nearest is looked for.
 const maxNearest = 100
 
@@ -114,8 +117,12 @@ func (t typeTable) missing(scope, name string) (m missingType, ok bool) {
 	if k != kindUnknown || !strings.HasPrefix(last, toscaPrefix) {
 		return m, false
 	}
-	t.r.steps(10 * len(knownNames))
-	return missingType{name: last, nearest: nearest(last)}, true
+	m.name = last
+	if t.r.suggestions < maxSuggestions {
+		t.r.suggestions++
+		m.nearest = nearest(last)
+	}
+	return m, true
 }
 
 // kind is what the nearest type is: reading goes on with it, so that no finding follows from this one.

@@ -26,6 +26,8 @@ type reader struct {
 	types  typeTable
 	places places
 	loads  int
+	// suggestions counts the types for which the nearest was looked for.
+	suggestions int
 }
 
 func newReader(b *budget.Budget, fsys fs.FS) *reader {
