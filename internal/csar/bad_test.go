@@ -38,10 +38,10 @@ func TestReadBad(t *testing.T) {
 			`error: TOSCA-Metadata/tosca.meta: the file must be named TOSCA-Metadata/TOSCA.meta: names differ in case`,
 		}},
 		{name: "root YAML without metadata", files: texts{"compose.yaml": "services: {}\n", "compose.mf": goodMetadata + source("compose.yaml", "services: {}\n")}, want: []string{
-			`error: compose.yaml:1:1: the metadata of the template lack template_name, template_version, template_author: a package without TOSCA-Metadata needs them in its YAML file at the root`,
+			`error: compose.yaml:1:1: the metadata of the template lack template_name, template_version, template_author: a package without TOSCA-Metadata needs them in its YAML file at the root; integrity = "warn" goes on without it`,
 		}},
 		{name: "root YAML with half of the metadata", files: texts{"s.yaml": "tosca_definitions_version: x\nmetadata:\n  template_name: a\n", "s.mf": goodMetadata + "Source: s.yaml\nAlgorithm: SHA-256\nHash: " + sha("tosca_definitions_version: x\nmetadata:\n  template_name: a\n") + "\n"}, want: []string{
-			`error: s.yaml:3:3: the metadata of the template lack template_version, template_author: a package without TOSCA-Metadata needs them in its YAML file at the root`,
+			`error: s.yaml:3:3: the metadata of the template lack template_version, template_author: a package without TOSCA-Metadata needs them in its YAML file at the root; integrity = "warn" goes on without it`,
 		}},
 		{name: "root YAML is a list", files: mf(goodMetadata).with(texts{"s.yaml": "- a\n"}), want: []string{
 			`error: s.yaml:1:1: the file is not a TOSCA service template: a service template is a YAML mapping`,
@@ -52,10 +52,10 @@ func TestReadBad(t *testing.T) {
 			`warning: s.mf: 1 file is not listed: s.yaml: nothing protects this content; add a Source with Algorithm and Hash for each`,
 		}},
 		{name: "root without manifest", files: texts{"s.yaml": rootText}, want: []string{
-			`error: the package has no manifest s.mf: a package without TOSCA-Metadata needs one beside its YAML file`,
+			`error: the package has no manifest s.mf: a package without TOSCA-Metadata needs one beside its YAML file; integrity = "warn" goes on without it`,
 		}},
 		{name: "root manifest with another name", files: texts{"s.yaml": rootText, "t.mf": goodMetadata}, want: []string{
-			`error: t.mf: the manifest must be named s.mf: in a package without TOSCA-Metadata it is named after s.yaml`,
+			`error: t.mf: the manifest must be named s.mf: in a package without TOSCA-Metadata it is named after s.yaml; integrity = "warn" goes on without it`,
 		}},
 		{name: "TOSCA.meta without anything", files: meta("\n"), want: []string{
 			`error: TOSCA-Metadata/TOSCA.meta:1: TOSCA-Meta-File-Version is missing: write "TOSCA-Meta-File-Version: 1.1"`,
@@ -130,6 +130,18 @@ func TestReadBad(t *testing.T) {
 		{name: "a PNF", files: mf("metadata:\n  pnfd_provider: a\n  pnfd_name: b\n  pnfd_release_date_time: c\n  pnfd_archive_version: d\n" + source("s.yaml", rootText)), want: []string{
 			`error: s.mf: the package describes a PNF: a VNF manager takes VNF packages; their metadata begin with vnf_`,
 		}},
+		{name: "a network service", files: mf("metadata:\n  nsd_designer: a\n  nsd_name: b\n  nsd_release_date_time: c\n  nsd_file_structure_version: d\n" + source("s.yaml", rootText)), want: []string{
+			`error: s.mf: the package describes a network service: a VNF manager takes VNF packages; their metadata begin with vnf_`,
+		}},
+		{name: "an ASD", files: mf("metadata:\n  application_name: a\n  application_provider: b\n  entry_definition_type: asd\n" + source("s.yaml", rootText)), want: []string{
+			`error: s.mf: the package describes an application (ASD, the application service descriptor of O-RAN and ONAP): a VNF manager takes VNF packages; their metadata begin with vnf_`,
+		}},
+		{name: "a package of OSM", files: texts{"sample_vnfd.yaml": "vnfd:\n  id: sample\n", "checksums.txt": "x\n"}, want: []string{
+			`error: sample_vnfd.yaml:1:1: the file is a VNFD of SOL006 (YANG), the form of OSM: a VNF manager takes VNF packages, whose VNFD is a TOSCA service template (SOL001)`,
+		}},
+		{name: "Content-Type in the first block", files: good.with(texts{"TOSCA-Metadata/TOSCA.meta": goodMeta + "Content-Type: application/vnd.oasis.tosca.definitions.yaml\n"}), o: Options{Integrity: IntegrityIgnore}, want: []string{
+			`warning: TOSCA-Metadata/TOSCA.meta:6:1: Content-Type without a Name: it is ignored; it belongs below the "Name:" line of its file`,
+		}},
 		{name: "no metadata", files: mf(source("s.yaml", rootText)), want: []string{
 			`warning: s.mf:1: the manifest has no metadata: SOL 004 requires vnf_provider_id, vnf_product_name, vnf_release_date_time, vnf_package_version`,
 		}},
@@ -167,7 +179,7 @@ func TestReadBad(t *testing.T) {
 			`warning: s.mf: 1 file is listed without digest: s.yaml: nothing protects this content; add Algorithm and Hash`,
 		}},
 		{name: "hash too short", files: mf(goodMetadata + src + "Algorithm: SHA-256\nHash: abcd\n"), want: []string{
-			`error: s.mf:8:7: Hash of "s.yaml" is not a SHA-256 digest: it must have 64 hexadecimal digits`,
+			`error: s.mf:8:7: Hash of "s.yaml" is not a SHA-256 digest: it must have 64 hexadecimal digits; integrity = "warn" goes on without it`,
 			`warning: s.mf: 1 file is listed without digest: s.yaml: nothing protects this content; add Algorithm and Hash`,
 		}},
 		{name: "hash not hexadecimal, as a warning", files: mf(goodMetadata + src + "Algorithm: SHA-256\nHash: (replace me)\n"), o: Options{Integrity: IntegrityWarn}, want: []string{
@@ -184,14 +196,13 @@ func TestReadBad(t *testing.T) {
 			`error: s.mf:10:1: Hash is given twice for one Source: the Source is on line 7`,
 		}},
 		{name: "wrong digest", files: mf(goodMetadata + source("s.yaml", "other")), want: []string{
-			`error: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged`,
+			`error: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
 		}},
 		{name: "wrong digest, as a warning", files: mf(goodMetadata + source("s.yaml", "other")), o: Options{Integrity: IntegrityWarn}, want: []string{
 			`warning: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged`,
 		}},
 		{name: "missing files", files: mf(goodMetadata + source("s.yaml", rootText) + source("Files/a", "x") + source("S.yaml", "x")), want: []string{
-			`error: s.mf:11:9: "Files/a" is not in the package: add the file, or correct the path`,
-			`error: s.mf:15:9: "S.yaml" is not in the package: there is "s.yaml"; names differ in case`,
+			`error: s.mf:11:9: 2 files are listed and not in the package: Files/a (line 11), S.yaml (line 15): add the files, or correct the paths; integrity = "warn" goes on without it`,
 		}},
 		{name: "missing file, as a warning", files: mf(goodMetadata + source("s.yaml", rootText) + source("Files/a", "x")), o: Options{Integrity: IntegrityWarn}, want: []string{
 			`warning: s.mf:11:9: "Files/a" is not in the package: add the file, or correct the path`,
@@ -203,7 +214,7 @@ func TestReadBad(t *testing.T) {
 		{name: "Source listed twice", files: mf(goodMetadata + source("s.yaml", rootText) + source("s.yaml", rootText) + source("s.yaml", "x")), want: []string{
 			`warning: s.mf:11:9: "s.yaml" is listed twice: first on line 7`,
 			`error: s.mf:15:9: "s.yaml" is listed twice with different digests: first on line 7`,
-			`error: s.mf:17:7: SHA-256 of "s.yaml" is not the one declared: declared 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged`,
+			`error: s.mf:17:7: SHA-256 of "s.yaml" is not the one declared: declared 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
 		}},
 		{name: "Source outside of the package", files: mf(goodMetadata + source("s.yaml", rootText) + "Source: ../x\nSource: /etc/passwd\nSource: C:\\x\nSource: Files\\x\n"), want: []string{
 			`error: s.mf:10:9: "../x" is not a path in the package: the name leaves the package with ".."`,
@@ -225,7 +236,7 @@ func TestReadBad(t *testing.T) {
 			`error: s.mf:12:16: non-MANO artifact set onap_others takes no value: write its files as "Source: path" lines below it`,
 			`error: s.mf:13:3: non-MANO artifact set onap_ves_events has no Source`,
 			`error: s.mf:14:3: non-MANO artifact set onap_others is given twice: put its files under one identifier`,
-			`error: s.mf:15:13: "nowhere" is not in the package: add the file, or correct the path`,
+			`error: s.mf:15:13: "nowhere" is not in the package: add the file, or correct the path; integrity = "warn" goes on without it`,
 		}},
 		{name: "signature without end", files: mf(goodMetadata + source("s.yaml", rootText) + "-----BEGIN CMS-----\nMIIB\n"), want: []string{
 			`error: s.mf:10:1: the signature has no end: its last line must be "-----END CMS-----"; the file may be cut off`,

@@ -37,7 +37,7 @@ func TestHostileSizes(t *testing.T) {
 	}{
 		{name: "no manifest but garbage", files: good.with(texts{"vnfd.mf": strings.Repeat("x\n", 400_000)}), problems: 103, last: "nothing protects this content; add a Source with Algorithm and Hash for each"},
 		{name: "a manifest of sets", files: good.with(texts{"vnfd.mf": goodMetadata + "non_mano_artifact_sets:\n" + many(100_000, func(i int) string { return fmt.Sprintf("s%d:\n", i) })}), problems: 103},
-		{name: "names that are missing", files: good.with(texts{"vnfd.mf": goodMetadata + many(20_000, func(i int) string { return fmt.Sprintf("Source: Files/f%d\n", i) })}), problems: 251, last: "vnfd.mf: further problems are not listed: errors 19750, warnings 1"},
+		{name: "names that are missing", files: good.with(texts{"vnfd.mf": goodMetadata + many(20_000, func(i int) string { return fmt.Sprintf("Source: Files/f%d\n", i) })}), problems: 2, last: "nothing protects this content; add a Source with Algorithm and Hash for each"},
 		{name: "signatures of one file", files: good.with(texts{"image": image, "image.cms": leaf.signDetached(t, image), "vnfd.mf": goodMetadata + strings.Repeat("Source: image\nSignature: image.cms\n", 2_000)}), problems: 251},
 		{name: "more signatures than steps", files: good.with(texts{"a": "a", "a.cms": leaf.signDetached(t, "a"), "vnfd.mf": goodMetadata + strings.Repeat("Source: a\nSignature: a.cms\n", 2_000)}), steps: 100_000, problems: 251,
 			last: "the signature of \"a\" is not verified: with it the package has more than 100,000 steps of work: sign the manifest or the archive, and not each file"},

@@ -59,7 +59,7 @@ func FuzzParseMeta(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, problems := parseMeta("m", data, vnfm.SeverityError)
+		m, problems := parseMeta("m", data, damagePolicy{})
 		checkPlaces(t, data, problems)
 		for _, s := range m.Files {
 			if s.Path != "" && !s.External && !fs.ValidPath(s.Path) {

@@ -12,18 +12,10 @@ import (
 // namedFiles is how many files a finding about many files names.
 const namedFiles = 10
 
-// damage is the severity of a wrong digest and of a missing file. A signature that is
-// required would mean nothing if the content need not match what was signed.
-func (r *reader) damage() vnfm.Severity {
-	if r.o.integrity() == IntegrityWarn && !r.signatureRequired() {
-		return vnfm.SeverityWarning
-	}
-	return vnfm.SeverityError
-}
-
 // checkIntegrity compares what is listed with what is there and fills the artifacts.
 func (r *reader) checkIntegrity() {
 	listed := map[string]int{} // index in Artifacts + 1
+	var missing, wrong []damaged
 	for _, s := range r.sources {
 		if s.External {
 			if listed[s.Path] == 0 {
@@ -34,10 +26,14 @@ func (r *reader) checkIntegrity() {
 		}
 		f, ok := r.files[s.Path]
 		if !ok {
-			r.missing(s)
+			if d, bad := r.missing(s); bad {
+				missing = append(missing, d)
+			}
 			continue
 		}
-		r.checkDigest(s, f)
+		if d, bad := r.checkDigest(s, f); bad {
+			wrong = append(wrong, d)
+		}
 		if s.Set != "" {
 			continue
 		}
@@ -48,7 +44,10 @@ func (r *reader) checkIntegrity() {
 		r.p.Artifacts = append(r.p.Artifacts, Artifact{Path: s.Path, Algorithm: s.Algorithm, Hash: s.Hash, Digest: f.Digest, ContentType: s.ContentType, Size: f.Size})
 		listed[s.Path] = len(r.p.Artifacts)
 	}
-	if r.p.Manifest != nil {
+	r.damaged = r.damage().silent || len(missing)+len(wrong) > 0
+	r.damage().report(missingFile, missing, r.add)
+	r.damage().report(wrongDigest, wrong, r.add)
+	if r.p.Manifest != nil && !r.damage().silent {
 		r.checkCoverage()
 	}
 }
@@ -63,33 +62,32 @@ func (a *Artifact) merge(s Source) {
 
 func (s Source) at() place { return place{file: s.File, line: s.Line, column: s.Column} }
 
-func (r *reader) missing(s Source) {
+func (r *reader) missing(s Source) (d damaged, bad bool) {
 	if r.isDir(s.Path) {
 		r.add(vnfm.SeverityWarning, s.at(), fmt.Sprintf("%q is a directory", s.Path), "list its files one by one")
-		return
+		return d, false
 	}
-	r.damaged = true
-	r.add(r.damage(), s.at(), fmt.Sprintf("%q is not in the package", s.Path), r.similar(s.Path))
+	return damaged{at: s.at(), path: s.Path, summary: fmt.Sprintf("%q is not in the package", s.Path), detail: r.similar(s.Path)}, true
 }
 
-func (r *reader) checkDigest(s Source, f FileInfo) {
-	if s.Hash == "" {
-		return
+func (r *reader) checkDigest(s Source, f FileInfo) (d damaged, bad bool) {
+	if s.Hash == "" || r.damage().silent {
+		return d, false
 	}
 	if s.Path == r.p.ManifestFile && s.File == r.p.ManifestFile {
 		r.add(vnfm.SeverityWarning, s.at(), "the manifest holds a digest of itself", "it cannot be right and is not checked; remove Algorithm and Hash")
-		return
+		return d, false
 	}
 	got, err := r.digest(s.Algorithm, f)
 	if err != nil {
 		r.add(vnfm.SeverityError, s.at(), fmt.Sprintf("%q cannot be read", s.Path), err.Error())
-		return
+		return d, false
 	}
-	if got != s.Hash {
-		r.damaged = true
-		r.add(r.damage(), place{file: s.File, line: s.hashLine, column: s.hashCol}, fmt.Sprintf("%s of %q is not the one declared", s.Algorithm, s.Path),
-			fmt.Sprintf("declared %s, computed %s; the file was changed after the manifest was written, or damaged", s.Hash, got))
-	}
+	return damaged{
+		at: place{file: s.File, line: s.hashLine, column: s.hashCol}, path: s.Path,
+		summary: fmt.Sprintf("%s of %q is not the one declared", s.Algorithm, s.Path),
+		detail:  fmt.Sprintf("declared %s, computed %s; the file was changed after the manifest was written, or damaged", s.Hash, got),
+	}, got != s.Hash
 }
 
 // digest returns the digest of a file of the archive in hexadecimal.

@@ -50,14 +50,27 @@ type Manifest struct {
 	Signed []byte
 }
 
-// PNF reports whether the metadata describes a physical network function.
-func (m *Manifest) PNF() bool {
-	for key := range m.Metadata {
-		if strings.HasPrefix(key, "pnfd_") {
-			return true
+// aPNF is what the metadata of a PNF package describe.
+const aPNF = "a PNF"
+
+// foreign says what the metadata describes when that is no VNF; empty for one.
+func (m *Manifest) foreign() string {
+	for key, value := range m.Metadata {
+		switch {
+		case strings.HasPrefix(key, "pnfd_"):
+			return aPNF
+		case strings.HasPrefix(key, "nsd_"):
+			return "a network service"
+		case key == "entry_definition_type" && strings.EqualFold(value, "asd"):
+			return "an application (ASD, the application service descriptor of O-RAN and ONAP)"
 		}
 	}
-	return false
+	return ""
+}
+
+// foreignKey tells whether a key is of the metadata of something else than a VNF or PNF.
+func foreignKey(key string) bool {
+	return strings.HasPrefix(key, "nsd_") || strings.HasPrefix(key, "application_") || key == "entry_definition_type"
 }
 
 // Source is one block of a manifest or one named block of TOSCA.meta.
@@ -93,11 +106,11 @@ type Source struct {
 // end with CRLF. File is the name used in the problems. The manifest is never nil; with an error among the
 // problems it holds what could be read.
 func ParseManifest(file string, data []byte) (*Manifest, vnfm.Problems) {
-	return parseManifest(file, data, vnfm.SeverityError)
+	return parseManifest(file, data, damagePolicy{})
 }
 
-// parseManifest is ParseManifest with the severity of a digest that cannot be right.
-func parseManifest(file string, data []byte, damage vnfm.Severity) (*Manifest, vnfm.Problems) {
+// parseManifest is ParseManifest with what is made of a digest that cannot be right.
+func parseManifest(file string, data []byte, damage damagePolicy) (*Manifest, vnfm.Problems) {
 	p := &manifestParser{
 		damage: damage, findings: findings{file: file}, metaLines: map[string]int{}, sets: map[string]bool{},
 		m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data},
@@ -126,7 +139,7 @@ const (
 
 type manifestParser struct {
 	findings
-	damage    vnfm.Severity
+	damage    damagePolicy
 	m         *Manifest
 	section   manifestSection
 	metaLines map[string]int
@@ -241,7 +254,7 @@ func (p *manifestParser) metadata(key string, f field, known bool) {
 		p.err(f.line, f.keyCol, fmt.Sprintf("%s is given twice", key), fmt.Sprintf("first on line %d", first))
 		return
 	}
-	if !known {
+	if !known && !foreignKey(key) {
 		p.warn(f.line, f.keyCol, fmt.Sprintf("unknown metadata key %q", f.key), "SOL 004 does not have it; it is kept")
 	}
 	p.metaLines[key] = f.line
@@ -362,11 +375,7 @@ func (p *manifestParser) finish() {
 	}
 	p.joinItems()
 	p.checkMetadata()
-	for _, list := range [][]Source{p.m.Sources, p.m.NonMANO} {
-		for i := range list {
-			list[i].check(&p.findings, p.damage)
-		}
-	}
+	p.checkSources(p.damage, p.m.Sources, p.m.NonMANO)
 	p.checkTwice(p.m.Sources)
 }
 
@@ -376,8 +385,11 @@ func (p *manifestParser) checkMetadata() {
 		return
 	}
 	base := metadataBase
-	if p.m.PNF() {
+	switch {
+	case p.m.foreign() == aPNF:
 		base = metadataPNF
+	case p.m.foreign() != "":
+		return
 	}
 	var missing []string
 	for _, key := range base {

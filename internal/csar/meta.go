@@ -51,9 +51,9 @@ type position struct{ line, column int }
 
 // parseMeta reads TOSCA.meta: a block of keys about the package, then, divided by
 // blank lines, a block for each file that begins with Name. Keys are compared without case.
-// File is the name used in the problems, damage the severity of a digest that cannot be right. The result is never nil;
+// File is the name used in the problems, damage what is made of a digest that cannot be right. The result is never nil;
 // with an error among the problems it holds what could be read.
-func parseMeta(file string, data []byte, damage vnfm.Severity) (*Meta, vnfm.Problems) {
+func parseMeta(file string, data []byte, damage damagePolicy) (*Meta, vnfm.Problems) {
 	p := &metaParser{damage: damage, findings: findings{file: file}, m: &Meta{File: file, Keys: map[string]string{}, positions: map[string]position{}}}
 	if ps := checkText(file, data); ps != nil {
 		return p.m, ps
@@ -67,7 +67,7 @@ func parseMeta(file string, data []byte, damage vnfm.Severity) (*Meta, vnfm.Prob
 
 type metaParser struct {
 	findings
-	damage  vnfm.Severity
+	damage  damagePolicy
 	m       *Meta
 	current *Source
 	// lastKey is the key whose value the next line can continue, rest the lines that did.
@@ -104,7 +104,9 @@ func (p *metaParser) line(l line) {
 		p.current.setPath(&p.findings, f)
 	case metaKeys[key] != "":
 		p.key(metaKeys[key], f)
-	case p.current == nil && (key == "algorithm" || key == "hash" || key == "content-type"):
+	case p.current == nil && key == "content-type":
+		p.warn(f.line, f.keyCol, f.key+" without a Name", "it is ignored; it belongs below the \"Name:\" line of its file")
+	case p.current == nil && (key == "algorithm" || key == "hash"):
 		p.err(f.line, f.keyCol, fmt.Sprintf("%s without a Name", f.key), "it belongs below the \"Name:\" line of its file")
 	case p.current != nil && (key == "algorithm" || key == "hash" || key == "content-type"):
 		p.current.set(&p.findings, "Name", key, f)
@@ -153,9 +155,7 @@ func (p *metaParser) finish() {
 	if p.m.Keys[KeyEntryDefinitions] == "" {
 		p.err(max(1, p.m.positions[KeyEntryDefinitions].line), p.m.positions[KeyEntryDefinitions].column, KeyEntryDefinitions+" is missing", "it names the file where the VNFD begins, for example Definitions/vnfd.yaml")
 	}
-	for i := range p.m.Files {
-		p.m.Files[i].check(&p.findings, p.damage)
-	}
+	p.checkSources(p.damage, p.m.Files)
 }
 
 // version demands a key with one of the values.

@@ -10,12 +10,15 @@ import (
 // Integrity tells what a wrong digest or a missing file means.
 type Integrity string
 
-// The two ways to treat damage. The zero value stands for IntegrityEnforce.
+// The ways to treat damage. The zero value stands for IntegrityEnforce. With the other two, a package may also lack
+// both TOSCA-Metadata and a manifest.
 const (
 	// IntegrityEnforce makes errors of wrong digests and missing files.
 	IntegrityEnforce Integrity = "enforce"
 	// IntegrityWarn makes warnings of them.
 	IntegrityWarn Integrity = "warn"
+	// IntegrityIgnore does not look at digests, and says nothing of missing files. No signer is reported then.
+	IntegrityIgnore Integrity = "ignore"
 )
 
 // SignaturePolicy tells what is expected of a package's signature.

@@ -263,12 +263,15 @@ func (r *reader) readRoot() {
 	if r.isDir("Licenses") {
 		r.p.Licenses = "Licenses"
 	}
-	if len(yamls) != 1 {
+	entry := r.rootEntry(yamls)
+	if entry == "" {
 		r.noEntry(yamls)
 		return
 	}
-	r.p.Entry = yamls[0]
-	r.checkRootTemplate()
+	r.p.Entry = entry
+	if foreign := r.checkRootTemplate(); foreign {
+		return
+	}
 	base := baseName(r.p.Entry)
 	r.p.Certificate = r.ifExists(base + ".cert")
 	r.p.ManifestFile = r.ifExists(base + ".mf")
@@ -276,16 +279,50 @@ func (r *reader) readRoot() {
 		return
 	}
 	if len(manifests) > 0 {
-		r.add(vnfm.SeverityError, place{file: manifests[0]}, fmt.Sprintf("the manifest must be named %s.mf", base),
+		r.addDamage(place{file: manifests[0]}, fmt.Sprintf("the manifest must be named %s.mf", base),
 			fmt.Sprintf("in a package without TOSCA-Metadata it is named after %s", r.p.Entry))
+		if len(manifests) == 1 && r.damage().severity != vnfm.SeverityError {
+			r.p.ManifestFile = manifests[0]
+		}
 		return
 	}
-	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has no manifest %s.mf", base), "a package without TOSCA-Metadata needs one beside its YAML file")
+	r.addDamage(place{}, fmt.Sprintf("the package has no manifest %s.mf", base), "a package without TOSCA-Metadata needs one beside its YAML file")
 }
+
+// addDamage reports what is missing of the protection of a package.
+func (r *reader) addDamage(at place, summary, detail string) {
+	d := r.damage()
+	d.report(damageKind{}, []damaged{{at: at, summary: summary, detail: detail}}, r.add)
+}
+
+// rootEntry is where the VNFD of a package without TOSCA-Metadata begins: the one YAML file at its root. Where integrity is not enforced
+// it may lie beside others, which have no topology_template: type definitions and manifests.
+func (r *reader) rootEntry(yamls []string) string {
+	if len(yamls) == 1 {
+		return yamls[0]
+	}
+	if r.damage().severity == vnfm.SeverityError {
+		return ""
+	}
+	var templates []string
+	for _, name := range yamls {
+		if r.isServiceTemplate(name) {
+			templates = append(templates, name)
+		}
+	}
+	if len(templates) != 1 {
+		return ""
+	}
+	r.addDamage(place{file: templates[0]}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)),
+		"the VNFD is read from this one, the only service template with a topology_template; "+rootRule)
+	return templates[0]
+}
+
+// rootRule says where a VNFD is.
+const rootRule = "a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root"
 
 // noEntry says why a package without TOSCA-Metadata has no VNFD, with the likely mistake.
 func (r *reader) noEntry(yamls []string) {
-	const rule = "a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root"
 	for _, f := range r.a.Files() {
 		if strings.EqualFold(f.Path, metaFile) {
 			r.add(vnfm.SeverityError, place{file: f.Path}, "the file must be named "+metaFile, "names differ in case")
@@ -297,10 +334,10 @@ func (r *reader) noEntry(yamls []string) {
 		}
 	}
 	if len(yamls) == 0 {
-		r.add(vnfm.SeverityError, place{}, "the package has no VNFD", rule)
+		r.add(vnfm.SeverityError, place{}, "the package has no VNFD", rootRule)
 		return
 	}
-	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)), rule)
+	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)), rootRule)
 }
 
 // readManifest parses the manifest, if there is one.
@@ -318,8 +355,8 @@ func (r *reader) readManifest() {
 	m, problems := parseManifest(r.p.ManifestFile, data, r.damage())
 	r.ps = append(r.ps, problems...)
 	r.p.Manifest = m
-	if m.PNF() {
-		r.add(vnfm.SeverityError, place{file: r.p.ManifestFile}, "the package describes a PNF", "a VNF manager takes VNF packages; their metadata begin with vnf_")
+	if what := m.foreign(); what != "" {
+		r.add(vnfm.SeverityError, place{file: r.p.ManifestFile}, "the package describes "+what, "a VNF manager takes VNF packages; their metadata begin with vnf_")
 	}
 }
 

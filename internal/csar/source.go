@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // algorithms are the digests that a manifest may use. SOL 004 has SHA-256 and SHA-512;
@@ -119,9 +118,8 @@ func (s *Source) set(fs *findings, noun, key string, f field) {
 	}
 }
 
-// check looks at a whole block; damage is the severity of a digest that cannot be right. An
-// unusable digest is taken away, so that it is reported once and not again as a mismatch.
-func (s *Source) check(fs *findings, damage vnfm.Severity) {
+// check looks at a whole block. An unusable digest is returned and taken away, so that it is reported once and not again as a mismatch.
+func (s *Source) check(fs *findings) (malformed damaged, bad bool) {
 	switch {
 	case s.given.has("hash") && !s.given.has("algorithm"):
 		fs.err(s.hashLine, s.hashCol, fmt.Sprintf("Hash of %q without Algorithm", s.Path), "add an Algorithm line before it, one of "+algorithmNames)
@@ -134,11 +132,15 @@ func (s *Source) check(fs *findings, damage vnfm.Severity) {
 	default:
 		want := algorithms[s.Algorithm].Size() * 2
 		if _, err := hex.DecodeString(s.Hash); err != nil || len(s.Hash) != want {
-			fs.add(damage, s.hashLine, s.hashCol, fmt.Sprintf("Hash of %q is not a %s digest", s.Path, s.Algorithm), fmt.Sprintf("it must have %d hexadecimal digits", want))
+			malformed, bad = damaged{
+				at: place{file: fs.file, line: s.hashLine, column: s.hashCol}, path: s.Path,
+				summary: fmt.Sprintf("Hash of %q is not a %s digest", s.Path, s.Algorithm), detail: fmt.Sprintf("it must have %d hexadecimal digits", want),
+			}, true
 			s.Algorithm, s.Hash = "", ""
 		}
 	}
 	if s.given.has("certificate") && !s.given.has("signature") {
 		fs.err(s.certLine, s.certCol, fmt.Sprintf("Certificate of %q without Signature", s.Path), "add a Signature line before it")
 	}
+	return malformed, bad
 }

@@ -32,6 +32,9 @@ type Request struct {
 	Limit int64
 	// Access is how one gets in; nil for what is open to all.
 	Access *vnfm.ChartAccess
+	// Public refuses addresses of this machine and its link, and URLs other than https: what is downloaded is named by a package, not
+	// by the user.
+	Public bool
 }
 
 // Answer is what a server gave.
@@ -54,12 +57,15 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: it is not a usable URL", from)
 	}
+	if r.Public {
+		if err := refuseLocal(client, req.URL); err != nil {
+			return nil, fmt.Errorf("%s: %w", from, err)
+		}
+	}
 	if r.ETag != "" {
 		req.Header.Set("If-None-Match", r.ETag)
 	}
-	if r.Access != nil && r.Access.Password != "" {
-		req.SetBasicAuth(r.Access.Username, r.Access.Password.Reveal())
-	}
+	authorize(req.Header, r.Access)
 	resp, err := client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, endpoint.WithoutURL(err))
@@ -80,6 +86,23 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 		return nil, fmt.Errorf("%s: it is larger than %d bytes", from, r.Limit)
 	}
 	return &Answer{Checksum: "sha256:" + hex.EncodeToString(h.Sum(nil)), ETag: resp.Header.Get("ETag")}, nil
+}
+
+// authorize adds what gets a request in.
+func authorize(h http.Header, access *vnfm.ChartAccess) {
+	if access == nil {
+		return
+	}
+	switch {
+	case access.Password != "":
+		basic := &http.Request{Header: h}
+		basic.SetBasicAuth(access.Username, access.Password.Reveal())
+	case access.Token != "":
+		h.Set("Authorization", "Bearer "+access.Token.Reveal())
+	}
+	for name, value := range access.Headers {
+		h.Set(name, value.Reveal())
+	}
 }
 
 // StatusError says that a server answered, and refused.
@@ -121,7 +144,7 @@ func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 	// The last answer is judged like the only one.
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	client.CheckRetry = func(ctx context.Context, resp *http.Response, err error) (bool, error) {
-		if errors.As(err, new(*redirectError)) {
+		if errors.As(err, new(*redirectError)) || errors.As(err, new(*addressError)) {
 			return false, err
 		}
 		return retryablehttp.DefaultRetryPolicy(ctx, resp, err)

@@ -68,7 +68,7 @@ func zipped(t *testing.T, version string) []byte {
 	return out.Bytes()
 }
 
-// TestProblemsAreCapped reads a package whose TOSCA.meta names thousands of files that are not there.
+// TestProblemsAreCapped reads a package whose TOSCA.meta names thousands of files that are outside of the package.
 func TestProblemsAreCapped(t *testing.T) {
 	w := newEnv(t)
 	dir := t.TempDir()
@@ -77,7 +77,7 @@ func TestProblemsAreCapped(t *testing.T) {
 	text, err := os.ReadFile(meta) //nolint:gosec // a path of the test
 	require.NoError(t, err)
 	for i := range 5000 {
-		text = fmt.Appendf(text, "\nName: Files/missing-%d.yaml\nContent-Type: application/yaml\n", i)
+		text = fmt.Appendf(text, "\nName: ../missing-%d.yaml\nContent-Type: application/yaml\n", i)
 	}
 	if err := os.WriteFile(meta, text, 0o600); err != nil { //nolint:gosec // a path of the test
 		t.Fatal(err)
@@ -192,7 +192,7 @@ func TestSourcesThatCannotBeFetched(t *testing.T) {
 	writePackage(t, dir, "1.0")
 	for _, tc := range []struct{ source, checksum, want string }{
 		{source: s.URL + "/p.csar", want: "downloading the package from " + s.URL + "/p.csar: the server answered 404 Not Found"},
-		{source: "file:///etc/passwd", want: `package source "file:///etc/passwd": the scheme "file" is not supported; give a path, or an http or https URL`},
+		{source: "file:///etc/passwd", want: `package source "file:///etc/passwd": the scheme "file" is not supported; give a path, an http or https URL, or oci://`},
 		{source: filepath.Join(dir, "missing"), want: "reading the package source: stat " + filepath.Join(dir, "missing") + ": no such file or directory"},
 		{source: dir, checksum: "sha256:00", want: `package source "` + dir + `" is a directory: a checksum can be given for a file or a URL only`},
 	} {

@@ -444,7 +444,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 	},
 	{
 		name: "artifact is a list",
-		old:  "image: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2, properties: { min_ram: 1 GB } }",
+		old:  "image: { type: tosca.artifacts.nfv.SwImage, file: i:qcow2, properties: { min_ram: 1 GB } }",
 		new:  "image: [ a ]",
 		want: `error v.yaml:22:16: node_templates.VDU1.artifacts.image must be a file or a mapping, not a list
 `,
@@ -923,6 +923,95 @@ warning v.yaml:68:7: the policy rule has no scope
 		new:  "{ min_number_of_instances: x, max_number_of_instances: y, z: 1 }",
 		want: `error v.yaml:18:49: node_templates.VDU1.properties.vdu_profile.min_number_of_instances must be a whole number, not "x"
 error v.yaml:18:77: node_templates.VDU1.properties.vdu_profile.max_number_of_instances must be a whole number, not "y"
+`,
+	},
+	{
+		name: "node type in another case",
+		old:  "type: tosca.nodes.nfv.Vdu.Compute",
+		new:  "type: tosca.nodes.nfv.Vdu.compute",
+		want: `error v.yaml:15:13: the type tosca.nodes.nfv.Vdu.compute of the node VDU1 does not exist; the nearest is tosca.nodes.nfv.Vdu.Compute
+`,
+	},
+	{
+		name: "node type that derives from one that does not exist",
+		old:  "type: tosca.nodes.nfv.Vdu.Compute",
+		new:  `type: example.VDU`,
+		files: map[string]string{
+			"etsi_nfv_sol001_vnfd_types.yaml": "tosca_definitions_version: tosca_simple_yaml_1_3\nnode_types: { example.VDU: { derived_from: tosca.nodes.nfv.Vdu.Computer } }\n",
+		},
+		want: `error v.yaml:15:13: the type example.VDU of the node VDU1 derives from tosca.nodes.nfv.Vdu.Computer, which does not exist; the nearest is tosca.nodes.nfv.Vdu.Compute
+`,
+	},
+	{
+		name: "node type of no standard",
+		old:  "type: tosca.nodes.nfv.VnfVirtualLink",
+		new:  "type: tosca.nodes.vendor.Bus",
+		want: `error v.yaml:40:13: the type tosca.nodes.vendor.Bus of the node net does not exist: it is defined neither in the package nor by TOSCA or SOL001 (v4.4.1)
+error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
+`,
+	},
+	{
+		name: "policy type in the plural",
+		old:  "type: tosca.policies.nfv.VduInitialDelta",
+		new:  "type: tosca.policies.nfv.VduInitialDeltas",
+		want: `error v.yaml:54:15: the type tosca.policies.nfv.VduInitialDeltas of the policy initial does not exist; the nearest is tosca.policies.nfv.VduInitialDelta
+`,
+	},
+	{
+		name: "policy type of a vendor",
+		old:  "type: tosca.policies.nfv.AffinityRule",
+		new:  "type: example.policies.Rule",
+		want: `warning v.yaml:69:15: the type example.policies.Rule of the policy rule is neither defined in the package nor one of ETSI's; the policy is ignored
+`,
+	},
+	{
+		name: "version of four vendors",
+		old:  "tosca_simple_yaml_1_3",
+		new:  "tosca_simple_profile_yaml_1_1",
+		want: `warning v.yaml:1:28: tosca_definitions_version "tosca_simple_profile_yaml_1_1" is not a name of TOSCA; it is read as tosca_simple_yaml_1_1
+`,
+	},
+	{
+		name: "import in another case",
+		old:  "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
+		new:  "imports: [ Types/company.yaml ]",
+		files: map[string]string{
+			"types/Company.yaml": "tosca_definitions_version: tosca_simple_yaml_1_3\n",
+		},
+		want: `error v.yaml:2:12: the import Types/company.yaml is not in the package; there is types/Company.yaml, and names differ by case
+`,
+	},
+	{
+		name:  "image file missing",
+		old:   "file: i:qcow2",
+		new:   "file: I.qcow2",
+		files: map[string]string{"i.qcow2": "x"},
+		want: `warning v.yaml:22:59: the file "I.qcow2" of the artifact image of the node VDU1 is not in the package; there is i.qcow2, and names differ by case
+`,
+	},
+	{
+		name: "image that a registry or the VIM knows",
+		old:  "file: i:qcow2",
+		new:  "file: registry.example/image:1.0",
+		want: "",
+	},
+	{
+		name: "image without data, and another one",
+		old:  "image: { type: tosca.artifacts.nfv.SwImage, file: i:qcow2, properties: { min_ram: 1 GB } }",
+		new: `image: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2 }
+        second: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2, properties: { name: b } }`,
+		files: map[string]string{"i.qcow2": "x"},
+		want: `warning v.yaml:22:9: the software image image of the node VDU1 has no data; SOL001 requires name, version, checksum, container_format, disk_format, min_disk and size
+warning v.yaml:23:9: the node VDU1 has another software image, second; the first is used, for SOL001 allows one
+`,
+	},
+	{
+		name: "provider that its type does not admit",
+		old:  "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]",
+		new: `imports: [ etsi_nfv_sol001_vnfd_types.yaml ]
+node_types:
+  tosca.nodes.nfv.VNF: { properties: { provider: { type: string, constraints: [ { valid_values: [ q ] } ] } } }`,
+		want: `warning v.yaml:12:19: the provider "p" of the node vnf is not among the valid_values of its type: "q"
 `,
 	},
 }

@@ -30,7 +30,7 @@ topology_template:
       capabilities:
         virtual_compute: { properties: { virtual_memory: { virtual_mem_size: 1 GB }, virtual_cpu: { num_virtual_cpu: 1 } } }
       artifacts:
-        image: { type: tosca.artifacts.nfv.SwImage, file: i.qcow2, properties: { min_ram: 1 GB } }
+        image: { type: tosca.artifacts.nfv.SwImage, file: i:qcow2, properties: { min_ram: 1 GB } }
       requirements:
         - virtual_storage: disk
     VDU2:

@@ -1,6 +1,8 @@
 package vnfd
 
 import (
+	"strings"
+
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
@@ -76,6 +78,8 @@ func (d *document) checkVersion(entry bool) {
 	switch text {
 	case "tosca_simple_yaml_1_0", "tosca_simple_yaml_1_1", "tosca_simple_yaml_1_2", "tosca_simple_yaml_1_3",
 		"tosca_simple_profile_for_nfv_1_0", "tosca_simple_profile_for_nfv_1_0_0":
+	case "tosca_simple_profile_yaml_1_0", "tosca_simple_profile_yaml_1_1", "tosca_simple_profile_yaml_1_2", "tosca_simple_profile_yaml_1_3":
+		v.warnf("tosca_definitions_version %q is not a name of TOSCA; it is read as %s", text, strings.Replace(text, "_profile", "", 1))
 	case "tosca_2_0":
 		v.errorf("tosca_definitions_version is tosca_2_0, which has another grammar; a VNFD is written in tosca_simple_yaml_1_2 or tosca_simple_yaml_1_3 (SOL001)")
 	default:

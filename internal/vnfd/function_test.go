@@ -59,7 +59,7 @@ func TestValues(t *testing.T) {
 			if v.Name != tt.vdu || tt.max != 0 && v.MaxInstances != tt.max || v.MinInstances != 1 {
 				t.Errorf("VDU %+v", v)
 			}
-			if len(v.SWImages) != max(tt.images, 1) || v.SWImages[0].File != "i.qcow2" {
+			if len(v.SWImages) != max(tt.images, 1) || v.SWImages[0].File != "i:qcow2" {
 				t.Errorf("images %+v", v.SWImages)
 			}
 		})

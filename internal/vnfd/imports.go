@@ -116,7 +116,7 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 		case errors.Is(err, fs.ErrNotExist) && known:
 			ref.warnf("the import %s is not in the package; the ETSI types are known", ref.ref)
 		case errors.Is(err, fs.ErrNotExist):
-			ref.errorf("the import %s is not in the package", ref.ref)
+			ref.errorf("the import %s is not in the package%s", ref.ref, r.otherCase(from.file, ref.ref))
 		case errors.Is(err, errOutside):
 			ref.errorf("the import %s leads out of the package", ref.ref)
 		default:

@@ -1,7 +1,6 @@
 package vnfd
 
 import (
-	"io/fs"
 	"path"
 	"strings"
 
@@ -53,15 +52,12 @@ func (r *reader) chartFile(n *node, v value) string {
 		v.errorf("the Helm chart %q of the Mciop %s is not in the package; put the file into it", written, n.name)
 		return ""
 	}
-	beside, fromRoot := path.Join(path.Dir(n.doc.file), written), path.Clean(strings.TrimPrefix(written, "/"))
 	if !r.readsImports() {
-		return fromRoot
+		return path.Clean(strings.TrimPrefix(written, "/"))
 	}
-	for _, file := range []string{beside, fromRoot} {
-		if _, err := fs.Stat(r.fsys, file); fs.ValidPath(file) && err == nil {
-			return file
-		}
+	if file, found := r.locate(n.doc.file, written); found {
+		return file
 	}
-	v.errorf("the Helm chart %q of the Mciop %s is not in the package", written, n.name)
+	v.errorf("the Helm chart %q of the Mciop %s is not in the package%s", written, n.name, r.otherCase(n.doc.file, written))
 	return ""
 }

@@ -34,7 +34,10 @@ func (r *reader) policies(d *document) []policy {
 		}
 		name := typ.str()
 		k := r.types.kindOf(d.scope, name)
-		if k == kindUnknown {
+		if missing, ok := r.types.missing(d.scope, name); ok && r.readsImports() {
+			typ.errorf("%s", missing.text(name, "policy "+e.name))
+			k = missing.kind()
+		} else if k == kindUnknown {
 			typ.warnf("the type %s of the policy %s is neither defined in the package nor one of ETSI's; the policy is ignored", name, e.name)
 		}
 		list = append(list, policy{e, k})

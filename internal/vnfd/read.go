@@ -26,6 +26,8 @@ type reader struct {
 	types  typeTable
 	places places
 	loads  int
+	// suggestions counts the types for which the nearest was looked for.
+	suggestions int
 }
 
 func newReader(b *budget.Budget, fsys fs.FS) *reader {
@@ -137,6 +139,9 @@ func Parse(b *budget.Budget, file string, data []byte) (*vnfm.Descriptor, vnfm.P
 func (r *reader) read(file string, data []byte) *vnfm.Descriptor {
 	entry := r.parse(file, data)
 	if entry == nil {
+		return &vnfm.Descriptor{}
+	}
+	if r.refuseYANG(entry) {
 		return &vnfm.Descriptor{}
 	}
 	entry.checkHead(true)

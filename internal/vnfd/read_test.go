@@ -38,6 +38,9 @@ func TestReadSeveralFiles(t *testing.T) {
 	want := `warning Definitions/edge_top.yaml:6:5: the import etsi_nfv_sol001_common_types.yaml is not in the package; the ETSI types are known
 warning Definitions/edge_top.yaml:7:5: the import https://example.com/types/etsi_nfv_sol001_vnfd_types_v2.6.1.yaml is not fetched; the ETSI types are known
 warning Definitions/edge_base.yaml:5:18: the import edge_types.yaml is circular: Definitions/edge_top.yaml -> Definitions/edge_types.yaml -> Definitions/edge_base.yaml -> Definitions/edge_types.yaml
+warning Definitions/flavours/edge_small.yaml:27:21: the file "../../Scripts/small.sh" of the artifact small_hook of the node SBC is not in the package
+warning Definitions/flavours/edge_small.yaml:63:17: the file "../Files/images/signal.qcow2" of the artifact sw_image of the node signal is not in the package
+warning Definitions/flavours/edge_small.yaml:85:17: the file "../Files/images/disk.raw" of the artifact disk_image of the node signal_disk is not in the package
 warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets "media", which is not a connection point of the flavour
 `
 	if diff := cmp.Diff(want, lines(problems)); diff != "" {
@@ -50,7 +53,8 @@ func TestReadOneFile(t *testing.T) {
 	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
 		t.Errorf("descriptor (-want +got):\n%s", diff)
 	}
-	want := "warning Definitions/core.yaml:5:11: the import etsi_nfv_sol001_vnfd_types.yaml is not in the package; the ETSI types are known\n"
+	want := "warning Definitions/core.yaml:5:11: the import etsi_nfv_sol001_vnfd_types.yaml is not in the package; the ETSI types are known\n" +
+		"warning Definitions/core.yaml:82:17: the file \"README.txt\" of the artifact readme of the node amf_sidecar is not in the package\n"
 	if diff := cmp.Diff(want, lines(problems)); diff != "" {
 		t.Errorf("problems (-want +got):\n%s", diff)
 	}

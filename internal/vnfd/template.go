@@ -76,15 +76,8 @@ func (r *reader) template(d *document) *template {
 		}
 		n.kind = r.types.kindOf(d.scope, n.typ)
 		n.defs = r.types.chain(d.scope, n.typ)
-		if n.kind == kindUnknown && (n.typ == vnfType || looksLikeVNF(e.value)) {
-			n.kind = kindVNF
-		} else if n.kind == kindUnknown {
-			format := "the type %s of the node %s is neither defined in the package nor one of ETSI's"
-			if r.readsImports() {
-				typ.errorf(format, n.typ, e.name)
-			} else {
-				typ.warnf("the type %s of the node %s is not defined in this file; the node is left out", n.typ, e.name)
-			}
+		if n.kind == kindUnknown {
+			r.unknownNode(n, typ, n.typ == vnfType || looksLikeVNF(e.value))
 		}
 		t.nodes = append(t.nodes, n)
 		if t.byName[n.name] == nil {
@@ -95,6 +88,26 @@ func (r *reader) template(d *document) *template {
 		t.groups[g.name] = g.get("members").texts()
 	}
 	return t
+}
+
+// unknownNode reports a node whose type is defined nowhere, unless it is the VNF node, whose type some packages leave out.
+func (r *reader) unknownNode(n *node, typ value, isVNF bool) {
+	missing, isMissing := r.types.missing(n.tmpl.doc.scope, n.typ)
+	switch {
+	case isMissing && r.readsImports():
+		typ.errorf("%s", missing.text(n.typ, "node "+n.name))
+		n.kind = missing.kind()
+	case isMissing && missing.nearest != "":
+		typ.warnf("%s", missing.text(n.typ, "node "+n.name))
+	case isVNF:
+	case r.readsImports():
+		typ.errorf("the type %s of the node %s is neither defined in the package nor one of ETSI's", n.typ, n.name)
+	default:
+		typ.warnf("the type %s of the node %s is not defined in this file; the node is left out", n.typ, n.name)
+	}
+	if isVNF {
+		n.kind = kindVNF
+	}
 }
 
 // looksLikeVNF recognises the VNF node although the definition of its type is
@@ -168,6 +181,15 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 	r.types.checkCircles()
 	d := &vnfm.Descriptor{}
 	top := r.template(entry)
+	imported := map[*document]*template{entry: top}
+	for _, doc := range r.docs {
+		if doc != entry {
+			imported[doc] = r.template(doc)
+		}
+	}
+	if r.refuseForeign(entry, imported) {
+		return d
+	}
 	templates := []*template{}
 	add := func(doc *document, t *template) {
 		switch {
@@ -179,11 +201,7 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 		}
 	}
 	for _, doc := range r.docs {
-		if doc == entry {
-			add(doc, top)
-		} else {
-			add(doc, r.template(doc))
-		}
+		add(doc, imported[doc])
 	}
 	if len(templates) == 0 {
 		for _, doc := range r.beside(entry) {
@@ -259,6 +277,9 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 		if *p.to = find(p.name).str(); *p.to == "" && !partial {
 			vnf.key.warnf("the VNF node %s has no %s", vnf.name, p.name)
 		}
+		for _, n := range vnfNodes(vnf, templates) {
+			n.checkValid(p.name)
+		}
 	}
 	d.VNFMInfo = find("vnfm_info").texts()
 }
@@ -295,6 +316,27 @@ func (s identitySource) property(name string) value {
 	return s.vnf.property(name)
 }
 
+// checkValid warns of a value that the constraints of the node's type do not admit. Tacker refuses it; nothing here depends on it.
+func (n *node) checkValid(property string) {
+	v := n.at("properties", property)
+	if !v.isText() {
+		return
+	}
+	var valid []string
+	v.doc.r.aside(func() {
+		for _, def := range n.defs {
+			for _, c := range def.at("properties", property, "constraints").entries() {
+				if c.name == "valid_values" && valid == nil {
+					valid = c.texts()
+				}
+			}
+		}
+	})
+	if len(valid) > 0 && !slices.Contains(valid, v.node.Value) {
+		v.warnf("the %s %q of the node %s is not among the valid_values of its type: %s", property, v.node.Value, n.name, quoted(valid))
+	}
+}
+
 // vnfNodes are the VNF nodes of the entry document and of the flavours.
 func vnfNodes(first *node, templates []*template) []*node {
 	nodes := []*node{first}
@@ -328,6 +370,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	r.readMCIOPs(f, t)
 	r.readPolicies(f, t)
 	r.readOperations(f.Flavour, t, top)
+	r.checkArtifacts(t)
 	d.Flavours = append(d.Flavours, *f.Flavour)
 }
 

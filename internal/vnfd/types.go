@@ -37,6 +37,10 @@ const (
 	kindPlacementGroup
 	kindSWImage
 	kindHelmChart
+	// kindNS, kindPNF and kindASD are types of other descriptors than those of VNFs.
+	kindNS
+	kindPNF
+	kindASD
 )
 
 // wellKnown are the types that mean something here: ETSI's of all versions of
@@ -133,24 +137,33 @@ func (t typeTable) lookup(scope, name string) *typeDef {
 
 // kindOf follows derived_from to a type that is known by name.
 func (t typeTable) kindOf(scope, name string) kind {
+	k, _ := t.resolve(scope, name)
+	return k
+}
+
+// resolve is kindOf, and returns where it ended: without prefix, the name that is known, or that is defined nowhere.
+func (t typeTable) resolve(scope, name string) (kind, string) {
 	for range maxDepth {
 		if name == "" {
-			return kindOther
+			return kindOther, ""
 		}
 		bare := name[strings.LastIndexByte(name, ':')+1:]
 		if k, ok := wellKnown[bare]; ok {
-			return k
+			return k, bare
+		}
+		if k := otherTypes[bare]; k != kindUnknown && k != kindOther {
+			return k, bare
 		}
 		def := t.lookup(scope, name)
 		if def == nil {
-			if strings.HasPrefix(bare, "tosca.") || !strings.ContainsAny(bare, ".:") && toscaShort[bare] {
-				return kindOther
+			if otherTypes[bare] != kindUnknown || !strings.ContainsAny(bare, ".:") && toscaShort[bare] {
+				return kindOther, bare
 			}
-			return kindUnknown
+			return kindUnknown, bare
 		}
 		name, scope = def.get("derived_from").str(), def.scope
 	}
-	return kindOther
+	return kindOther, ""
 }
 
 // toscaShort are short names of normative TOSCA types that need no definition.

@@ -53,10 +53,13 @@ type Chart struct {
 	Digest string `json:"digest"`
 }
 
-// ChartAccess is how one gets into a repository or registry.
+// ChartAccess is how one gets into a repository or registry, or into the server of a package.
 type ChartAccess struct {
 	Username string
 	Password Secret
+	// Token is a bearer token, which goes instead of a password; Headers go with each request to a server of packages.
+	Token   Secret
+	Headers map[string]Secret
 	// CACertificate is a PEM bundle; empty means the system's roots.
 	CACertificate string
 	// InsecureSkipTLSVerify leaves the certificate of the server unverified, PlainHTTP has

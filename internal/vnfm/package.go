@@ -12,16 +12,20 @@ type PackageSpec struct {
 	// Name is the identity of the package over all its versions; a package that is
 	// only looked at needs none.
 	Name string `json:"name"`
-	// Source is a directory, a .zip or .csar file, or an http(s) URL.
+	// Source is a directory, a .zip or .csar file, an http(s) URL, or an artifact in a registry (oci://).
 	Source string `json:"source"`
+	// Access is for a URL or registry. A record keeps it sealed, for files that are read at the source later.
+	Access *ChartAccess `json:"-"`
 	// Checksum is the expected digest of the file behind an http(s) URL or of a
 	// zip file ("sha256:<hex>"); empty expects nothing.
 	Checksum string `json:"checksum,omitempty"`
-	// Integrity is "enforce" or "warn"; Signature is "require",
+	// Integrity is "enforce", "warn" or "ignore"; Signature is "require",
 	// "verify_if_present" or "ignore".
 	Integrity string       `json:"integrity,omitempty"`
 	Signature string       `json:"signature,omitempty"`
 	Trust     PackageTrust `json:"trust"`
+	// ExternalArtifacts fetches the files that the package names by URL with a digest.
+	ExternalArtifacts bool `json:"external_artifacts,omitempty"`
 	// Share names the resource that onboards the package; several resources, of several configurations too, can
 	// have shares of one package. Empty for none.
 	Share string `json:"-"`

@@ -32,6 +32,9 @@ func (l *leftOut) note(f vnfm.PackageFile, err error) error {
 	if _, tooLarge := errors.AsType[*store.TooLargeError](err); !tooLarge {
 		return err
 	}
+	if isExternal(f.Path) {
+		return fmt.Errorf("%w: an external artifact is kept in the store", err)
+	}
 	if l.location == "" {
 		return fmt.Errorf("%w: a larger file is read from the source of the package when it is needed, which a URL with a user name or a query cannot be, "+
 			"since it may hold a token: give the source without them, or as a path", err)
@@ -63,7 +66,7 @@ func (c *content) openLarge(f vnfm.PackageFile) (io.ReadCloser, error) {
 	if !errors.Is(err, store.ErrNotFound) {
 		return r, err
 	}
-	r, err = openAtSource(c.ctx, c.location, f)
+	r, err = openAtSource(c.ctx, c.location, c.access, f)
 	if err != nil {
 		return nil, fmt.Errorf("the file has %d bytes, is not in the store, and is read from the source of its package, %s: %w; "+
 			"bring the source back, or onboard the package from another one", f.Size, c.location, err)
@@ -72,8 +75,8 @@ func (c *content) openLarge(f vnfm.PackageFile) (io.ReadCloser, error) {
 }
 
 // openAtSource opens a file of a package at its source. A download ends with ctx, and is removed when the file is closed, at the latest.
-func openAtSource(ctx context.Context, source string, f vnfm.PackageFile) (io.ReadCloser, error) {
-	src, err := openSource(ctx, source, "", "")
+func openAtSource(ctx context.Context, source string, access *vnfm.ChartAccess, f vnfm.PackageFile) (io.ReadCloser, error) {
+	src, err := openSource(ctx, source, "", "", access)
 	if err != nil {
 		return nil, err
 	}

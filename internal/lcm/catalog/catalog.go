@@ -56,7 +56,9 @@ func (c *Catalog) withContent(ctx context.Context, en *records.Entry[packageReco
 		return nil, err
 	}
 	p := en.Value.Package
-	p.Content = newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.Location)
+	files := newContent(s, &c.contents, p.Files, en.Value.Bundle, en.Value.Origin.Location)
+	files.access = en.Value.access
+	p.Content = files
 	return &p, nil
 }
 
@@ -89,7 +91,10 @@ func (c *Catalog) onboard(ctx context.Context, spec vnfm.PackageSpec, wantID str
 	}
 	if r.stored {
 		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-			return share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) })
+			if err := share(ctx, s, r.pkg.ID, func(shares *records.Shares) bool { return shares.Take(spec.Share) }); err != nil {
+				return err
+			}
+			return renewAccess(ctx, s, r.pkg.ID, spec.Access)
 		})
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// Another process has removed it since: the source is read.
@@ -98,7 +103,7 @@ func (c *Catalog) onboard(ctx context.Context, spec vnfm.PackageSpec, wantID str
 		return r.pkg, r.problems, err
 	}
 	en := &records.Entry[packageRecord]{Rec: store.Record{Kind: store.KindPackage, ID: r.pkg.ID, Owner: spec.Name}}
-	en.Value = packageRecord{Package: *r.pkg, Origin: r.origin}
+	en.Value = packageRecord{Package: *r.pkg, Origin: r.origin, access: spec.Access}
 	en.Value.Shares.Take(spec.Share)
 	en.Value.OnboardedAt = time.Now().UTC()
 	if err := sealWorkloads(ctx, s, en); err != nil {
@@ -133,13 +138,20 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 	if err != nil {
 		return nil, err
 	}
-	onboarded, shares := en.Value.OnboardedAt, en.Value.Shares
+	onboarded, shares, before := en.Value.OnboardedAt, en.Value.Shares, en.Value.contents()
 	for _, taken := range fresh.Value.Shares {
 		shares.Take(taken.ID)
 	}
 	en.Value, en.Rec.Sealed = fresh.Value, fresh.Rec.Sealed
 	en.Value.OnboardedAt, en.Value.Shares = onboarded, shares
-	return en, en.Update(ctx, s)
+	if err := en.Update(ctx, s); err != nil {
+		return nil, err
+	}
+	if now := en.Value.contents(); !slices.ContainsFunc(before, func(digest string) bool { return !slices.Contains(now, digest) }) {
+		return en, nil
+	}
+	// External artifacts are no longer part of it.
+	return en, deleteContents(ctx, s, before...)
 }
 
 // putFiles keeps all files of a package: the small ones in a bundle, of which it
@@ -264,7 +276,7 @@ func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackag
 		return vnfm.KnownPackage{}, records.NotFound(store.KindPackage, id)
 	}
 	return vnfm.KnownPackage{ID: id, PackageSpec: vnfm.PackageSpec{
-		Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust,
+		Name: en.Value.Name, Source: o.Location, Integrity: o.Integrity, Signature: o.Signature, Trust: o.Trust, ExternalArtifacts: o.External,
 	}}, nil
 }
 

@@ -27,6 +27,8 @@ type content struct {
 	cache  *contentCache
 	// location is the source of large files that the store does not keep, empty where the record must not have it.
 	location string
+	// access is how one gets in there; nil where all may.
+	access *vnfm.ChartAccess
 	// directories are found out when they are first asked for.
 	directories func() map[string][]string
 }

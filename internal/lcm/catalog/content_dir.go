@@ -44,6 +44,9 @@ func (c *content) ReadDir(name string) ([]fs.DirEntry, error) {
 func directoriesOf(files map[string]vnfm.PackageFile) map[string][]string {
 	out := map[string][]string{".": nil}
 	for file := range files {
+		if isExternal(file) {
+			continue
+		}
 		for name := file; name != "."; name = path.Dir(name) {
 			dir := path.Dir(name)
 			known := slices.Contains(out[dir], path.Base(name))

@@ -9,7 +9,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -30,6 +29,8 @@ type packageRecord struct {
 	// Origin says what the package was read from and how it was verified, so
 	// that the same source need not be read twice.
 	Origin origin `json:"origin"`
+	// access is how one gets into the source. It is sealed.
+	access *vnfm.ChartAccess
 }
 
 // CheckRecord is called by package records when the record is read.
@@ -65,11 +66,13 @@ type origin struct {
 	Integrity string            `json:"integrity"`
 	Signature string            `json:"signature"`
 	Trust     vnfm.PackageTrust `json:"trust"`
+	// External says that external artifacts are part of the content.
+	External bool `json:"external,omitempty"`
 }
 
 func originOf(spec vnfm.PackageSpec) origin {
 	sum := sha256.Sum256([]byte(spec.Source))
-	o := origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust}
+	o := origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust, External: spec.ExternalArtifacts}
 	if redactSource(spec.Source) == spec.Source {
 		o.Location = spec.Source
 	}
@@ -79,7 +82,7 @@ func originOf(spec vnfm.PackageSpec) origin {
 // verifiedAs reports whether a package of origin o has passed the checks that spec asks for.
 func (o origin) verifiedAs(spec vnfm.PackageSpec) bool {
 	want := originOf(spec)
-	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.Trust.Equal(want.Trust)
+	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.Trust.Equal(want.Trust) && o.External == want.External
 }
 
 // mostProblems is how many problems of one package are listed.
@@ -136,7 +139,7 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 		}
 		etag = known.Value.Origin.ETag
 	}
-	f, err := openSource(ctx, spec.Source, spec.Checksum, etag)
+	f, err := openSource(ctx, spec.Source, spec.Checksum, etag, spec.Access)
 	if err != nil {
 		return nil, err
 	}
@@ -168,6 +171,15 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 	r.origin.Checksum, r.origin.ETag = f.checksum, f.etag
 	if problems.HasErrors() || parsed == nil {
 		return r, nil
+	}
+	if spec.ExternalArtifacts {
+		all, more, err := c.withExternal(ctx, spec, parsed, archive)
+		if err != nil {
+			r.close()
+			return nil, err
+		}
+		archive = all
+		r.problems = append(r.problems, more...)
 	}
 	descriptor, more := vnfd.Read(b, archive, parsed.Entry)
 	r.problems = append(r.problems, more...).Capped(mostProblems)
@@ -207,7 +219,7 @@ func newPackage(name string, archive csar.Archive, parsed *csar.Package, descrip
 // knownDownload finds the stored package that came from the same URL under the
 // same policy. Paths are always read again: that is cheap and detects every change.
 func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*records.Entry[packageRecord], error) {
-	if !endpoint.IsHTTP(spec.Source) {
+	if !isRemote(spec.Source) {
 		return nil, nil
 	}
 	s, err := c.cfg.Store(ctx)

@@ -12,10 +12,11 @@ import (
 )
 
 // The sealed values of a package record: what its VNFD says of containers, and of the
-// data that servers boot with.
+// data that servers boot with; how one gets into its source.
 const (
 	sealedWorkloads = "workloads"
 	sealedBootData  = "boot_data"
+	sealedAccess    = "access"
 )
 
 // byVDU are parts of a descriptor by flavour and VDU.
@@ -67,6 +68,9 @@ func sealWorkloads(ctx context.Context, s *seal.Store, en *records.Entry[package
 			return v.Compute.BootData
 		}))
 	}
+	if err == nil {
+		err = addAccess(plain, en.Value.access)
+	}
 	if err == nil && len(plain) > 0 {
 		en.Rec.Sealed, err = s.Seal(ctx, en.Rec.ID, plain)
 	}
@@ -91,6 +95,9 @@ func openWorkloads(ctx context.Context, s *seal.Store, en *records.Entry[package
 		return nil
 	}
 	plain, err := s.Open(ctx, en.Rec.ID, en.Rec.Sealed)
+	if err == nil {
+		en.Value.access, err = readAccess(plain[sealedAccess])
+	}
 	if text := plain[sealedWorkloads]; err == nil && text != "" {
 		var all byVDU[vnfm.Workload]
 		if err = json.Unmarshal([]byte(text), &all); err == nil {

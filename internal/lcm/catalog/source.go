@@ -14,7 +14,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm/repo"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tempfile"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // maxDownload bounds a package behind a URL: images make packages large, an
@@ -40,18 +42,34 @@ func (f *fetched) close() {
 	f.remove()
 }
 
-// openSource opens a source and checks what is open. etag may be that of an earlier fetch.
-func openSource(ctx context.Context, source, checksum, etag string) (*fetched, error) {
+// isRemote reports whether a source is to be downloaded.
+func isRemote(source string) bool { return endpoint.IsHTTP(source) || isOCI(source) }
+
+func isOCI(source string) bool { return strings.HasPrefix(source, repo.OCIScheme) }
+
+// checkPlain refuses to send secrets without TLS unless that was asked for.
+func checkPlain(source string, access *vnfm.ChartAccess) error {
+	if access == nil || access.PlainHTTP || access.Password == "" && access.Token == "" && len(access.Headers) == 0 {
+		return nil
+	}
+	if u, err := url.Parse(source); err == nil && !endpoint.IsPlain(u) {
+		return nil
+	}
+	return vnfm.Invalid("source", "the credentials would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")
+}
+
+// openSource opens a source and checks what is open. etag may be that of an earlier fetch, access nil.
+func openSource(ctx context.Context, source, checksum, etag string, access *vnfm.ChartAccess) (*fetched, error) {
 	f := &fetched{remove: func() {}}
-	if endpoint.IsHTTP(source) {
-		if err := f.download(ctx, source, etag); err != nil {
+	if isRemote(source) {
+		if err := f.download(ctx, source, etag, access); err != nil {
 			return nil, err
 		}
 		if f.unchanged {
 			return f, nil
 		}
 	} else if scheme, _, ok := strings.Cut(source, "://"); ok {
-		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, or an http or https URL", fetch.Redact(source), scheme)
+		return nil, fmt.Errorf("package source %q: the scheme %q is not supported; give a path, an http or https URL, or oci://", fetch.Redact(source), scheme)
 	} else {
 		var err error
 		if f.file, err = csar.OpenSource(source); err != nil {
@@ -98,7 +116,10 @@ func redactSource(source string) string {
 	return source
 }
 
-func (f *fetched) download(ctx context.Context, source, etag string) (err error) {
+func (f *fetched) download(ctx context.Context, source, etag string, access *vnfm.ChartAccess) (err error) {
+	if err := checkPlain(source, access); err != nil {
+		return err
+	}
 	extension := ""
 	if u, err := url.Parse(source); err == nil {
 		extension = filepath.Ext(u.Path)
@@ -113,7 +134,11 @@ func (f *fetched) download(ctx context.Context, source, etag string) (err error)
 			f.close()
 		}
 	}()
-	answer, err := fetch.Get(ctx, fetch.Request{URL: source, What: "the package", ETag: etag, Limit: maxDownload}, file)
+	get := fetch.Get
+	if isOCI(source) {
+		get = repo.FetchPackage
+	}
+	answer, err := get(ctx, fetch.Request{URL: source, What: "the package", ETag: etag, Limit: maxDownload, Access: access}, file)
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func TestASourceThatIsSwapped(t *testing.T) {
 		return digest
 	}
 	checked := write("checked")
-	f, err := openSource(t.Context(), path, checked, "")
+	f, err := openSource(t.Context(), path, checked, "", nil)
 	require.NoError(t, err)
 	write("swapped")
 	archive, _, _, err := csar.OpenFile(f.file, csar.Options{Integrity: csar.IntegrityEnforce}, csar.DefaultLimits())

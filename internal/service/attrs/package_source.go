@@ -25,7 +25,7 @@ func CheckSource(at path.Path, source types.String, protected bool, diags *diag.
 		return
 	}
 	var found diag.Diagnostics
-	tfutil.CheckURL(at, text, true, &found, "https", "http")
+	tfutil.CheckURL(at, text, true, &found, "https", "http", "oci")
 	diags.Append(found...)
 	if !found.HasError() && strings.HasPrefix(text, "http://") && !protected {
 		diags.AddAttributeWarning(at, "Unprotected Download",

@@ -57,6 +57,7 @@ func checkedBadInputs() map[string]badInput {
 		"ready_by_both":     {arguments: readiness(`kind = "apps/Deployment", condition = "Available", jsonpath = "{.status.phase}", value = "Running"`), want: want(`2 attributes specified when one (and only one) of [readiness[0].condition.<.jsonpath] is required`)},
 		"ready_by_nothing":  {arguments: readiness(`kind = "apps/Deployment"`), want: want(`No attribute specified when one (and only one) of [readiness[0].condition.<.jsonpath] is required`)},
 		"ready_no_value":    {arguments: readiness(`kind = "apps/Deployment", jsonpath = "{.status.phase}"`), want: want(`Attribute "readiness[0].value" must be specified when "readiness[0].jsonpath" is specified`)},
+		"ready_kind_lower":  {arguments: readiness(`kind = "apps/statefulset", condition = "Ready"`), want: want(`"apps/statefulset" is written as in manifests: "apps/StatefulSet".`)},
 		"ready_kind_form":   {arguments: readiness(`kind = "Cell.example.com", condition = "Ready"`), want: want(`Attribute readiness[0].kind must be group/Kind, for example apps/Deployment, or Kind for the core group, got: Cell.example.com`)},
 		"force_conflicts":   {arguments: `force_conflicts = "maybe"`, want: want(`Inappropriate value for attribute "force_conflicts": a bool is required`)},
 		"metadata":          {arguments: `metadata = ["a"]`, want: want(`Inappropriate value for attribute "metadata": map of string required`)},

@@ -43,7 +43,7 @@ func readinessAttribute() schema.Attribute {
 			"kind": schema.StringAttribute{
 				MarkdownDescription: "Kind with its API group, `example.com/Cell`, or without group for the core group. The package must have an object of it.",
 				Required:            true,
-				Validators:          []validator.String{stringvalidator.RegexMatches(groupKind, "must be group/Kind, for example apps/Deployment, or Kind for the core group")},
+				Validators:          []validator.String{kindRule{}},
 			},
 			"condition": schema.StringAttribute{
 				MarkdownDescription: "Type of the condition that makes the object ready. Set either this or `jsonpath`.",

@@ -48,7 +48,7 @@ func identityAttributes() map[string]schema.Attribute {
 		"name": schema.StringAttribute{
 			MarkdownDescription: "Name of the instance, unique on its VIM, on Kubernetes in its namespace. Changing this renames the instance in place.",
 			Required:            true,
-			Validators:          []validator.String{stringvalidator.LengthBetween(1, 253)},
+			Validators:          []validator.String{stringvalidator.LengthBetween(1, 253), tfutil.Name()},
 		},
 		"description": schema.StringAttribute{
 			MarkdownDescription: "Description of the instance. Changing this updates in place.",

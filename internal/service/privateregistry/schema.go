@@ -81,7 +81,7 @@ func hostAttributes() map[string]schema.Attribute {
 		"name": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("private_registry"),
 			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this replaces the registry.",
-			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
+			Validators:          []validator.String{stringvalidator.LengthAtLeast(1), tfutil.Name()},
 		}),
 		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
 			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),

@@ -62,7 +62,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1), stringvalidator.ExactlyOneOf(path.MatchRoot("source"))},
 	}
 	attributes["source"] = schema.StringAttribute{
-		MarkdownDescription: "Directory, `.zip` or `.csar` file, or `http` or `https` URL of a package that is not onboarded. A relative path starts at the working directory of Terraform. The package is read and verified with the defaults of `vnf_package` and is not stored.",
+		MarkdownDescription: "Directory, `.zip` or `.csar` file, `http` or `https` URL, or artifact in a registry (`oci://<registry>/<path>:<tag>`) of a package that is not onboarded, without credentials. A relative path starts at the working directory of Terraform. The package is read and verified with the defaults of `vnf_package` and is not stored.",
 		Optional:            true,
 		Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 	}

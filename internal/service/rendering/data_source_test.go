@@ -269,7 +269,7 @@ func TestBadSource(t *testing.T) {
 		``: `No attribute specified when one \(and only one\) of \[source\] is required`,
 		`source = "a"` + "\n" + `package_id = "b"`: `Invalid Attribute Combination`,
 		`source = ""`:                          `string length must be at least 1`,
-		`source = "ftp://example.com/a.csar"`:  `Invalid URL.*A URL that begins with https:// or http:// is expected`,
+		`source = "ftp://example.com/a.csar"`:  `Invalid URL.*A URL that begins with https:// or http:// or oci:// is expected`,
 		`source = "https://a:b@example.com/a"`: `The URL holds credentials`,
 		`source = "no-such-package"`:           `Unable to Read VNF Package.*no-such-package.*no such file or directory`,
 		fmt.Sprintf(`source = %q`, broken):     `gateway.yaml`,

@@ -51,7 +51,7 @@ func attributes() map[string]schema.Attribute {
 		"name": schema.StringAttribute{
 			Required:            true,
 			MarkdownDescription: "Name of the VIM. In one store it belongs to one endpoint: another `vnf_vim` with both shares the VIM. Changing this renames it in place, which is rejected while others share it.",
-			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255)},
+			Validators:          []validator.String{stringvalidator.LengthBetween(1, 255), tfutil.Name()},
 		},
 		"description": schema.StringAttribute{
 			Optional:            true,

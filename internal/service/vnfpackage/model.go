@@ -37,6 +37,8 @@ type inputs struct {
 	Integrity types.String `tfsdk:"integrity"`
 	Signature types.String `tfsdk:"signature"`
 	Trust     types.Object `tfsdk:"trust"`
+	External  types.Bool   `tfsdk:"external_artifacts"`
+	accessModel
 }
 
 // trustModel says whose signatures count.
@@ -55,6 +57,11 @@ func (i *inputs) restoreDefaults() {
 	}
 	if i.Signature.IsNull() {
 		i.Signature = types.StringValue(signatureVerifyIfPresent)
+	}
+	for _, flag := range []*types.Bool{&i.External, &i.InsecureSkipTLSVerify, &i.PlainHTTP} {
+		if flag.IsNull() {
+			*flag = types.BoolValue(false)
+		}
 	}
 }
 
@@ -147,6 +154,9 @@ func (m *resourceModel) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.
 		Integrity: m.Integrity.ValueString(),
 		Signature: m.Signature.ValueString(),
 		Trust:     m.trust(ctx, diags).spec(),
+		Access:    m.toDomain(),
+
+		ExternalArtifacts: m.External.ValueBool(),
 	}
 }
 
@@ -157,11 +167,11 @@ func (m *resourceModel) known(ctx context.Context) bool {
 			return false
 		}
 	}
-	return tfutil.FullyKnown(ctx, m.Trust)
+	return tfutil.FullyKnown(ctx, m.Trust) && !m.External.IsUnknown()
 }
 
 // readsAs reports whether the same is read and verified in the same way.
 func (i inputs) readsAs(other inputs) bool {
 	return i.Source.Equal(other.Source) && i.Checksum.Equal(other.Checksum) && i.Integrity.Equal(other.Integrity) &&
-		i.Signature.Equal(other.Signature) && i.Trust.Equal(other.Trust)
+		i.Signature.Equal(other.Signature) && i.Trust.Equal(other.Trust) && i.External.Equal(other.External) && i.equal(&other.accessModel)
 }

@@ -14,24 +14,48 @@ import (
 // TestEveryArgumentIsRead: each argument reaches the specification of the package.
 func TestEveryArgumentIsRead(t *testing.T) {
 	t.Parallel()
-	ignored := []string{"timeouts", "status"}
+	// The versions say that a write-only value has changed.
+	ignored := []string{"timeouts", "status", "password_wo_version", "bearer_token_wo_version", "headers_wo_version"}
 	for name := range describedAttributes() {
 		ignored = append(ignored, name)
 	}
 	modeltest.EachArgument(t, modeltest.Full(t, NewResource(), nil), ignored, func(m *resourceModel, diags *diag.Diagnostics) any {
-		return m.spec(t.Context(), diags)
+		stored := m.accessModel
+		stored.PasswordWO, stored.BearerTokenWO, stored.HeadersWO = types.StringNull(), types.StringNull(), types.MapNull(types.StringType)
+		return []any{m.spec(t.Context(), diags), stored.toDomain()}
 	})
 }
 
 // TestRestoredDefaults: an import has the defaults of the schema, and a refresh keeps what is set.
 func TestRestoredDefaults(t *testing.T) {
 	t.Parallel()
+	with := func(integrity, signature string, flag bool) inputs {
+		is := types.BoolValue(flag)
+		return inputs{
+			Integrity: types.StringValue(integrity), Signature: types.StringValue(signature), External: is,
+			accessModel: accessModel{InsecureSkipTLSVerify: is, PlainHTTP: is},
+		}
+	}
 	imported := inputs{}
 	imported.restoreDefaults()
-	assert.Equal(t, inputs{Integrity: types.StringValue("enforce"), Signature: types.StringValue("verify_if_present")}, imported)
-	kept := inputs{Integrity: types.StringValue("warn"), Signature: types.StringValue("ignore")}
+	assert.Equal(t, with("enforce", "verify_if_present", false), imported)
+	kept := with("warn", "ignore", true)
 	kept.restoreDefaults()
-	assert.Equal(t, inputs{Integrity: types.StringValue("warn"), Signature: types.StringValue("ignore")}, kept)
+	assert.Equal(t, with("warn", "ignore", true), kept)
+}
+
+// TestWarningsAreToldOnce: until the content, or the way that it is read, changes.
+func TestWarningsAreToldOnce(t *testing.T) {
+	t.Parallel()
+	state := resourceModel{Status: types.StringValue(statusOnboarded), inputs: inputs{Source: types.StringValue("a"), Integrity: types.StringValue("warn")}}
+	state.ID, state.Headers = types.StringValue("core@1"), types.MapNull(types.StringType)
+	plan := state
+	assert.True(t, told(&plan, &state, "core@1"))
+	assert.False(t, told(&plan, &state, "core@2"))
+	plan.Integrity = types.StringValue("ignore")
+	assert.False(t, told(&plan, &state, "core@1"))
+	plan, state.Status = state, types.StringValue(statusUnknown)
+	assert.False(t, told(&plan, &state, "core@1"))
 }
 
 // TestEverythingIsDescribed: a package that has everything leaves no attribute null.

@@ -12,16 +12,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// onboard onboards what a plan says, for a share of the package, and fills the plan. Warnings about the content
+// onboard onboards what a plan says, for a share of the package, and fills the plan. The access is that of the configuration where
+// there is one. Warnings about the content
 // were said when the plan was made and are not repeated.
-func onboard(ctx context.Context, manager vnfm.PackageManager, plan *resourceModel, share string) diag.Diagnostics {
+func onboard(ctx context.Context, manager vnfm.PackageManager, plan *resourceModel, access *accessModel, share string) diag.Diagnostics {
 	var diags diag.Diagnostics
 	planned := ""
 	if !plan.ID.IsUnknown() {
 		planned = plan.ID.ValueString()
 	}
 	spec := plan.spec(ctx, &diags)
-	spec.Share = share
+	spec.Share, spec.Access = share, access.toDomain()
+	ctx = withoutSecrets(ctx, spec.Access)
 	if diags.HasError() {
 		return diags
 	}

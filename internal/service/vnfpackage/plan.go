@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -32,7 +34,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 			r.Data.Expect(state.ID.ValueString())
 		}
 	}
-	if resp.Diagnostics.HasError() || !plan.known(ctx) {
+	access := configuredAccess(ctx, req.Config, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() || !plan.known(ctx) || !access.known(ctx) {
 		return
 	}
 	limit := plan.Timeouts.Update
@@ -45,6 +48,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	spec := plan.spec(ctx, &resp.Diagnostics)
+	spec.Access = access.toDomain()
+	ctx = withoutSecrets(ctx, spec.Access)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -64,10 +69,24 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
 		return
 	default:
-		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
+		if creating || !told(&plan, &state, p.ID) {
+			resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
+		}
 		plan.described, plan.Status = describe(p), types.StringValue(statusOnboarded)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// told reports whether the warnings of a package were said when it was planned: it is onboarded as it is.
+func told(plan, state *resourceModel, id string) bool {
+	return id == state.ID.ValueString() && plan.readsAs(state.inputs) && state.Status.ValueString() == statusOnboarded
+}
+
+// configuredAccess reads how one gets into the source: a configuration alone has the write-only arguments.
+func configuredAccess(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) *accessModel {
+	var m resourceModel
+	diags.Append(config.Get(ctx, &m)...)
+	return &m.accessModel
 }
 
 // keeps reports whether the plan keeps the package as it is although the
@@ -77,7 +96,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 func keeps(plan, state *resourceModel, err error) bool {
 	var invalid *vnfm.InvalidError
 	return plan.Name.Equal(state.Name) && plan.readsAs(state.inputs) &&
-		(errors.Is(err, fs.ErrNotExist) || endpoint.IsHTTP(plan.Source.ValueString())) &&
+		(errors.Is(err, fs.ErrNotExist) || strings.Contains(plan.Source.ValueString(), "://")) &&
 		!errors.As(err, &invalid) && !errors.Is(err, context.Canceled)
 }
 
@@ -89,6 +108,7 @@ func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConf
 		return
 	}
 	protected := !config.Checksum.IsNull() || config.Signature.ValueString() == signatureRequire
+	config.check(config.Source, !config.External.IsNull() && !config.External.Equal(types.BoolValue(false)), &resp.Diagnostics)
 	attrs.CheckSource(path.Root("source"), config.Source, protected, &resp.Diagnostics)
 	if config.Signature.ValueString() == signatureRequire && config.Trust.IsNull() {
 		resp.Diagnostics.AddAttributeError(path.Root("trust"), "Missing Trust Roots",

@@ -82,7 +82,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	share := base.NewShare(ctx, resp.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
+	access := configuredAccess(ctx, req.Config, &resp.Diagnostics)
+	resp.Diagnostics.Append(onboard(ctx, manager, &plan, access, share)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -145,7 +146,7 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, share stri
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Create, onboardTimeout, diags)
 	defer cancel()
 	recovered := *state
-	if onboard(ctx, r.Data.Manager, &recovered, share).HasError() {
+	if onboard(ctx, r.Data.Manager, &recovered, &recovered.accessModel, share).HasError() {
 		return false
 	}
 	*state = recovered
@@ -173,7 +174,8 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	if !plan.readsAs(state.inputs) || !plan.ID.Equal(state.ID) || state.Status.ValueString() != statusOnboarded {
-		resp.Diagnostics.Append(onboard(ctx, manager, &plan, share)...)
+		access := configuredAccess(ctx, req.Config, &resp.Diagnostics)
+		resp.Diagnostics.Append(onboard(ctx, manager, &plan, access, share)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}

@@ -316,6 +316,10 @@ func TestPackageDownload(t *testing.T) {
 	file.Store(acctest.Zip(t, dir))
 	var status atomic.Int64
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("PRIVATE-TOKEN") != "planted" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
 		if code := int(status.Load()); code != 0 {
 			w.WriteHeader(code)
 			return
@@ -329,13 +333,15 @@ func TestPackageDownload(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	url := server.URL + "/hello.csar"
+	const token = `headers_wo = { PRIVATE-TOKEN = "planted" }`
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy:             gone(t, s),
 		Steps: []resource.TestStep{
 			{
-				Config:           s.Config(packageConfig(url, "")),
-				ConfigPlanChecks: emptyPlan(),
+				Config:            s.Config(packageConfig(url, token)),
+				ConfigPlanChecks:  emptyPlan(),
+				ConfigStateChecks: []statecheck.StateCheck{expect("headers_wo", knownvalue.Null()), expect("headers_wo_version", knownvalue.Null())},
 			},
 			{
 				PreConfig: func() {
@@ -343,16 +349,23 @@ func TestPackageDownload(t *testing.T) {
 					acctest.Hash(t, dir)
 					file.Store(acctest.Zip(t, dir))
 				},
-				Config:           s.Config(packageConfig(url, "")),
+				Config:           s.Config(packageConfig(url, token)),
 				ConfigPlanChecks: updateInPlace(),
 			},
 			{
 				PreConfig:        func() { status.Store(http.StatusNotFound) },
-				Config:           s.Config(packageConfig(url, "")),
+				Config:           s.Config(packageConfig(url, token)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
 			{
-				Config:      s.Config(packageConfig(server.URL+"/other.csar", "")),
+				PreConfig:   func() { status.Store(0) },
+				Config:      s.Config(packageConfig(server.URL+"/private.csar", "")),
+				PlanOnly:    true,
+				ExpectError: acctest.Says(`(?s)Unable to Read VNF package "hello".*answered 401`),
+			},
+			{
+				PreConfig:   func() { status.Store(http.StatusNotFound) },
+				Config:      s.Config(packageConfig(server.URL+"/other.csar", token)),
 				PlanOnly:    true,
 				ExpectError: acctest.Says(`(?s)Unable to Read VNF package "hello".*answered 404`),
 			},
@@ -410,7 +423,7 @@ func TestPackageBadInput(t *testing.T) {
 	}{
 		"no directory":        {good + "-not-there", "", `Unable to Read VNF package "hello"[\s\S]*no such file or directory`},
 		"empty source":        {"", "", `Attribute source string length must be at least 1`},
-		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http://`},
+		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http:// or oci://`},
 		"no host":             {"https:///hello.csar", "", `Invalid URL[\s\S]*The URL has no host`},
 		"credentials in URL":  {"https://user:geheim@example.com/hello.csar", "", `Invalid URL[\s\S]*The URL holds credentials`},
 		"checksum form":       {good, `checksum = "md5:1234"`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
@@ -428,7 +441,7 @@ func TestPackageBadInput(t *testing.T) {
 		"timeouts":            {good, `timeouts = { create = "soon" }`, `Invalid Attribute Value Time Duration[\s\S]*"soon"`},
 		"no archive":          {text, "", `The file is not a readable zip archive[\s\S]*At text.csar\.`},
 		"empty directory":     {t.TempDir(), "", `The package is empty[\s\S]*A package holds at least a VNFD`},
-		"digest mismatch":     {edited("Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet", false), "", `SHA-256 of "Files/kubernetes/web.yaml" is not the one declared[\s\S]*At hello.mf:17:7`},
+		"digest mismatch":     {edited("Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet", false), "", `SHA-256 of "Files/kubernetes/web.yaml" is not the one declared[\s\S]*At hello.mf:17:7[\s\S]*integrity = "warn" goes on\s+without it`},
 		"listed file missing": {noFile, "", `"Files/kubernetes/web.yaml" is not in the package[\s\S]*At hello.mf:15:9\.`},
 		"algorithm":           {edited("hello.mf", "SHA-256", "MD5", false), "", `(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:12`},
 		"no descriptor_id":    {edited("hello.yaml", "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", true), "", `The VNF node VNF has no descriptor_id[\s\S]*At hello.yaml:11:5\.`},

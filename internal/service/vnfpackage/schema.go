@@ -8,6 +8,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
@@ -22,6 +23,7 @@ import (
 const (
 	integrityEnforce         = attrs.IntegrityEnforce
 	integrityWarn            = "warn"
+	integrityIgnore          = "ignore"
 	signatureRequire         = "require"
 	signatureVerifyIfPresent = attrs.SignatureVerifyIfPresent
 	signatureIgnore          = "ignore"
@@ -30,6 +32,9 @@ const (
 var checksumPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
 
 var usagePattern = regexp.MustCompile(`^(code_signing|document_signing|email_protection|timestamping|server_auth|client_auth|ocsp_signing|any_extended|[0-2](\.[0-9]+)+)$`)
+
+// headerName is a token of RFC 9110.
+var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // namePattern keeps "@" out of names: it separates the name from the digest in an id.
 var namePattern = regexp.MustCompile(`^[^@\s]+$`)
@@ -48,7 +53,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 	attributes["source"] = schema.StringAttribute{
 		Required: true,
-		MarkdownDescription: "Location of the package: a directory, a `.zip` or `.csar` file, or an `http` or `https` URL. A relative path starts at the working directory of Terraform. " +
+		MarkdownDescription: "Location of the package: a directory, a `.zip` or `.csar` file, an `http` or `https` URL, or an artifact in a registry, `oci://<registry>/<path>:<tag>`. A relative path starts at the working directory of Terraform. " +
 			"Every plan reads the content, so no hash argument is needed. Changing this updates in place.",
 		Validators: []validator.String{stringvalidator.LengthAtLeast(1)},
 	}
@@ -61,9 +66,9 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Optional: true,
 		Computed: true,
 		Default:  stringdefault.StaticString(integrityEnforce),
-		MarkdownDescription: "Treatment of a digest mismatch or a missing file: `enforce` makes it an error, `warn` a warning. Defaults to `enforce`. " +
+		MarkdownDescription: "Treatment of a digest mismatch, of a missing file, and of a package with neither TOSCA-Metadata nor a manifest: `enforce` makes it an error, `warn` a warning, `ignore` looks at no digest. Defaults to `enforce`. " +
 			"Changing this verifies the package again in place.",
-		Validators: []validator.String{stringvalidator.OneOf(integrityEnforce, integrityWarn)},
+		Validators: []validator.String{stringvalidator.OneOf(integrityEnforce, integrityWarn, integrityIgnore)},
 	}
 	attributes["signature"] = schema.StringAttribute{
 		Optional: true,
@@ -74,6 +79,14 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Validators: []validator.String{stringvalidator.OneOf(signatureRequire, signatureVerifyIfPresent, signatureIgnore)},
 	}
 	attributes["trust"] = trustAttribute()
+	attributes["external_artifacts"] = schema.BoolAttribute{
+		Optional: true,
+		Computed: true,
+		Default:  booldefault.StaticBool(false),
+		MarkdownDescription: "Whether to fetch the files that manifest or TOSCA.meta name by `https` URL with a digest, and keep them with the package; a manifest among them is named by its URL in `lcm-kubernetes-def-files`. " +
+			"Addresses of this machine and link-local ones are refused. Defaults to `false`. Changing this verifies the package again in place.",
+	}
+	addAccess(attributes)
 	attributes["status"] = schema.StringAttribute{
 		Computed:            true,
 		MarkdownDescription: "`ONBOARDED`, or `UNKNOWN` if the store has lost the package; the next apply restores it from the source.",

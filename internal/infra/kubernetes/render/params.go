@@ -180,6 +180,10 @@ func readVDUMapping(f *vnfm.Flavour, value any, release string, ps *vnfm.Problem
 			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
 			valid = false
 		}
+		if right := vnfm.ManifestKind(kind); valid && kind != right {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names the kind %q for VDU %q", kind, id), fmt.Sprintf("it is written as in manifests: %q", right))
+			valid = false
+		}
 		if valid {
 			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
 		}
@@ -196,6 +200,11 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	}
 	var out []string
 	for _, file := range list {
+		if strings.Contains(file, "://") && slices.Contains(t.Package.KubernetesFiles, file) && !slices.Contains(out, file) {
+			// An external artifact, which was fetched when the package was onboarded.
+			out = append(out, file)
+			continue
+		}
 		switch clean, ok := packagePath(paramFiles, "file", file, ps); {
 		case !ok:
 		case slices.Contains(out, clean):

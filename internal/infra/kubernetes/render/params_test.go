@@ -34,6 +34,7 @@ func TestParamProblems(t *testing.T) {
 		"mapping VDU":      {map[string]any{"vdu_mapping": map[string]any{"x": map[string]any{}}}, `additional parameter "vdu_mapping" names a VDU "x" that deployment flavour "simple" does not have: its VDUs are amf`},
 		"mapping entry":    {map[string]any{"vdu_mapping": map[string]any{"amf": "x"}}, `additional parameter "vdu_mapping" must be { kind, name } for VDU "amf"`},
 		"mapping kind":     {map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"name": "x"}}}, `additional parameter "vdu_mapping" must give kind and name for VDU "amf"`},
+		"mapping lower":    {map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"kind": "statefulset", "name": "x"}}}, `additional parameter "vdu_mapping" names the kind "statefulset" for VDU "amf": it is written as in manifests: "StatefulSet"`},
 		"mapping field":    {map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf", "helmreleasename": "x"}}}, `additional parameter "vdu_mapping" has an unknown field "helmreleasename" for VDU "amf": only kind and name are known; the name of the release is helm_release_name`},
 		"mapping no match": {map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"kind": "StatefulSet", "name": "db"}}}, `VDU "amf" is mapped to StatefulSet "db", which is not in the package: the workloads of the package are apps/v1/Deployment amf`},
 	}

@@ -217,7 +217,7 @@ v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size: "much" is not a 
 	{
 		name: "legacy VDU that is a server",
 		vnfd: tackerVDU(`image: cirros, flavor: m1.tiny`),
-		want: `package "p" lists no Kubernetes manifest: list the manifests as artifacts of the package, or name them in additional_params["lcm-kubernetes-def-files"], or a chart in additional_params["helm_chart_path"]; or describe the containers of the VDUs in the VNFD`,
+		want: `v.yaml:4:5: the file is older than SOL001: the node VDU1 has the type tosca.nodes.nfv.VDU.Tacker of the TOSCA NFV profile; of that, VDUs of containers are read alone (tosca.nodes.nfv.VDU.Tacker with vnfcs); a VNF manager takes VNF packages, whose VNFD is a TOSCA service template (SOL001)`,
 	},
 }
 
