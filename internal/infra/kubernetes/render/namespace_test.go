@@ -93,9 +93,9 @@ func TestNamespaceOverridesManifests(t *testing.T) {
 	require.Empty(t, ps, "the argument is for objects that name none")
 }
 
-// Objects of two namespaces that become one are an error.
+// Objects of two namespaces that become one are an error where they differ.
 func TestNamespaceMakesObjectsOne(t *testing.T) {
-	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: two}\n"
+	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: two}\ndata: {b: c}\n"
 	target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
 	target.Instance.AdditionalParams = map[string]any{"namespace": "far"}
 	_, ps := Preview(t.Context(), target)
