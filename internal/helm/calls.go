@@ -64,6 +64,8 @@ type calls struct {
 	// stoodIn is set when a result stands in for one that is not made yet.
 	stoodIn bool
 	names   map[string]bool
+	// selected is set when a result is to be made again, or was for the same trigger.
+	selected bool
 	// looked is set when a template has called lookup.
 	looked bool
 }
@@ -88,7 +90,7 @@ func (k *calls) makes() bool { return k.pass == settling && k.options.Random == 
 func (k *calls) functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	out := template.FuncMap{
-		"keys": orderedKeys, "values": orderedValues, "lookup": k.lookup, beginFile: k.begin, endFile: k.end,
+		"keys": orderedKeys, "values": orderedValues, lookupFunction: k.lookup, beginFile: k.begin, endFile: k.end,
 		"now": k.now, "ago": k.ago,
 	}
 	for name, standIn := range standIns {
@@ -150,11 +152,13 @@ func (k *calls) key(function string, args []reflect.Value) string {
 // recall returns a result that is remembered and still holds; nil for none.
 func (k *calls) recall(key string) *Call {
 	c := k.known.Calls[key]
-	switch {
-	case c == nil, k.pass == scanning, c.Inputs != "" && c.Inputs != k.inputs:
+	if c == nil || k.pass == scanning || (c.Inputs != "" && c.Inputs != k.inputs) {
 		return nil
-	case k.options.Regenerate.Selects(c.File, c.Function) && c.Trigger != k.options.Regenerate.Trigger:
-		return nil
+	}
+	if k.options.Regenerate.Selects(c.File, c.Function) {
+		if k.selected = true; c.Trigger != k.options.Regenerate.Trigger {
+			return nil
+		}
 	}
 	return c
 }

@@ -11,6 +11,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// warnUnselected reports a regeneration that no result of the chart is made again by.
+func (k *calls) warnUnselected(ps *vnfm.Problems) {
+	if k.options.Regenerate == nil || k.selected || (k.hides() && k.looked) {
+		return
+	}
+	*ps = append(*ps, vnfm.Problem{
+		Severity: vnfm.SeverityWarning, Attribute: "regenerate",
+		Summary: "regenerate names no result of the chart that can be made again",
+		Detail:  "the functions that the chart calls are " + vnfm.QuotedNames(k.called()),
+	})
+}
+
 // expiryNotice is how long before its end a certificate is reported, unless a fifth of its
 // life is less.
 const expiryNotice = 30 * 24 * time.Hour

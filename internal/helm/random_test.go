@@ -18,12 +18,17 @@ import (
 // kept renders a chart as an apply does, or as a plan, and returns its manifest.
 func kept(t *testing.T, files fstest.MapFS, o Options, random Randomness) *Rendering {
 	t.Helper()
+	r, ps := renderedAs(t, files, o, random)
+	require.Empty(t, ps)
+	return r
+}
+
+func renderedAs(t *testing.T, files fstest.MapFS, o Options, random Randomness) (*Rendering, vnfm.Problems) {
+	t.Helper()
 	c, err := Load(t.Context(), files, "Files/core")
 	require.NoError(t, err)
 	o.Release, o.Namespace, o.Random = "site", "ran", random
-	r, ps := c.Render(t.Context(), o)
-	require.Empty(t, ps)
-	return r
+	return c.Render(t.Context(), o)
 }
 
 // configMap is a template of one ConfigMap with these data.
@@ -219,10 +224,9 @@ func TestRegenerate(t *testing.T) {
 		spec vnfm.RegenerateSpec
 		a, b bool
 	}{
-		"all":        {vnfm.RegenerateSpec{Trigger: "1"}, true, true},
-		"function":   {vnfm.RegenerateSpec{Trigger: "1", Functions: []string{"uuidv4"}}, false, true},
-		"template":   {vnfm.RegenerateSpec{Trigger: "1", Templates: []string{"templates/amf.yaml"}, Functions: []string{"randAlphaNum"}}, true, false},
-		"other file": {vnfm.RegenerateSpec{Trigger: "1", Templates: []string{"mf.yaml"}}, false, false},
+		"all":      {vnfm.RegenerateSpec{Trigger: "1"}, true, true},
+		"function": {vnfm.RegenerateSpec{Trigger: "1", Functions: []string{"uuidv4"}}, false, true},
+		"template": {vnfm.RegenerateSpec{Trigger: "1", Templates: []string{"templates/amf.yaml"}, Functions: []string{"randAlphaNum"}}, true, false},
 	} {
 		o := Options{Results: first.Results, Regenerate: &tt.spec}
 		require.Equal(t, tt.a || tt.b, len(laterIn(kept(t, files, o, RandomPlanned))) > 0, name)
@@ -233,6 +237,39 @@ func TestRegenerate(t *testing.T) {
 		o.Results = second.Results
 		require.Equal(t, second.manifest(), kept(t, files, o, RandomKept).manifest(), name)
 	}
+}
+
+// TestRegenerateWhatLookupKeeps has a password that stays as long as its Secret is there.
+func TestRegenerateWhatLookupKeeps(t *testing.T) {
+	files := with("templates/amf.yaml", `{{- $old := lookup "v1" "Secret" .Release.Namespace "a" }}
+apiVersion: v1
+kind: Secret
+metadata: { name: a }
+data: { password: {{ if $old }}{{ index $old.data "password" }}{{ else }}{{ randAlphaNum 16 | b64enc }}{{ end }} }
+`)
+	one := Options{Values: map[string]any{"revision": 1}}
+	two := Options{Values: map[string]any{"revision": 2}}
+	one.Results = kept(t, files, one, RandomKept).Results
+	two.Results = one.Results
+	second := kept(t, files, two, RandomKept)
+	require.Equal(t, kept(t, files, one, RandomPlanned).manifest(), second.manifest())
+	two.Results = second.Results
+	for functions, changes := range map[string]bool{"": true, "lookup randAlphaNum": true, "randAlphaNum": false} {
+		o := two
+		o.Regenerate = &vnfm.RegenerateSpec{Trigger: "1", Functions: strings.Fields(functions)}
+		third, ps := renderedAs(t, files, o, RandomKept)
+		require.Equal(t, !changes, len(ps) == 1 && strings.Contains(ps[0].String(), `the functions that the chart calls are none`), functions)
+		require.Equal(t, changes, second.manifest() != third.manifest(), functions)
+		require.Equal(t, third.manifest(), kept(t, files, Options{Values: two.Values, Results: third.Results}, RandomPlanned).manifest(), functions)
+	}
+}
+
+func TestRegenerateNothing(t *testing.T) {
+	files := with("templates/amf.yaml", configMap(`a: {{ randAlphaNum 20 }}`))
+	first := kept(t, files, Options{}, RandomKept)
+	_, ps := renderedAs(t, files, Options{Results: first.Results, Regenerate: &vnfm.RegenerateSpec{Trigger: "1", Templates: []string{"mf.yaml"}}}, RandomPlanned)
+	require.Len(t, ps, 1)
+	require.Equal(t, `regenerate names no result of the chart that can be made again: the functions that the chart calls are "randAlphaNum"`, ps[0].String())
 }
 
 func TestExpiryIsAWarning(t *testing.T) {

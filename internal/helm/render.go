@@ -118,7 +118,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		err = c.unpack()
 	}
 	var inputs string
-	if err == nil {
+	if err == nil && len(o.Results) > 0 {
 		inputs, err = c.inputs(&o)
 	}
 	if err != nil {
@@ -136,6 +136,10 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	if k.volatile() {
+		if inputs, err = c.inputs(&o); err != nil {
+			c.problem(&ps, err)
+			return nil, ps
+		}
 		r, output, k = in(settling)
 	}
 	if !ps.HasErrors() && k.stoodIn {
@@ -152,6 +156,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	c.warnExpiry(k, &ps)
+	k.warnUnselected(&ps)
 	if o.Random == RandomKept && (k.volatile() || len(known.Calls) > 0) {
 		if r.Results, err = k.after(r).encode(); err != nil {
 			c.problem(&ps, err)

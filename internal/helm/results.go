@@ -24,7 +24,7 @@ type Results struct {
 	// Calls are the results of functions by the keys of their calls.
 	Calls map[string]*Call `json:"calls"`
 	// Secrets are the Secrets of that revision by their names, Before those of the revision
-	// before it, which lookup finds.
+	// before it, which lookup finds; null stands for one that is the same in both.
 	Secrets map[string]json.RawMessage `json:"secrets,omitempty"`
 	Before  map[string]json.RawMessage `json:"before,omitempty"`
 }
@@ -113,12 +113,45 @@ func (k *calls) after(r *Rendering) *Results {
 		}
 		out.Calls[key] = &kept
 	}
-	if another {
-		out.Before = k.known.Secrets
-	}
 	out.Secrets = r.secrets()
+	before := k.known.before()
+	switch {
+	case another:
+		before = k.known.Secrets
+	case k.hides():
+		before = nil
+	}
+	out.Before = map[string]json.RawMessage{}
+	for name, text := range before {
+		if bytes.Equal(text, out.Secrets[name]) {
+			text = same
+		}
+		out.Before[name] = text
+	}
 	return out
 }
+
+var same = json.RawMessage("null")
+
+// before are the Secrets of the revision before the last one.
+func (r *Results) before() map[string]json.RawMessage {
+	out := make(map[string]json.RawMessage, len(r.Before))
+	for name, text := range r.Before {
+		if bytes.Equal(text, same) {
+			text = r.Secrets[name]
+		}
+		out[name] = text
+	}
+	return out
+}
+
+// hides reports whether lookup finds nothing, so that what a chart keeps by it is made again.
+func (k *calls) hides() bool {
+	g := k.options.Regenerate
+	return g != nil && (len(g.Functions)+len(g.Templates) == 0 || slices.Contains(g.Functions, lookupFunction))
+}
+
+const lookupFunction = "lookup"
 
 // objects reads the objects of the release. What is not a mapping is left out.
 func (r *Rendering) objects() []map[string]any {
@@ -175,12 +208,12 @@ func asServed(o map[string]any) map[string]any {
 // nothing else, so that a rendering needs no cluster and is always the same.
 func (k *calls) lookup(apiVersion, kind, namespace, name string) map[string]any {
 	k.looked = true
-	if apiVersion != "v1" || kind != "Secret" {
+	if apiVersion != "v1" || kind != "Secret" || k.hides() {
 		return map[string]any{}
 	}
 	from := k.known.Secrets
 	if k.known.Inputs == k.inputs {
-		from = k.known.Before
+		from = k.known.before()
 	}
 	if name != "" {
 		return secretIn(from[namespace+"/"+name])

@@ -41,7 +41,7 @@ func regenerateAttribute() schema.Attribute {
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"functions": base.Names("Names of functions of templates, such as `genCA` or `randAlphaNum`. Defaults to all. Changing this applies to the next `trigger`."),
+			"functions": base.Names("Names of functions of templates, such as `genCA` or `randAlphaNum`. A chart that keeps what it finds with `lookup` needs that named as well. Defaults to all. Changing this applies to the next `trigger`."),
 			"templates": base.Names("Files of the chart that call the functions, or ends of their paths, such as `templates/tls.yaml`. Defaults to all. Changing this applies to the next `trigger`."),
 		},
 	}
