@@ -35,7 +35,9 @@ func (c *Chart) warnExpiry(k *calls, ps *vnfm.Problems) {
 		if k.fresh[key] || !strings.HasPrefix(call.Function, "gen") {
 			continue
 		}
-		made := struct{ Cert string }{}
+		made := struct {
+			Cert string `json:"Cert"`
+		}{}
 		if json.Unmarshal(call.Value, &made) != nil {
 			continue
 		}

@@ -140,7 +140,10 @@ func work(t task) (r result) {
 const mostProblems = 100
 
 func (r *Rendering) sent() (sentRendering, error) {
-	out := sentRendering{Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown, NamesLater: r.NamesLater, Results: r.Results}
+	out := sentRendering{
+		Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown,
+		NamesLater: r.NamesLater, Results: r.Results,
+	}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
 	return out, err

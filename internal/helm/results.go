@@ -249,8 +249,9 @@ func (c *Chart) inputs(o *Options) (string, error) {
 	files := slices.Clone(c.files)
 	slices.SortFunc(files, func(a, b *archive.BufferedFile) int { return cmp.Compare(a.Name, b.Name) })
 	for _, f := range files {
-		fmt.Fprintf(sum, "%q %d\n", f.Name, len(f.Data))
-		sum.Write(f.Data)
+		// Hash.Write returns no error.
+		_, _ = fmt.Fprintf(sum, "%q %d\n", f.Name, len(f.Data))
+		_, _ = sum.Write(f.Data)
 	}
 	return hex.EncodeToString(sum.Sum(nil))[:32], nil
 }
