@@ -3,6 +3,7 @@ package vnfm
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"sync"
@@ -15,6 +16,9 @@ type Results struct {
 	mu   sync.Mutex
 	data []byte
 	save func(ctx context.Context, data []byte) error
+	// parent is set for a part, with the name that it has there.
+	parent *Results
+	part   string
 }
 
 // NewResults returns the results that were kept; nil for none.
@@ -25,9 +29,48 @@ func (r *Results) Data() []byte {
 	if r == nil {
 		return nil
 	}
+	if r.parent != nil {
+		return partsIn(r.parent.Data())[r.part]
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.data
+}
+
+// Part are the results of a part of the instance that has a chart of its own; these are kept with
+// the others. Of results that have parts nothing else is used.
+func (r *Results) Part(name string) *Results {
+	if r == nil {
+		return nil
+	}
+	return &Results{parent: r, part: name}
+}
+
+// partsIn are the parts in the data of their parent.
+func partsIn(data []byte) map[string][]byte {
+	out := map[string][]byte{}
+	if len(data) > 0 {
+		// What cannot be read is made again.
+		_ = json.Unmarshal(data, &out)
+	}
+	return out
+}
+
+// WithPart are the data of results with one more part, unless they have it.
+func WithPart(data []byte, name string, part []byte) []byte {
+	parts := partsIn(data)
+	if len(part) == 0 || len(parts[name]) > 0 {
+		return data
+	}
+	parts[name] = part
+	return joinParts(parts)
+}
+
+// joinParts is the data of a parent with these parts.
+func joinParts(parts map[string][]byte) []byte {
+	// Texts and bytes can be encoded.
+	out, _ := json.Marshal(parts)
+	return out
 }
 
 // SavedBy has changes of the results saved before anything is made of them.
@@ -43,6 +86,17 @@ func (r *Results) SavedBy(save func(ctx context.Context, data []byte) error) {
 // Update replaces the results by what change makes of them, and saves them; nil changes
 // nothing. No other update runs meanwhile.
 func (r *Results) Update(ctx context.Context, change func(data []byte) []byte) error {
+	if r.parent != nil {
+		return r.parent.Update(ctx, func(data []byte) []byte {
+			parts := partsIn(data)
+			next := change(parts[r.part])
+			if next == nil {
+				return nil
+			}
+			parts[r.part] = next
+			return joinParts(parts)
+		})
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := change(r.data)

@@ -53,6 +53,27 @@ func TestResultsAreUpdatedOneAfterTheOther(t *testing.T) {
 	none.SavedBy(nil)
 }
 
+func TestPartsOfResults(t *testing.T) {
+	all := NewResults(nil)
+	cni, dns := all.Part("cni"), all.Part("dns")
+	require.Nil(t, cni.Data())
+	require.NoError(t, cni.Update(t.Context(), func(data []byte) []byte {
+		require.Nil(t, data)
+		return []byte("one")
+	}))
+	require.NoError(t, dns.Update(t.Context(), func([]byte) []byte { return []byte("two") }))
+	require.NoError(t, dns.Update(t.Context(), func([]byte) []byte { return nil }))
+	again := NewResults(all.Data())
+	require.Equal(t, "one", string(again.Part("cni").Data()))
+	require.Equal(t, "two", string(again.Part("dns").Data()))
+
+	data := WithPart(WithPart(all.Data(), "cni", []byte("other")), "csi", []byte("three"))
+	require.Equal(t, "one", string(NewResults(data).Part("cni").Data()))
+	require.Equal(t, "three", string(NewResults(data).Part("csi").Data()))
+	require.Equal(t, all.Data(), WithPart(all.Data(), "lb", nil))
+	require.Nil(t, (*Results)(nil).Part("cni"))
+}
+
 func TestRegenerateSelects(t *testing.T) {
 	const file = "core/charts/db/templates/tls.yaml"
 	for name, tt := range map[string]struct {

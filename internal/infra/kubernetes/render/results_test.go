@@ -82,7 +82,7 @@ func TestPartsHaveTheirResultsInCommon(t *testing.T) {
 	}
 }
 
-// TestChartWithoutMemory is that of an add-on, which must be the same at every rendering.
+// TestChartWithoutMemory is one of a target without results, which must be the same at every rendering.
 func TestChartWithoutMemory(t *testing.T) {
 	_, ps := Make(budget.New(t.Context(), budget.Limits{}), passwordChart())
 	require.Len(t, ps, 1)
