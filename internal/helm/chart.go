@@ -139,14 +139,23 @@ func readBounded(fsys fs.FS, name string, limit int) ([]byte, error) {
 	return data, err
 }
 
+// unpack reads the files of an archive.
+func (c *Chart) unpack() error {
+	if c.archive == nil || c.files != nil {
+		return nil
+	}
+	files, err := archive.LoadArchiveFiles(bytes.NewReader(c.archive))
+	if err != nil {
+		return fmt.Errorf("is not an archive of a chart: %w", err)
+	}
+	c.files = files
+	return nil
+}
+
 // assemble makes a chart of the files.
 func (c *Chart) assemble() (*chart.Chart, error) {
-	if c.archive != nil && c.files == nil {
-		files, err := archive.LoadArchiveFiles(bytes.NewReader(c.archive))
-		if err != nil {
-			return nil, fmt.Errorf("is not an archive of a chart: %w", err)
-		}
-		c.files = files
+	if err := c.unpack(); err != nil {
+		return nil, err
 	}
 	made, err := loader.LoadFiles(c.files)
 	if err != nil {

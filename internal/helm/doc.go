@@ -5,7 +5,8 @@
 // is what is applied: for a fixed version of Kubernetes and its stable API versions
 // unless the user says others, as revision 1 of a release that is being installed,
 // without a look at the cluster, and with maps in the order of their keys.
-// Templates that make something up at every rendering are found and refused.
+// What templates make up, such as passwords and certificates, is made once and
+// remembered by those who ask for it; else such templates are found and refused.
 //
 // The records have the form that Helm's storage driver "secret" writes, so that
 // `helm list`, `helm history` and `helm get` show the release. Nothing is sent

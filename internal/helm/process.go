@@ -34,6 +34,8 @@ const (
 	timeOfFurther   = 1500 * time.Millisecond
 	memoryOfFirst   = 192 << 20
 	memoryOfFurther = 32 << 20
+	// timeOfKeys is for a rendering that makes keys: one of RSA with 4096 bits takes a second.
+	timeOfKeys = 30 * time.Second
 )
 
 func limitsFor(size int64) helper.Limits {
@@ -97,6 +99,8 @@ type sentRendering struct {
 	Hooks           []*release.Hook
 	Notes           string
 	Shown           []string
+	NamesLater      bool
+	Results         []byte
 }
 
 // work does a task. It runs in the helper process.
@@ -136,7 +140,10 @@ func work(t task) (r result) {
 const mostProblems = 100
 
 func (r *Rendering) sent() (sentRendering, error) {
-	out := sentRendering{Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown}
+	out := sentRendering{
+		Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown,
+		NamesLater: r.NamesLater, Results: r.Results,
+	}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
 	return out, err
@@ -160,7 +167,11 @@ func (c *Chart) ask(ctx context.Context, t task) (result, error) {
 	for _, f := range c.files {
 		size += int64(len(f.Data))
 	}
-	return process.Call(ctx, limitsFor(size), t)
+	limits := limitsFor(size)
+	if t.Options.Random == RandomKept {
+		limits.CPU += timeOfKeys
+	}
+	return process.Call(ctx, limits, t)
 }
 
 // describe reads name and version of the chart.
@@ -208,7 +219,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	}
 	out := &Rendering{
 		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes, shown: r.Rendering.Shown,
-		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests,
+		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests, NamesLater: r.Rendering.NamesLater, Results: r.Rendering.Results,
 	}
 	for _, h := range r.Rendering.Hooks {
 		out.Hooks = append(out.Hooks, newHook(c, h))

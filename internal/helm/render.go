@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path"
 	"strings"
+	"time"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/chart/common/util"
@@ -30,6 +31,12 @@ type Options struct {
 	// AssumedKubernetes. APIVersions are there besides the stable ones of Kubernetes.
 	KubeVersion string
 	APIVersions []string
+	// Random says what becomes of functions that give something else at every call. Results
+	// are those that are remembered, as an earlier Rendering.Results has them, and Regenerate,
+	// unless it is nil, says which of them are made again.
+	Random     Randomness
+	Results    []byte
+	Regenerate *vnfm.RegenerateSpec
 }
 
 // Manifest is one document of YAML, or one file of them, that a chart gives.
@@ -37,6 +44,8 @@ type Manifest struct {
 	// File is the template, as a path inside the package.
 	File string
 	Text string
+	// Later is set when the text depends on results of functions that are not made yet.
+	Later bool
 }
 
 // Rendering is a chart as rendered.
@@ -52,6 +61,11 @@ type Rendering struct {
 	// would install them.
 	Manifests []Manifest
 	Hooks     []*Hook
+	// NamesLater is set when it depends on results of functions that are not made yet which
+	// objects there are.
+	NamesLater bool
+	// Results are what the next rendering is to remember, with RandomKept; nil for nothing.
+	Results []byte
 
 	// sources are the manifests by the names of their templates, as records have them.
 	sources []templateOutput
@@ -67,7 +81,11 @@ func (r *Rendering) ShownSecrets() []string { return r.shown }
 func (r *Rendering) ReleaseName() string { return r.options.Release }
 
 // templateOutput is what a template gives.
-type templateOutput struct{ Name, Content string }
+type templateOutput struct {
+	Name, Content string
+	// Identity is version, kind and name of the object.
+	Identity string
+}
 
 // ChartNames are the names of the chart and of its sub-charts that are enabled, the
 // outer ones first, as their templates see them.
@@ -95,23 +113,60 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		ps.Errorf(c.path, 0, 0, "%q is not a version of Kubernetes", o.KubeVersion)
 		return nil, ps
 	}
-	probe := newProbe()
-	r, output := c.renderOnce(o, caps, probe, &ps)
+	known, err := decodeResults(o.Results)
+	if err == nil {
+		err = c.unpack()
+	}
+	var inputs string
+	if err == nil && len(o.Results) > 0 {
+		inputs, err = c.inputs(&o)
+	}
+	if err != nil {
+		c.problem(&ps, err)
+		return nil, ps
+	}
+	now := time.Now()
+	in := func(p pass) (*Rendering, map[string]string, *calls) {
+		k := newCalls(&o, known, inputs, p, now)
+		r, output := c.renderOnce(o, caps, k, &ps)
+		return r, output, k
+	}
+	r, output, k := in(scanning)
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	if len(probe.used()) > 0 {
-		again, _ := c.renderOnce(o, caps, newLaterProbe(), &ps)
-		if ps.HasErrors() {
+	if k.volatile() {
+		if inputs, err = c.inputs(&o); err != nil {
+			c.problem(&ps, err)
 			return nil, ps
 		}
-		c.compare(r, again, output, probe, &ps)
+		r, output, k = in(settling)
+	}
+	if !ps.HasErrors() && k.stoodIn {
+		again, _, _ := in(varying)
+		switch {
+		case ps.HasErrors():
+		case o.Random == RandomRefused:
+			c.refuse(r, again, output, k, &ps)
+		default:
+			r.markLater(again)
+		}
+	}
+	if ps.HasErrors() {
+		return nil, ps
+	}
+	c.warnExpiry(k, &ps)
+	k.warnUnselected(&ps)
+	if o.Random == RandomKept && (k.volatile() || len(known.Calls) > 0) {
+		if r.Results, err = k.after(r).encode(); err != nil {
+			c.problem(&ps, err)
+		}
 	}
 	return r, ps
 }
 
 // renderOnce renders the chart once. The output is that of every template by name.
-func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *vnfm.Problems) (*Rendering, map[string]string) {
+func (c *Chart) renderOnce(o Options, caps *common.Capabilities, k *calls, ps *vnfm.Problems) (*Rendering, map[string]string) {
 	made, err := c.assemble()
 	if err != nil {
 		c.problem(ps, err)
@@ -141,7 +196,13 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, p *probe, ps *v
 	if c.checkSchemas(made, o, merged.AsMap(), ps); ps.HasErrors() {
 		return nil, nil
 	}
-	output, err := engine.Engine{CustomTemplateFuncs: p.functions()}.Render(made, values)
+	restore := func() {}
+	if k.pass != scanning {
+		// The places in errors are those of the templates as they are.
+		restore = markFiles(made)
+	}
+	output, err := engine.Engine{CustomTemplateFuncs: k.functions()}.Render(made, values)
+	restore()
 	if err != nil {
 		c.problem(ps, err)
 		return nil, nil
@@ -199,8 +260,14 @@ func (r *Rendering) sort(c *Chart, output map[string]string) error {
 		return err
 	}
 	for _, m := range manifests {
-		r.sources = append(r.sources, templateOutput{m.Name, m.Content})
-		r.Manifests = append(r.Manifests, Manifest{File: c.place(m.Name), Text: m.Content})
+		identity := ""
+		if m.Head != nil && m.Head.Metadata != nil {
+			identity = m.Head.Version + " " + m.Head.Kind + " " + m.Head.Metadata.Name
+		}
+		r.sources = append(r.sources, templateOutput{m.Name, m.Content, identity})
+		// Helm ends each document with a line break when it installs the whole text. A block of text at the end of an object is another
+		// value without it.
+		r.Manifests = append(r.Manifests, Manifest{File: c.place(m.Name), Text: m.Content + "\n"})
 	}
 	for _, h := range hooks {
 		r.Hooks = append(r.Hooks, newHook(c, h))

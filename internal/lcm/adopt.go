@@ -49,6 +49,9 @@ func (e *Engine) adopt(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instanc
 	if kept.HealTrigger != "" {
 		spec.Heal = &vnfm.HealSpec{Trigger: kept.HealTrigger}
 	}
+	if kept.RegenerateTrigger != "" {
+		spec.Regenerate = &vnfm.RegenerateSpec{Trigger: kept.RegenerateTrigger}
+	}
 	if kept.Rotation != nil {
 		spec.RotationTrigger = kept.Rotation.Trigger
 	}

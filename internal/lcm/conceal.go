@@ -119,8 +119,8 @@ func (e *Engine) checkInstance(ctx context.Context, s store.Store, en *records.E
 	return errors.Join(refused, saveInstance(ctx, s, en))
 }
 
-// The sealed values of an instance: the parameters of its management drivers and the secret
-// ones of its infra driver. A refresh and a termination have no request to read them from.
+// The sealed values of an instance, besides its results: the parameters of its management
+// drivers and the secret ones of its infra driver. A refresh and a termination have no request to read them from.
 const (
 	sealedParams  = "management_params"
 	sealedSecrets = "secret_params"
@@ -133,6 +133,7 @@ type sealed struct{ management, secrets map[string]any }
 func (e *Engine) sealParams(ctx context.Context, en *records.Entry[vnfm.Instance], params sealed) error {
 	en.Value.SecretParams = len(params.secrets) > 0
 	plain := map[string]string{}
+	addResults(&en.Value, plain)
 	for name, values := range map[string]map[string]any{sealedParams: params.management, sealedSecrets: params.secrets} {
 		if len(values) == 0 {
 			continue
@@ -163,6 +164,7 @@ func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance
 	if err != nil {
 		return out, records.EditedError(err, vnfm.EditedInstance, fmt.Sprintf("opening the additional parameters of VNF instance %q", en.Value.Name))
 	}
+	takeResults(&en.Value, plain)
 	for name, into := range map[string]*map[string]any{sealedParams: &out.management, sealedSecrets: &out.secrets} {
 		if plain[name] == "" {
 			continue

@@ -38,6 +38,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 		}
 		if err == nil {
 			en = found
+			e.attachResults(ctx, en)
 		}
 	}
 	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {

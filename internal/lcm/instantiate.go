@@ -130,6 +130,12 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		return nil, err
 	}
 	*en = *fresh
+	if e.attachResults(ctx, en); en.Value.Results == nil {
+		// The operation tells what else is wrong with the record.
+		if _, _, err := e.bindRecord(ctx, en); err != nil || en.Value.Results == nil {
+			en.Value.Results = vnfm.NewResults(nil)
+		}
+	}
 	if err := work(ctx); err != nil {
 		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}
@@ -164,6 +170,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if spec.Heal != nil {
 		// A new instance has nothing to heal.
 		en.Value.HealTrigger = spec.Heal.Trigger
+	}
+	if spec.Regenerate != nil {
+		en.Value.RegenerateTrigger = spec.Regenerate.Trigger
 	}
 	if spec.RotationTrigger != "" {
 		en.Value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}

@@ -48,7 +48,9 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	if err := occ.Create(ctx, s); err != nil {
 		return nil, err
 	}
-	return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}, nil
+	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}
+	op.keepResults()
+	return op, nil
 }
 
 // unfinished returns the operation of an instance that has not ended, or nil.
@@ -59,7 +61,9 @@ func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *record
 	}
 	for i := len(occs) - 1; i >= 0; i-- {
 		if !occs[i].Value.State.Final() {
-			return &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}, nil
+			op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}
+			op.keepResults()
+			return op, nil
 		}
 	}
 	return nil, nil

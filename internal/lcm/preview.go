@@ -90,6 +90,9 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if instance.DigestKey, err = e.previewKey(ctx, id, *spec, r); err != nil {
 		return nil, err
 	}
+	if err := e.previewResults(ctx, instance, id, *spec, r); err != nil {
+		return nil, err
+	}
 	t := e.target(instance, r, *spec)
 	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err

@@ -72,8 +72,14 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	if spec.Heal != nil {
 		i.HealTrigger = spec.Heal.Trigger
 	}
+	if spec.Regenerate != nil {
+		i.RegenerateTrigger = spec.Regenerate.Trigger
+	}
 	var err error
 	if i.DigestKey, err = key(ctx, id, spec, r); err != nil {
+		return nil, err
+	}
+	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
 	t, d, err := e.bind(ctx, i, r, spec)

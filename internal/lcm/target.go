@@ -31,6 +31,7 @@ func (e *Engine) load(ctx context.Context, id string) (*vnfm.Target, vnfm.InfraD
 
 // bindRecord composes the target of an instance as its record stands.
 func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance]) (*vnfm.Target, vnfm.InfraDriver, error) {
+	e.attachResults(ctx, en)
 	spec, err := e.recordedSpec(ctx, en)
 	if err != nil {
 		return nil, nil, err
@@ -65,13 +66,29 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if d, err = e.withCluster(ctx, d, i); err != nil {
 		return nil, nil, err
 	}
-	d, err = multivim.New(ctx, d, t, e.lookupVIM)
+	if d, err = multivim.New(ctx, d, t, e.lookupVIM); err != nil || i.Results != nil || !i.HasResults {
+		return t, d, err
+	}
+	data, err := keptResults(ctx, d, t)
+	if err == nil {
+		i.Results = vnfm.NewResults(data)
+		t.Results = i.Results
+	}
 	return t, d, err
 }
 
 // target composes what a driver needs, without the VIM.
 func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) *vnfm.Target {
+	results := i.Results
+	if results == nil {
+		results = vnfm.NewResults(nil)
+	}
+	var regenerate *vnfm.RegenerateSpec
+	if spec.Regenerate != nil && spec.Regenerate.Trigger != i.RegenerateTrigger {
+		regenerate = spec.Regenerate
+	}
 	return &vnfm.Target{
+		Results: results, Regenerate: regenerate,
 		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
 		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, ParamOwners: e.paramOwners, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,

@@ -211,13 +211,18 @@ func (p *planner) changePackage() {
 		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, "flavour_id": to.flavour.ID},
 	})
 	describe(i, spec, to)
+	if spec.Regenerate != nil {
+		i.RegenerateTrigger = spec.Regenerate.Trigger
+	}
 	p.secrets = p.spec.InfraSecrets
 }
 
-// packageDiffers reports whether package, flavour, parameters or the parts of the instance are to change.
+// packageDiffers reports whether package, flavour, parameters or the parts of the instance are to change, or results of random
+// functions.
 func (p *planner) packageDiffers() bool {
 	i := &p.record
-	return i.PackageID != p.spec.PackageID || i.FlavourID != p.wanted.flavour.ID ||
+	return p.spec.Regenerate != nil && p.spec.Regenerate.Trigger != i.RegenerateTrigger ||
+		i.PackageID != p.spec.PackageID || i.FlavourID != p.wanted.flavour.ID ||
 		!sameParams(i.AdditionalParams, p.spec.AdditionalParams) || !sameParams(p.secrets, p.spec.InfraSecrets) ||
 		!multivim.SameConnections(i, p.spec) || !addons.Same(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)
 }

@@ -163,10 +163,15 @@ func brokenTimes(w walked) (broken []string) {
 	return broken
 }
 
-// brokenTriggers is rule 2: triggers are strings of any content, named for what is done.
+// brokenTriggers is rule 2: triggers are strings of any content, named for what is done, or
+// inside an object with that name.
 func brokenTriggers(w walked) (broken []string) {
 	if triggerName.MatchString(w.name) && (!w.typed.Equal(basetypes.StringType{}) || w.schema.Computed) {
 		broken = append(broken, "is a trigger, but not a string that only the configuration sets")
+	}
+	object, isObject := w.typed.(basetypes.ObjectType)
+	if isObject && object.AttrTypes["trigger"] != nil {
+		return broken
 	}
 	if actionName.MatchString(w.name) && w.settable() && !triggerName.MatchString(w.name) {
 		broken = append(broken, "is a trigger: its name ends in _trigger")

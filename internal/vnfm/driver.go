@@ -29,6 +29,10 @@ type Target struct {
 	// DigestKey keys the digests of what holds secrets. A preview can do without: it leaves
 	// those digests empty.
 	DigestKey []byte
+	// Results are those of random functions of the chart; a chart that depends on any is refused without. Regenerate says which
+	// are made again.
+	Results    *Results
+	Regenerate *RegenerateSpec
 	// Arguments returns the arguments of the instance, which Apply and Scale keep on the VIM beside its objects for Find. Nil
 	// keeps none.
 	Arguments func(ctx context.Context) ([]byte, error)

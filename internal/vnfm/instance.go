@@ -64,6 +64,9 @@ type InstanceSpec struct {
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec
+	// Regenerate, when its trigger is not the last one, has results of random functions of the
+	// chart made again once.
+	Regenerate *RegenerateSpec
 	// RotationTrigger, when it is not the last one, has the kubeconfig of a workload
 	// cluster replaced once.
 	RotationTrigger string
@@ -191,6 +194,12 @@ type Instance struct {
 	// DigestKey keys the digests of what holds secrets. It is made with the instance and never
 	// changes; the infra driver keeps it beside the objects as well.
 	DigestKey []byte `json:"digest_key,omitempty"`
+	// HasResults is set when random functions of the chart have given Results, which are sealed
+	// with the record. The infra driver keeps them beside the objects as well.
+	HasResults bool     `json:"has_results,omitempty"`
+	Results    *Results `json:"-"`
+	// RegenerateTrigger is that of the last RegenerateSpec.
+	RegenerateTrigger string `json:"regenerate_trigger,omitempty"`
 	// Recovered says that the record was written again from Terraform's state. Facts that the state does not hold, such as
 	// the parameters that management drivers have used and the deliveries to a sink, are assumed to be those of the next update.
 	Recovered bool `json:"recovered,omitempty"`
@@ -341,6 +350,9 @@ type Preview struct {
 	NamespaceNeeded bool
 	// RegistersVIM is set when a management driver registers a VIM.
 	RegistersVIM bool
+	// NamesLater is set when it is not known before the apply which objects there are: it depends on results of random functions.
+	// Objects and VDUs are then not those of the apply.
+	NamesLater bool
 	// ShownSecrets are the paths of AdditionalParams that the package declares to be secret.
 	ShownSecrets []string
 }

@@ -13,10 +13,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The fields of the Secret beside the objects: the key of the instance's digests, and its arguments.
+// The fields of the Secret beside the objects: the key of the instance's digests, its arguments, and the results of random functions
+// of its chart.
 const (
 	digestKeyField = "digest-key"
 	argumentsField = "arguments"
+	resultsField   = "results"
 )
 
 // maxArguments bounds the arguments that are kept, in bytes: a Secret has at most 1 MiB.
@@ -26,7 +28,8 @@ const maxArguments = 600 << 10
 type keptFields map[string][]byte
 
 func (k keptFields) equal(other keptFields) bool {
-	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[argumentsField], other[argumentsField])
+	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[argumentsField], other[argumentsField]) &&
+		bytes.Equal(k[resultsField], other[resultsField])
 }
 
 // keptRef is the Secret beside the objects of the instance. Like the Lease it is named
@@ -71,7 +74,7 @@ func (s *session) readKept(ctx context.Context, ref kube.Ref) (keptFields, error
 // keptIn decodes the fields of the Secret.
 func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
 	out := keptFields{}
-	for _, field := range []string{digestKeyField, argumentsField} {
+	for _, field := range []string{digestKeyField, argumentsField, resultsField} {
 		text, _, _ := unstructured.NestedString(secret.Object, "data", field)
 		value, err := base64.StdEncoding.DecodeString(text)
 		if err != nil {
@@ -82,12 +85,15 @@ func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
 	return out, nil
 }
 
-// wantedKept are the fields that the Secret is to have: the key when a digest depends on it, and the arguments unless they are too
-// large.
+// wantedKept are the fields that the Secret is to have: the key when a digest depends on it, the results if there are any, and the
+// arguments unless they are too large.
 func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
 	out := keptFields{}
 	if s.rendering.UsesDigestKey() {
 		out[digestKeyField] = s.target.DigestKey
+	}
+	if results := s.target.Results.Data(); len(results) > 0 {
+		out[resultsField] = results
 	}
 	if s.target.Arguments == nil {
 		return out, nil
@@ -135,6 +141,9 @@ func (s *session) applyKept(ctx context.Context) error {
 	}
 	_, err = s.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if apierrors.IsForbidden(err) {
+		if len(want[resultsField]) > 0 {
+			s.progress(ctx, "no right to create a Secret in namespace %s: if the store is lost, passwords and certificates that the chart generates are generated again", s.namespace)
+		}
 		if len(want[digestKeyField]) > 0 {
 			s.progress(ctx, "no right to create a Secret in namespace %s: if the store is lost, the digests of Secrets change, and the pods that read them are replaced", s.namespace)
 		}

@@ -50,7 +50,11 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	if err != nil {
 		return nil, err
 	}
-	rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
+	made := render.Render
+	if r != nil {
+		made = render.Make
+	}
+	rendering, problems := made(budget.New(ctx, budget.Limits{}), t)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

@@ -130,6 +130,7 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 	out := &vnfm.Target{
 		VIM: vim, Credentials: credentials, Package: a.pkg,
 		ForceConflicts: t.ForceConflicts, AdoptExisting: t.AdoptExisting, DigestKey: t.DigestKey, Concurrency: t.Concurrency,
+		Results: t.Results.Part(a.name),
 		Instance: &vnfm.Instance{
 			ID: addonID(t.Instance.ID, a.name), Name: a.name, VIMID: t.Instance.VIMID, Namespace: a.Namespace,
 			AdditionalParams: params, OperationalState: vnfm.Started, Status: t.Instance.Status,

@@ -37,6 +37,7 @@ type model struct {
 	SecretParamsVersion    types.Int64   `tfsdk:"additional_params_wo_version"`
 	OperationalState       types.String  `tfsdk:"operational_state"`
 	ReplaceObjects         types.Set     `tfsdk:"replace_objects"`
+	Regenerate             types.Object  `tfsdk:"regenerate"`
 	Readiness              types.List    `tfsdk:"readiness"`
 	UnknownDrivers         types.String  `tfsdk:"unknown_management_drivers"`
 	Termination            types.Object  `tfsdk:"termination"`
@@ -69,7 +70,7 @@ func (m *model) RegisteredVIM() string { return m.RegisteredVIMID.ValueString() 
 
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
-	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks} {
+	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks, m.Regenerate} {
 		if !tfutil.FullyKnown(ctx, v) {
 			return s, false
 		}
@@ -83,6 +84,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
+	s.Regenerate = m.regenerateSpec(ctx, diags)
 	s.Readiness, s.UnknownDrivers = readReadiness(ctx, m.Readiness, diags), vnfm.UnknownDrivers(m.UnknownDrivers.ValueString())
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.FullyKnown(ctx, m.Metadata) {
@@ -182,7 +184,9 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.VDUs = attrs.VDUsValue(p.VDUs)
-	m.Objects = base.Objects(p)
+	if m.Objects = base.Objects(p); p.NamesLater {
+		m.VDUs, m.Objects = types.MapUnknown(attrs.VDUType), types.MapUnknown(types.StringType)
+	}
 	if !p.RegistersVIM && m.RegisteredVIMID.IsUnknown() {
 		m.RegisteredVIMID = types.StringNull()
 	}

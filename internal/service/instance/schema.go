@@ -133,7 +133,8 @@ func lifeAttributes() map[string]schema.Attribute {
 			Default:             stringdefault.StaticString(string(vnfm.Started)),
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
 		},
-		"heal": healAttribute(),
+		"heal":       healAttribute(),
+		"regenerate": regenerateAttribute(),
 		"replace_objects": schema.SetAttribute{
 			MarkdownDescription: "Objects, named as in `objects`, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
 			ElementType:         types.StringType,

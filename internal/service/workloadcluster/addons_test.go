@@ -38,9 +38,10 @@ spec:
 	}}
 }
 
-// cloud is a chart of settings alone.
+// cloud is a chart of settings alone, with a token that it generates.
 var cloud = charttest.Chart{Name: "cloud", Version: "0.1.0", Templates: map[string]string{
-	"cloud.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: cloud }\n",
+	"cloud.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: cloud }\n",
+	"secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: cloud }\nstringData: { token: {{ randAlphaNum 20 }} }\n",
 }}
 
 // realAPICluster are the arguments of a cluster whose workload API is a real API server, and

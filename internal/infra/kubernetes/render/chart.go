@@ -68,11 +68,11 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	if ps.HasErrors() {
 		return nil
 	}
-	rendered, problems := loaded.Render(b.Context(), options)
-	*ps = append(*ps, problems...)
-	if rendered == nil || problems.HasErrors() {
+	rendered := renderChart(b, t, loaded, &options, r.keeps, ps)
+	if rendered == nil {
 		return nil
 	}
+	r.namesLater = rendered.NamesLater
 	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested, shown: c.params.shown}
 	r.Release.readHooks(b, ps)
 	var out []manifest
@@ -87,6 +87,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 		for _, m := range decodeManifests(b, template.File, []byte(template.Text), true, ps) {
 			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
 			m.annotate("annotations", map[string]any{AnnotationReleaseName: options.Release, AnnotationReleaseNamespace: options.Namespace})
+			m.later = template.Later
 			out = append(out, m)
 		}
 	}

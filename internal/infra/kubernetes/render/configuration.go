@@ -51,10 +51,10 @@ func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}]; ok {
 				content, secret := configurationContent(source, key)
 				used[kind+" "+name] = content
-				o.keyed = o.keyed || secret
+				o.keyed, o.later = o.keyed || secret, o.later || source.later
 			}
 		})
-		if len(used) == 0 || (o.keyed && len(key) == 0) {
+		if len(used) == 0 || o.later || (o.keyed && len(key) == 0) {
 			continue
 		}
 		text, err := json.Marshal(used)

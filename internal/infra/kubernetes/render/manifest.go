@@ -24,6 +24,8 @@ type manifest struct {
 	// shared is set for an object that several instances use: its first owner stays its
 	// owner.
 	shared bool
+	// later is set when it depends on results of random functions that are not made yet.
+	later bool
 	// withDocument, when set, returns the manifest with its document.
 	withDocument func() *manifest
 }
@@ -143,7 +145,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		n := m.at(path...)
 		ps.Errorf(m.file, n.Line, n.Column, format, args...)
 	}
-	o := &Object{Content: m.content, Shared: m.shared, file: m.file, line: m.node.Line, column: m.node.Column}
+	o := &Object{Content: m.content, Shared: m.shared, later: m.later, file: m.file, line: m.node.Line, column: m.node.Column}
 	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
 	kind := requiredText(m.content, "kind", nil, refuse)
 	if apiVersion != "" {

@@ -27,6 +27,9 @@ type Object struct {
 	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
 	// read those of the package.
 	keyed bool
+	// later is set when the object depends on results of random functions that are not made
+	// yet: it has no digest.
+	later bool
 	Wave  int
 	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
 	Scaling *Scaling
@@ -98,6 +101,9 @@ type Rendering struct {
 
 	// namespace is that of objects which name none.
 	namespace string
+	// keeps is set when results of random functions are made and kept, namesLater when it
+	// depends on some that are not made yet which objects there are.
+	keeps, namesLater bool
 }
 
 // Scaling says who decides on the replicas of a workload and how many it starts with.

@@ -31,6 +31,7 @@ func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 		Objects:     r.digests(),
 
 		NamespaceNeeded: namespaceNeeded(t, r),
+		NamesLater:      r.namesLater,
 	}
 	if r.Release != nil {
 		preview.ShownSecrets = append(preview.ShownSecrets, r.Release.shown...)

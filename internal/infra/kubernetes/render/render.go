@@ -23,13 +23,18 @@ import (
 // and computes the digests. It needs neither the VIM nor its credentials. Its reading is
 // charged to the budget.
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
+	return render(b, t, false)
+}
+
+// render is Render, and Make with keeps set.
+func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
 		ps.Errorf("", 0, 0, "the content of package %q is not available", t.Package.ID)
 		return nil, ps
 	}
 	p := readParams(t, &ps)
-	r := &Rendering{namespace: InstanceNamespace(t), Definitions: map[schema.GroupKind]*Definition{}}
+	r := &Rendering{namespace: InstanceNamespace(t), keeps: keeps, Definitions: map[schema.GroupKind]*Definition{}}
 	if src := sourceOf(t, &p, &ps); src != nil {
 		for _, m := range src.manifests(b, t, r, &ps) {
 			if o := renderObject(&m, &ps); o != nil {
@@ -183,7 +188,12 @@ func (r *Rendering) checkDuplicates(ps *vnfm.Problems) {
 
 // setDigests computes the digests of all objects.
 func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
+	later := r.namesLater
 	for _, o := range slices.Concat(r.Objects, r.HookObjects()) {
+		if o.later {
+			later = true
+			continue
+		}
 		// A template may put a secret into any object.
 		secret := len(t.SecretParams) > 0
 		o.keyed = o.keyed || secret
@@ -200,7 +210,7 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 		}
 		o.Digest = sum
 	}
-	if r.Release == nil || len(t.DigestKey) == 0 {
+	if r.Release == nil || len(t.DigestKey) == 0 || later {
 		return
 	}
 	if err := r.Release.setDigest(t.DigestKey); err != nil {

@@ -1,0 +1,44 @@
+package render
+
+import (
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Make is Render for an apply: results of random functions that a chart calls for the first
+// time are made, and saved with those of the target.
+func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
+	return render(b, t, true)
+}
+
+// renderChart renders a chart with the results of the target, of which none are known without
+// keeps but those that were made. A target that has none takes a chart without random
+// functions. It returns nil with a problem.
+func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Options, keeps bool, ps *vnfm.Problems) *helm.Rendering {
+	var rendered *helm.Rendering
+	var problems vnfm.Problems
+	if t.Results == nil {
+		rendered, problems = c.Render(b.Context(), *o)
+	} else if o.Regenerate = t.Regenerate; keeps {
+		err := t.Results.Update(b.Context(), func(data []byte) []byte {
+			o.Random, o.Results = helm.RandomKept, data
+			if rendered, problems = c.Render(b.Context(), *o); rendered == nil {
+				return nil
+			}
+			return rendered.Results
+		})
+		if err != nil {
+			problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})
+		}
+	} else {
+		o.Random, o.Results = helm.RandomPlanned, t.Results.Data()
+		rendered, problems = c.Render(b.Context(), *o)
+	}
+	if *ps = append(*ps, problems...); problems.HasErrors() {
+		return nil
+	}
+	return rendered
+}

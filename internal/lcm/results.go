@@ -1,0 +1,144 @@
+package lcm
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// Results of random functions of a chart are made once and are secrets. The record has them
+// sealed, and the VIM beside the objects, so that a lost store changes none. An operation saves
+// new ones before it makes anything of them: a process that resumes it has the same.
+
+// sealedResults is the sealed value of an instance that holds its results, in base64.
+const sealedResults = "results"
+
+// attachResults gives a record the results that are sealed with it. Where they cannot be
+// opened it has none, and bind asks the VIM.
+func (e *Engine) attachResults(ctx context.Context, en *records.Entry[vnfm.Instance]) {
+	if en.Value.Results != nil {
+		return
+	}
+	if !en.Value.HasResults {
+		en.Value.Results = vnfm.NewResults(nil)
+		return
+	}
+	if plain, err := e.openInstance(ctx, en); err == nil {
+		takeResults(&en.Value, plain)
+	}
+}
+
+// takeResults gives an instance the results among its opened values.
+func takeResults(i *vnfm.Instance, plain map[string]string) {
+	data, err := base64.StdEncoding.DecodeString(plain[sealedResults])
+	if i.Results == nil && err == nil && (len(data) > 0 || !i.HasResults) {
+		i.Results = vnfm.NewResults(data)
+	}
+}
+
+// addResults adds the results of an instance to the values that are about to be sealed.
+func addResults(i *vnfm.Instance, plain map[string]string) {
+	if i.Results == nil {
+		return
+	}
+	data := i.Results.Data()
+	if i.HasResults = len(data) > 0; i.HasResults {
+		plain[sealedResults] = base64.StdEncoding.EncodeToString(data)
+	}
+}
+
+// keepResults has results that the operation makes saved with the record.
+func (o *operation) keepResults() {
+	o.instance.Value.Results.SavedBy(func(ctx context.Context, data []byte) error {
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		plain := map[string]string{}
+		if len(o.instance.Rec.Sealed) > 0 {
+			var err error
+			if plain, err = o.engine.openInstance(ctx, o.instance); err != nil {
+				return err
+			}
+		}
+		plain[sealedResults] = base64.StdEncoding.EncodeToString(data)
+		o.instance.Value.HasResults = true
+		if err := o.engine.sealInstance(ctx, o.instance, plain); err != nil {
+			return fmt.Errorf("sealing the results of random functions of VNF instance %q: %w", o.instance.Value.Name, err)
+		}
+		return saveInstance(ctx, o.store, o.instance)
+	})
+}
+
+// keptResults reads the results that the VIM has.
+func keptResults(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]byte, error) {
+	keeper, ok := d.(vnfm.ResultKeeper)
+	if !ok {
+		return nil, nil
+	}
+	data, err := keeper.KeptResults(ctx, t)
+	if err != nil {
+		return nil, fmt.Errorf("looking for the results of random functions of %s %q on its VIM: %w", t.Instance.Noun(), t.Instance.Name, err)
+	}
+	return data, nil
+}
+
+// resultsOnVIM are the results of an instance whose record the store has lost.
+func (e *Engine) resultsOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) (*vnfm.Results, error) {
+	en := newInstance(id, spec)
+	describe(&en.Value, spec, r)
+	t, d, err := e.bind(ctx, &en.Value, r, spec)
+	if err != nil {
+		return nil, err
+	}
+	data, err := keptResults(ctx, d, t)
+	if errors.Is(err, vnfm.ErrKeyLost) {
+		// Whoever may not read them could not read the key either.
+		return vnfm.NewResults(nil), nil
+	}
+	return vnfm.NewResults(data), err
+}
+
+// previewResults completes the instance of a preview with its results and the trigger of the
+// last that were made again. Results that neither record nor VIM tell are not known: the plan
+// shows as unknown what depends on them.
+func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string, spec vnfm.InstanceSpec, r *resolution) error {
+	if spec.Regenerate != nil {
+		i.RegenerateTrigger = spec.Regenerate.Trigger
+	}
+	if id == "" {
+		return nil
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	switch {
+	case err == nil:
+		e.attachResults(ctx, en)
+		if i.RegenerateTrigger, i.Results = en.Value.RegenerateTrigger, en.Value.Results; i.Results != nil {
+			return nil
+		}
+	case !errors.Is(err, vnfm.ErrNotFound):
+		return err
+	case len(i.DigestKey) == 0:
+		// The VIM did not tell the key either.
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, keyLimit)
+	defer cancel()
+	vim, err := vims.Get(ctx, s, spec.VIMID)
+	if err != nil {
+		return nil //nolint:nilerr // a VIM that is not known tells nothing
+	}
+	spec.Namespace = e.namespaceOf(spec, vim)
+	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
+		i.Results = nil
+	}
+	return nil
+}
