@@ -4,8 +4,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
 // TestDropNulls reads nulls, letters and repeated objects as Helm and kubectl do.
@@ -42,4 +44,29 @@ spec:
 	if assert.Len(t, objects, 1) {
 		assert.Equal(t, map[string]any{"a": "", "n": "no text"}, objects[0].Content["data"])
 	}
+}
+
+// TestBlocksOfCharts reads a block of text at the end of an object, followed by another object, as Helm does: with its line break.
+func TestBlocksOfCharts(t *testing.T) {
+	target := targettest.Chart(map[string]string{"templates/a.yaml": `apiVersion: v1
+kind: ConfigMap
+metadata: { name: a }
+data:
+  text: |
+    first
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: b }
+data:
+  text: |-
+    last
+`}, nil)
+	r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+	require.Empty(t, ps)
+	texts := map[string]any{}
+	for _, o := range r.Objects {
+		texts[o.Name] = o.Field("data", "text")
+	}
+	require.Equal(t, map[string]any{"a": "first\n", "b": "last"}, texts)
 }
