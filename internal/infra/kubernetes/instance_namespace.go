@@ -14,7 +14,8 @@ import (
 // make it; nil when it exists already, is an object of the package, or receives no objects.
 // It belongs to the instance and to no package: neither previews nor observations show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
-	needed, exists := false, false
+	// Of a chart the records of its release are there, and its hooks may be.
+	needed, exists := s.rendering != nil && s.rendering.Release != nil, false
 	for _, p := range target {
 		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
 			return nil, nil

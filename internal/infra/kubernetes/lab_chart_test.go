@@ -305,3 +305,20 @@ spec:
 	first.inSync()
 	first.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
+
+// TestLabChartWithoutNamespacedObjects makes the namespace of a chart whose objects are in none, for the records of its release.
+func TestLabChartWithoutNamespacedObjects(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{
+		"templates/a.yaml": "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: { name: {{ .Release.Namespace }}-reader }\nrules: []\n",
+	}, nil)
+	namespace := l.namespace + "-made"
+	l.target.Instance.Namespace = namespace
+	l.apply()
+	if got := l.kubectl("get", "secrets", "-n", namespace, "-l", "owner=helm,status=deployed", "-o", "name"); strings.Count(got, "sh.helm.release.v1") != 1 {
+		t.Errorf("records of the release: %q", got)
+	}
+	l.inSync()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
+	l.eventually("the end of the namespace", func() bool { return l.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name") == "" })
+}
