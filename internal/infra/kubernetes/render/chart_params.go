@@ -36,6 +36,8 @@ type chartParams struct {
 	kubeVersion string
 	apiVersions []string
 	tested      bool
+	// refused is set when a chart is asked for in a way that was reported.
+	refused bool
 	// shown are the settings of using_helm_install_param that go by the name of a secret.
 	shown []string
 }

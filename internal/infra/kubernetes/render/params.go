@@ -76,7 +76,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readVDUMapping(t.Flavour, value, out.chart.release, ps)
+			out.mapping = readVDUMapping(t.Flavour, value, &out.chart, ps)
 		default:
 			if out.chart.read(t, key, value, ps) {
 				continue
@@ -144,7 +144,7 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 
 // readVDUMapping reads {vdu id: {kind, name}}. Tacker's users give the name of the release besides, which must be that of the
 // instance.
-func readVDUMapping(f *vnfm.Flavour, value any, release string, ps *vnfm.Problems) map[string]translate.WorkloadRef {
+func readVDUMapping(f *vnfm.Flavour, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
 	entries, ok := value.(map[string]any)
 	if !ok {
 		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
@@ -162,7 +162,7 @@ func readVDUMapping(f *vnfm.Flavour, value any, release string, ps *vnfm.Problem
 		}
 		valid := true
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			if field == "helmreleasename" && release != "" && fields[field] == release {
+			if field == "helmreleasename" && (chart.refused || chart.release != "" && fields[field] == chart.release) {
 				continue
 			}
 			if field != "kind" && field != "name" {

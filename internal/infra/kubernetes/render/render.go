@@ -82,6 +82,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 		badParam(ps, p.chart.given[0], "contradicts "+paramFiles, "an instance consists of manifests or of a chart")
 	case files:
 		return manifestFiles(p.files)
+	case p.chart.refused:
 	case slices.Contains(p.chart.given, paramChart):
 		// A chart that is not in the package was reported above.
 		return p.chart.source(p.chart.path)

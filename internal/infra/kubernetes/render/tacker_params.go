@@ -39,13 +39,14 @@ func isTrue(value any) bool { return value == true || value == "true" }
 // readInstall reads the list of charts to install, of which an instance has one.
 func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) {
 	list, ok := value.([]any)
+	p.refused = true
 	if !ok || len(list) == 0 {
 		badParam(ps, paramInstall, "must be a list of one chart", "{ helmchartfile_path, helmreleasename, helmparameter }")
 		return
 	}
 	if len(list) > 1 {
 		badParam(ps, paramInstall, fmt.Sprintf("has %d charts, but an instance consists of one", len(list)),
-			fmt.Sprintf("give each chart an instance of its own, with %s, %s and %s", paramChart, ParamReleaseName, paramValues))
+			"give each chart an instance of its own, with its element alone")
 		return
 	}
 	fields, _ := list[0].(map[string]any)
@@ -55,6 +56,7 @@ func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) 
 				name, paramChart, ParamReleaseName, paramValues))
 		return
 	}
+	p.refused = false
 	p.translate(paramChart, "helmchartfile_path", fields, ps, func(value any, ps *vnfm.Problems) {
 		p.readPath(t, value, ps)
 		p.given = append(p.given, paramChart)

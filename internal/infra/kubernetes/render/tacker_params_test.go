@@ -56,7 +56,7 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 		"repository": {install(map[string]any{"exthelmchart": "true", "helmchartname": "apache", "exthelmrepo_url": "https://charts.example.com"}),
 			`additional parameter "using_helm_install_param" names the chart "apache" of a repository: put it into the package (helm pull apache --repo with exthelmrepo_url) and give helm_chart_path its path, helm_release_name the value of helmreleasename, and helm_parameters those of helmparameter`},
 		"two": {install(map[string]any{}, map[string]any{}),
-			`additional parameter "using_helm_install_param" has 2 charts, but an instance consists of one: give each chart an instance of its own, with helm_chart_path, helm_release_name and helm_parameters`},
+			`additional parameter "using_helm_install_param" has 2 charts, but an instance consists of one: give each chart an instance of its own, with its element alone`},
 		"path": {install(map[string]any{"helmchartfile_path": "Files/none"}),
 			`additional parameter "using_helm_install_param" (helmchartfile_path) names no chart of the package: "Files/none" is neither a .tgz file nor a directory with Chart.yaml; its charts are Files/core`},
 		"setting": {install(map[string]any{"helmchartfile_path": "Files/core", "helmparameter": []any{"a=1", "planted"}}),
@@ -67,10 +67,21 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 			`additional parameter "helm_replica_values" names a scaling aspect "other" that deployment flavour "simple" does not have: its scaling aspects are "calls"`},
 	} {
 		_, ps := Preview(t.Context(), tackerChart(tt.params))
-		if len(ps) == 0 || ps[0].String() != tt.want {
+		if len(ps) != 1 || ps[0].String() != tt.want {
 			t.Errorf("%s: %v\nwant %s", name, ps, tt.want)
 		}
 	}
+}
+
+// Of a package with several charts each instance has one, and no VNFC of the VDUs of the others.
+func TestOneOfSeveralChartsOfTacker(t *testing.T) {
+	target := tackerChart(map[string]any{"using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one"}}})
+	target.Flavour.VDUs = append(target.Flavour.VDUs, vnfm.VDU{ID: "smf", Name: "smf"})
+	preview, ps := Preview(t.Context(), target)
+	require.Len(t, ps, 1)
+	require.False(t, ps.HasErrors())
+	require.Contains(t, ps[0].Summary, `additional parameter "using_helm_install_param" picks no workload for VDUs "smf"`)
+	require.Equal(t, vnfm.VDUState{Replicas: count(0)}, preview.VDUs["smf"])
 }
 
 // What only other kinds of infrastructure know is one warning.

@@ -19,7 +19,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
 	boundTo := map[*Object]string{}
-	_, picked := t.Instance.AdditionalParams[paramFiles]
+	picks := pickedBy(t.Instance.AdditionalParams)
 	var leftOut []string
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
@@ -29,7 +29,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 			// On another VIM the VDU may be something else altogether.
 			switch {
 			case !t.Part.Has(vdu.ID):
-			case picked && !mapped:
+			case picks != "" && !mapped:
 				leftOut = append(leftOut, vdu.ID)
 				r.States[vdu.ID] = vnfm.VDUState{Replicas: new(int)}
 			default:
@@ -50,18 +50,28 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 		}
 		r.States[vdu.ID] = r.bindCount(vdu, o, count, t.Instance.OperationalState == vnfm.Stopped, ps)
 	}
-	warnLeftOut(leftOut, ps)
+	warnLeftOut(picks, leftOut, ps)
 }
 
-// warnLeftOut warns of VDUs that have no workload in the manifests that a request picks.
-func warnLeftOut(vdus []string, ps *vnfm.Problems) {
+// pickedBy is the parameter by which a request picks some of the manifests, or one of the charts, of a package; empty for none.
+func pickedBy(params map[string]any) string {
+	for _, name := range []string{paramFiles, paramInstall} {
+		if _, ok := params[name]; ok {
+			return name
+		}
+	}
+	return ""
+}
+
+// warnLeftOut warns of VDUs that have no workload in what a request picks by a parameter.
+func warnLeftOut(param string, vdus []string, ps *vnfm.Problems) {
 	if len(vdus) == 0 {
 		return
 	}
 	*ps = append(*ps, vnfm.Problem{
-		Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams, Key: paramFiles,
-		Summary: fmt.Sprintf("additional parameter %q picks no workload for VDUs %s: they have no VNFC", paramFiles, vnfm.QuotedNames(vdus)),
-		Detail:  "add the manifests of their workloads, or name the workloads in " + translate.ParamVDUMapping + " if they have other names than their VDUs",
+		Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams, Key: param,
+		Summary: fmt.Sprintf("additional parameter %q picks no workload for VDUs %s: they have no VNFC", param, vnfm.QuotedNames(vdus)),
+		Detail:  "add what holds their workloads, or name the workloads in " + translate.ParamVDUMapping + " if they have other names than their VDUs",
 	})
 }
 

@@ -85,7 +85,7 @@ func TestPickedManifests(t *testing.T) {
 	require.False(t, ps.HasErrors(), ps)
 	require.Len(t, ps, 1)
 	require.Equal(t, `additional parameter "lcm-kubernetes-def-files" picks no workload for VDUs "amf", "upf": they have no VNFC: `+
-		"add the manifests of their workloads, or name the workloads in vdu_mapping if they have other names than their VDUs", ps[0].String())
+		"add what holds their workloads, or name the workloads in vdu_mapping if they have other names than their VDUs", ps[0].String())
 	want := map[string]vnfm.VDUState{"amf": {Replicas: count(0)}, "smf": {Kind: "Deployment", Name: "smf", Replicas: count(2)}, "upf": {Replicas: count(0)}}
 	if diff := cmp.Diff(want, preview.VDUs); diff != "" {
 		t.Errorf("VDUs (-want +got):\n%s", diff)
