@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
 // TestDamage reads damaged and unprotected packages with each setting of integrity.
@@ -77,6 +79,10 @@ func TestDamage(t *testing.T) {
 				checkProblems(t, want, problems)
 				if integrity != IntegrityEnforce {
 					require.Equal(t, "s.yaml", p.Entry)
+				}
+				if _, manifest := tt.files["web.yaml"]; manifest && integrity != IntegrityEnforce {
+					found, _ := p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), tt.files.archive())
+					require.Equal(t, []string{"web.yaml"}, found)
 				}
 			})
 		}

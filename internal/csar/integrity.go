@@ -44,11 +44,24 @@ func (r *reader) checkIntegrity() {
 		r.p.Artifacts = append(r.p.Artifacts, Artifact{Path: s.Path, Algorithm: s.Algorithm, Hash: s.Hash, Digest: f.Digest, ContentType: s.ContentType, Size: f.Size})
 		listed[s.Path] = len(r.p.Artifacts)
 	}
+	r.takeUnlisted()
 	r.damaged = r.damage().silent || len(missing)+len(wrong) > 0
 	r.damage().report(missingFile, missing, r.add)
 	r.damage().report(wrongDigest, wrong, r.add)
 	if r.p.Manifest != nil && !r.damage().silent {
 		r.checkCoverage()
+	}
+}
+
+// takeUnlisted makes artifacts of all files of a package that lists none: one with neither TOSCA-Metadata nor a manifest.
+func (r *reader) takeUnlisted() {
+	if r.meta != nil || r.p.Manifest != nil {
+		return
+	}
+	for _, f := range r.a.Files() {
+		if f.Path != r.p.Entry && f.Path != r.p.Certificate {
+			r.p.Artifacts = append(r.p.Artifacts, Artifact{Path: f.Path, Digest: f.Digest, Size: f.Size})
+		}
 	}
 }
 

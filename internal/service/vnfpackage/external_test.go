@@ -17,7 +17,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/tlstest"
 )
 
-// TestPackageExternalArtifact moves the manifest of a package to a web server: it is rendered under its URL.
+// TestPackageExternalArtifact moves the manifest of a package to a web server: it is rendered under its URL. Then it is back, and the
+// package lists nothing.
 func TestPackageExternalArtifact(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
@@ -51,6 +52,18 @@ data "vnf_rendering" "test" {
 					expect("artifacts", knownvalue.MapPartial(map[string]knownvalue.Check{
 						url + "/web.yaml": knownvalue.StringExact("sha256:0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb"),
 					})),
+					statecheck.ExpectKnownValue("data.vnf_rendering.test", tfjsonpath.New("object_manifests"), knownvalue.MapSizeExact(3)),
+				},
+			},
+			{
+				// Without TOSCA-Metadata and manifest, all files are its artifacts.
+				PreConfig: func() {
+					require.NoError(t, os.WriteFile(file, manifest, 0o600))
+					require.NoError(t, os.Remove(filepath.Join(dir, "hello.mf")))
+				},
+				Config: s.Config(packageConfig(dir, `integrity = "ignore"`), `data "vnf_rendering" "test" { package_id = vnf_package.test.id }`),
+				ConfigStateChecks: []statecheck.StateCheck{
+					expect("integrity", knownvalue.StringExact("ignore")),
 					statecheck.ExpectKnownValue("data.vnf_rendering.test", tfjsonpath.New("object_manifests"), knownvalue.MapSizeExact(3)),
 				},
 			},
