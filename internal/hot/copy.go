@@ -25,6 +25,7 @@ func (b *builder) expand() map[string]any {
 	b.takeLinks(body)
 	out := map[string]any{}
 	resources := mapOf(body["resources"])
+	b.s.awaitSubnets(resources)
 	for _, name := range sorted(resources) {
 		resource, id := resources[name], b.s.copies[name]
 		if id == "" {
@@ -241,7 +242,7 @@ func (b *builder) takeLinks(body map[string]any) {
 		gone[vl.ID] = link.NetworkID
 		for name, resource := range resources {
 			properties := mapOf(mapOf(resource)["properties"])
-			if textOf(mapOf(resource)["type"]) != "OS::Neutron::Subnet" {
+			if textOf(mapOf(resource)["type"]) != subnetType {
 				continue
 			}
 			for _, key := range []string{"network", "network_id"} {

@@ -26,6 +26,11 @@ func HasTemplates(p *vnfm.Package, f *vnfm.Flavour) bool {
 	return slices.ContainsFunc(p.Files, func(file vnfm.PackageFile) bool { return strings.HasPrefix(file.Path, dir) })
 }
 
+// HasTemplatesAside reports whether a package has templates in BaseHOT itself, where no deployment flavour looks for them.
+func HasTemplatesAside(p *vnfm.Package) bool {
+	return slices.ContainsFunc(p.Files, func(file vnfm.PackageFile) bool { return path.Dir(file.Path) == directory && isTemplate(file.Path) })
+}
+
 // Load reads the templates that a package brings for a deployment flavour, where
 // OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
 // its directory nested. Without them the VNFD is translated. Reading is charged to
@@ -38,6 +43,9 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 		return nil, ps
 	}
 	if !found {
+		if refuseAside(p, dir, &ps) {
+			return nil, ps
+		}
 		return translate(b, p, f)
 	}
 	l := loader{b: b, p: p, dir: dir, ps: &ps, nested: map[string]*template{}, files: map[string]string{}}
@@ -90,6 +98,35 @@ func topTemplate(p *vnfm.Package, dir string, ps *vnfm.Problems) (file string, f
 		ps.Errorf(files[1], 0, 0, "%s is a template of the same flavour; one of them is at the top, the others belong in %s", files[0], path.Join(dir, nestedDirectory))
 	}
 	return "", false
+}
+
+// refuseAside reports a template that is in BaseHOT itself and not in the directory of a flavour: it would be ignored in silence,
+// and the VNFD translated in its place. One beside the directories of other flavours may be a draft, and is left alone.
+func refuseAside(p *vnfm.Package, dir string, ps *vnfm.Problems) bool {
+	if p.Content == nil {
+		return false
+	}
+	entries, err := fs.ReadDir(p.Content, directory)
+	if err != nil {
+		return false
+	}
+	aside := ""
+	for _, e := range entries {
+		switch {
+		case e.IsDir() && e.Name() != nestedDirectory:
+			return false
+		case !e.IsDir() && isTemplate(e.Name()) && aside == "":
+			aside = path.Join(directory, e.Name())
+		}
+	}
+	if aside == "" {
+		return false
+	}
+	*ps = append(*ps, vnfm.Problem{
+		File: aside, Summary: "the template is in " + directory + " itself, where no deployment flavour has its templates",
+		Detail: "Move it to " + dir + ", and what it refers to as nested templates to " + path.Join(dir, nestedDirectory) + ".",
+	})
+	return true
 }
 
 func isTemplate(name string) bool {

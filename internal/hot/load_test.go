@@ -1,6 +1,7 @@
 package hot
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -31,6 +32,8 @@ func TestBadTemplates(t *testing.T) {
 		{"two templates", head + both + nestedFile + "-- simple/other.yaml --\na: b\n",
 			"BaseHOT/simple/top.yaml: BaseHOT/simple/other.yaml is a template of the same flavour; one of them is at the top, the others belong in BaseHOT/simple/nested\n"},
 		{"none", nestedFile, "BaseHOT/simple: the directory holds no template; a flavour with BaseHOT has one file *.yaml here, and nested templates in BaseHOT/simple/nested\n"},
+		{"beside its directory", strings.ReplaceAll(head+both, "simple/", ""),
+			"BaseHOT/top.yaml: the template is in BaseHOT itself, where no deployment flavour has its templates: Move it to BaseHOT/simple, and what it refers to as nested templates to BaseHOT/simple/nested.\n"},
 		{"no YAML", "-- simple/top.yaml --\na: b\nc: [\n", "BaseHOT/simple/top.yaml:3: the file is not valid YAML: did not find expected node content\n"},
 		{"empty", "-- simple/top.yaml --\n# nothing\n", "BaseHOT/simple/top.yaml: the template is empty\n"},
 		{"two documents", head + both + "---\na: b\n", "BaseHOT/simple/top.yaml:6:1: the file has more than one YAML document; a template is a single document\n"},

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // copied is a BaseHOT in the style of Tacker's Standard class: VDU1 by a nested
@@ -241,7 +243,19 @@ func TestBadRequests(t *testing.T) {
 		{"no network", copied, func(r *Request) { r.Links = nil },
 			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
 				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
-				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Connect CP1 by an external virtual link. Or set additional_params.nfv.CP.CP1.network.\n"},
+				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Connect CP1 by an external virtual link (ext_virtual_links). Or set additional_params.nfv.CP.CP1.network.\n"},
+		{"no network of one inside", copied, func(r *Request) {
+			r.Links = nil
+			r.Flavour.ConnectionPoints[0] = vnfm.ConnectionPoint{ID: "CP1", VDUID: "VDU1", VirtualLinkID: "inner"}
+		},
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
+				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
+				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Give the virtual link inner of CP1 a network by ext_managed_virtual_links. Or set additional_params.nfv.CP.CP1.network.\n"},
+		{"no network, and no link", copied, func(r *Request) {
+			r.Links = map[string]Link{"CP1": {SubnetID: "s", Addresses: []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}}}
+			r.Flavour.ConnectionPoints = nil
+		},
+			top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Set additional_params.nfv.CP.CP1.network.\n"},
 		{"no asset", copied, func(r *Request) { delete(r.Assets, DemandKey{"VDU2", ""}) },
 			top + ":22:7: the template asks for nfv.VDU.VDU2.computeFlavourId, which is not given: Set additional_params.nfv.VDU.VDU2.computeFlavourId.\n"},
 		{"no image", copied, func(r *Request) { r.Flavour.VDUs[0].SWImages = nil },

@@ -159,7 +159,7 @@ func (b *builder) computeCP(l *leaf) answer {
 	case len(keys) == 3 && textOf(keys[0]) == fixedIPs:
 		what = textOf(keys[2])
 		if keys[1] != int64(0) {
-			return answer{advice: "An external virtual link gives each connection point one address and one subnet."}
+			return answer{advice: external(&c, "An external virtual link gives each connection point one address and one subnet.")}
 		}
 	default:
 		return answer{}
@@ -169,21 +169,21 @@ func (b *builder) computeCP(l *leaf) answer {
 		if b.s.Translated && c.link.PortID != "" {
 			return answer{value: c.link.NetworkID}
 		}
-		return text(c.link.NetworkID, "Connect "+l.name+" by an external virtual link.")
+		return text(c.link.NetworkID, b.connecting(&c))
 	case "subnet":
-		return text(c.link.SubnetID, "Give the external virtual link of "+l.name+" a subnet.")
+		return text(c.link.SubnetID, external(&c, "Give the external virtual link of "+l.name+" a subnet."))
 	case "ip_address":
 		address, wrong := b.address(&c, l)
 		if wrong != "" {
 			return answer{wrong: wrong}
 		}
-		return text(address, "Give "+l.name+" a fixed address in its external virtual link.")
+		return text(address, external(&c, "Give "+l.name+" a fixed address in its external virtual link."))
 	case fixedIPs:
 		return b.fixedIPs(&c, l)
 	case "mac_address":
-		return b.single(&c, c.link.MAC, "MAC address", text(c.link.MAC, "Give "+l.name+" a MAC address in its external virtual link."))
+		return b.single(&c, c.link.MAC, "MAC address", text(c.link.MAC, external(&c, "Give "+l.name+" a MAC address in its external virtual link.")))
 	case "port":
-		a := text(c.link.PortID, "Give "+l.name+" a port in its external virtual link.")
+		a := text(c.link.PortID, external(&c, "Give "+l.name+" a port in its external virtual link."))
 		if b.s.Translated {
 			a.advice = ""
 			a.value = c.link.PortID
@@ -197,6 +197,26 @@ func (b *builder) computeCP(l *leaf) answer {
 		return b.single(&c, c.link.MAC, "MAC address", answer{value: specs})
 	default:
 		return answer{}
+	}
+}
+
+// external is advice that the arguments of external virtual links can follow; empty for a connection point that they cannot name.
+func external(c *connection, advice string) string {
+	if !c.cp.External {
+		return ""
+	}
+	return advice
+}
+
+// connecting says by which argument a connection point gets a network; empty when only a parameter gives it one.
+func (b *builder) connecting(c *connection) string {
+	switch {
+	case c.cp.External:
+		return "Connect " + c.cp.ID + " by an external virtual link (ext_virtual_links)."
+	case b.r.Flavour.VirtualLink(c.cp.VirtualLinkID) != nil:
+		return "Give the virtual link " + c.cp.VirtualLinkID + " of " + c.cp.ID + " a network by ext_managed_virtual_links."
+	default:
+		return ""
 	}
 }
 

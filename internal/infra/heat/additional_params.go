@@ -40,13 +40,21 @@ func (*Driver) Params() vnfm.InfraParams {
 	return vnfm.InfraParams{Driver: driverName, Names: append(slices.Sorted(maps.Keys(paramsIgnored)), paramNFV)}
 }
 
-// Supports implements vnfm.InfraDriver: templates, or VDUs with an image where nothing is of
-// containers.
+// Supports implements vnfm.InfraDriver: templates, or servers where nothing is of containers.
 func (*Driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
 	if hot.HasTemplates(p, f) {
 		return true
 	}
-	return !p.HasContainers(f) && slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return len(v.SWImages) > 0 })
+	return !p.HasContainers(f) && (hot.HasTemplatesAside(p) || slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return isServer(f, &v) }))
+}
+
+// isServer reports whether a VDU has something to boot from, itself or in one of its storages. Its sizes tell nothing: Tacker's
+// packages of charts have them too.
+func isServer(f *vnfm.Flavour, v *vnfm.VDU) bool {
+	return len(v.SWImages) > 0 || slices.ContainsFunc(v.StorageIDs, func(id string) bool {
+		st := f.Storage(id)
+		return st != nil && len(st.SWImages) > 0
+	})
 }
 
 // readParams checks the additional parameters of an instance. Those that the driver does

@@ -24,17 +24,24 @@ const (
 	// minute in all, beside what Heat needs to fail.
 	inUseTries = 5
 	inUsePause = time.Second
+	// inUseLongest bounds the pause where there are more tries.
+	inUseLongest = 16 * time.Second
 )
 
 // retries counts how often Heat was asked again, by reason. The zero value is ready to use.
-type retries struct{ inUse, token int }
+type retries struct {
+	inUse, token int
+	// untilEnd goes on with what is still in use as long as the operation has time: nothing else can be done about it.
+	untilEnd bool
+}
 
 // next reports whether Heat is to be asked again for a reason, after the pause that it needs. It is false at the end of ctx.
 func (r *retries) next(ctx context.Context, reason string) bool {
 	switch reason {
 	case reasonInUse:
 		r.inUse++
-		return r.inUse <= inUseTries && poll.Sleep(ctx, inUsePause<<(r.inUse-1)) == nil
+		pause := min(inUsePause<<min(r.inUse-1, inUseTries), inUseLongest)
+		return (r.untilEnd || r.inUse <= inUseTries) && poll.Sleep(ctx, pause) == nil
 	case reasonToken:
 		r.token++
 		return r.token == 1

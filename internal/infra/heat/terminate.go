@@ -41,11 +41,15 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	return s.delete(ctx, stack)
 }
 
-// delete has Heat delete the stack. What its service says is still in use is free by and by; a deletion that fails for another reason
-// is tried once more, for Heat goes on with what it had not come to.
+// deleteTries is how often a deletion that fails for a reason unknown to the driver is asked for.
+const deleteTries = 2
+
+// delete has Heat delete the stack. What a service says is still in use is free by and by, and is tried again as long as ctx lasts; a
+// deletion that fails for another reason is tried once more, for Heat goes on with what it had not come to.
 func (s *session) delete(ctx context.Context, stack *openstack.Stack) error {
-	var again retries
-	for try := 0; ; try++ {
+	again := retries{untilEnd: true}
+	for tries := 0; ; {
+		token := s.client.Token()
 		if err := s.client.DeleteStack(ctx, stack.Name, stack.ID); err != nil {
 			return err
 		}
@@ -61,7 +65,11 @@ func (s *session) delete(ctx context.Context, stack *openstack.Stack) error {
 			return err
 		}
 		failure := s.failure(ctx, failed)
-		if !again.next(ctx, s.retryReason(ctx, failure, s.client.Token())) && try > 0 {
+		if again.next(ctx, s.retryReason(ctx, failure, token)) {
+			s.progress(ctx, fmt.Sprintf("stack %s is not deleted yet, its deletion is asked for again: %v", stack.Name, failure))
+			continue
+		}
+		if tries++; tries >= deleteTries || ctx.Err() != nil {
 			return fmt.Errorf("deleting the stack: %w", failure)
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"slices"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -95,6 +97,18 @@ func TestRetries(t *testing.T) {
 	require.False(t, r.next(ended, reasonInUse))
 	r.inUse = inUseTries
 	require.False(t, r.next(t.Context(), reasonInUse))
+
+	// A termination goes on until its time is over.
+	soon, stop := context.WithTimeout(t.Context(), time.Millisecond)
+	defer stop()
+	synctest.Test(t, func(t *testing.T) {
+		r := retries{inUse: 100, untilEnd: true}
+		began := time.Now()
+		require.True(t, r.next(t.Context(), reasonInUse))
+		require.Equal(t, inUseLongest, time.Since(began))
+	})
+	r = retries{inUse: 100, untilEnd: true}
+	require.False(t, r.next(soon, reasonInUse))
 }
 
 func TestInUse(t *testing.T) {

@@ -611,30 +611,59 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 	}
 }
 
+// otherNetwork are the example package without a word of what its VNFCs wait for, and the next one, which has another internal network
+// in the place of that.
+func otherNetwork(t *testing.T) (first, next string) {
+	t.Helper()
+	const template = "BaseHOT/group/firewall.yaml"
+	first, next = acctest.CopyPackage(t, "firewall"), acctest.CopyPackage(t, "firewall")
+	for _, dir := range []string{first, next} {
+		acctest.Edit(t, dir, template, "    depends_on: inside_subnet\n", "")
+	}
+	acctest.Edit(t, next, template, "  inside:\n", "  within:\n")
+	acctest.Edit(t, next, template, "inside_subnet:", "within_subnet:")
+	acctest.Edit(t, next, template, "{ get_resource: inside }", "{ get_resource: within }")
+	acctest.Edit(t, next, template, "192.168.120.0/24", "192.168.121.0/24")
+	acctest.Edit(t, next, "Definitions/firewall.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
+	acctest.Hash(t, first)
+	acctest.Hash(t, next)
+	return first, next
+}
+
 // TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
 // any template.
 func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
+	first, next := otherNetwork(t)
+	group := func(source, level string) string {
+		return c.configFor(source, "group", c.links(c.openstack.Networks["net0"]), level)
+	}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
 		Steps: []resource.TestStep{
 			{
-				Config:           c.firewall("group", level(1)),
+				Config:           group(first, level(1)),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				PreConfig:        c.remember,
-				Config:           c.firewall("group", level(2)),
+				Config:           group(first, level(2)),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
 				Check:            allChecks(c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
 			},
 			{
 				PreConfig:        c.remember,
-				Config:           c.firewall("group", level(1)),
+				Config:           group(first, level(1)),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
 				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
+			},
+			{
+				// The network inside goes, and another one takes its place.
+				Config:           group(next, level(1)),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
+				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
 				// Without a template the VNFD says it all.
