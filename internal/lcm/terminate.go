@@ -48,43 +48,24 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
+	if spec.OnUnreachable == vnfm.OnUnreachableForget {
+		if gone := e.allUnreachable(ctx, &en.Value); gone != nil {
+			return e.forget(ctx, s, en, spec, gone)
+		}
+	}
 	end, err := e.prepareTermination(ctx, en, spec)
 	if err != nil {
 		return err
 	}
-	if id := en.Value.RegisteredVIMID; id != "" {
-		// Deregistering it looks again, before anything of the cluster goes.
-		users, err := vimUsers(ctx, s, id)
-		if err != nil {
-			return err
-		}
-		if len(users) > 0 {
-			return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(en.Value.Name) + ",", ID: id, By: users}
-		}
+	if err := checkUnused(ctx, s, &en.Value); err != nil {
+		return err
 	}
 	// The operation finds and records all other faults.
 	if err := end.driver.CheckTermination(ctx, end.target, spec); errors.As(err, new(*vnfm.StrandedError)) {
 		return err
 	}
-	op, err := e.interrupted(ctx, s, en)
+	op, err := e.beginTermination(ctx, s, en, spec)
 	if err != nil {
-		return err
-	}
-	if op != nil && op.kind() != vnfm.OpTerminate {
-		if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
-			return err
-		}
-		op = nil
-	}
-	if op == nil {
-		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
-			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
-		})
-		if err != nil {
-			return err
-		}
-	}
-	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
 	if err := e.remove(ctx, end, spec, op); err != nil {
@@ -94,6 +75,45 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 		return err
 	}
 	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+}
+
+// checkUnused refuses to end an instance whose cluster is a VIM that others use.
+func checkUnused(ctx context.Context, s store.Store, i *vnfm.Instance) error {
+	if i.RegisteredVIMID == "" {
+		return nil
+	}
+	// Deregistering it looks again, before anything of the cluster goes.
+	users, err := vimUsers(ctx, s, i.RegisteredVIMID)
+	if err != nil {
+		return err
+	}
+	if len(users) > 0 {
+		return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(i.Name) + ",", ID: i.RegisteredVIMID, By: users}
+	}
+	return nil
+}
+
+// beginTermination returns a TERMINATE operation in PROCESSING: the one that was interrupted, or a new one.
+func (e *Engine) beginTermination(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) (*operation, error) {
+	op, err := e.interrupted(ctx, s, en)
+	if err != nil {
+		return nil, err
+	}
+	if op != nil && op.kind() != vnfm.OpTerminate {
+		if err := op.enter(ctx, vnfm.StateFailed, errors.New("abandoned because the instance is terminated")); err != nil {
+			return nil, err
+		}
+		op = nil
+	}
+	if op == nil {
+		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
+			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return op, op.enter(ctx, vnfm.StateProcessing, nil)
 }
 
 // paramVIM is the parameter of a TERMINATE operation that names the VIM.

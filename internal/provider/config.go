@@ -28,6 +28,8 @@ type model struct {
 	OnFailure   types.String `tfsdk:"on_failure"`
 	VIMs        types.Map    `tfsdk:"vims"`
 
+	OnUnreachable types.String `tfsdk:"on_unreachable"`
+
 	ManagementParams types.Dynamic `tfsdk:"management_params"`
 }
 
@@ -79,6 +81,11 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 				Optional:            true,
 				MarkdownDescription: base.OnFailureDescription + " It holds for resources that do not set `on_failure` themselves. Defaults to `fail`.",
 				Validators:          base.OnFailureValidators(),
+			},
+			"on_unreachable": schema.StringAttribute{
+				Optional:            true,
+				MarkdownDescription: base.OnUnreachableDescription + " It holds for resources whose state does not have `on_unreachable`. Defaults to `fail`.",
+				Validators:          base.OnUnreachableValidators(),
 			},
 		},
 	}

@@ -65,6 +65,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 			return
 		}
 		data.OnFailure = vnfm.OnFailure(m.OnFailure.ValueString())
+		data.OnUnreachable = vnfm.OnUnreachable(m.OnUnreachable.ValueString())
 		data.Manager = newManager(ctx, p.version, &m, &resp.Diagnostics)
 		if resp.Diagnostics.HasError() {
 			return

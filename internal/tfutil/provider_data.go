@@ -21,6 +21,8 @@ type ProviderData struct {
 	Version string
 	// OnFailure is the provider's argument on_failure; empty when it is left out.
 	OnFailure vnfm.OnFailure
+	// OnUnreachable is the provider's argument on_unreachable; empty when it is left out.
+	OnUnreachable vnfm.OnUnreachable
 
 	// expected are the ids of the lost records that an update in this plan writes again, and restorers write records again by
 	// their ids.
@@ -58,6 +60,14 @@ func (p *ProviderData) DefaultOnFailure() vnfm.OnFailure {
 		return vnfm.OnFailureFail
 	}
 	return p.OnFailure
+}
+
+// DefaultOnUnreachable is what the destroy of a resource that does not set on_unreachable does when its VIM cannot be reached.
+func (p *ProviderData) DefaultOnUnreachable() vnfm.OnUnreachable {
+	if p == nil || p.OnUnreachable == "" {
+		return vnfm.OnUnreachableFail
+	}
+	return p.OnUnreachable
 }
 
 // Configure returns the provider data of a Configure request. It is nil before

@@ -506,7 +506,19 @@ type TerminateSpec struct {
 	// the definitions of kinds that its package brought.
 	Namespace   SharedPolicy
 	Definitions SharedPolicy
+	// OnUnreachable says what to do when no VIM of the instance can be reached; empty means OnUnreachableFail.
+	OnUnreachable OnUnreachable
 	// LeftBehind, when set, is called with each object that stays although it was to be deleted,
 	// and why.
 	LeftBehind func(object, reason string)
 }
+
+// OnUnreachable says what becomes of a termination whose VIM cannot be reached.
+type OnUnreachable string
+
+const (
+	// OnUnreachableFail fails, and keeps the record.
+	OnUnreachableFail OnUnreachable = "fail"
+	// OnUnreachableForget removes the record and leaves everything on the VIM behind.
+	OnUnreachableForget OnUnreachable = "forget"
+)

@@ -122,6 +122,11 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if !resp.Diagnostics.HasError() && changesOnUnreachableAlone(req.Plan.Raw, req.State.Raw) {
+		setOnUnreachable(P(&state).Common(), P(&plan).Common())
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		return
+	}
 	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -143,7 +148,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 		}
 		// A destroy is given the state alone, and may be what the user does next.
 		before.SetTermination(&plan)
-		before.Common().Timeouts, before.Common().LockTimeout = m.Common().Timeouts, m.Common().LockTimeout
+		setOnUnreachable(before.Common(), m.Common())
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}
@@ -176,6 +181,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	defer cancel()
 	var left leftBehind
 	spec.LeftBehind = left.add
+	spec.OnUnreachable = vnfm.OnUnreachable(cmp.Or(common.OnUnreachable.ValueString(), string(r.data.DefaultOnUnreachable())))
 	defer func() { left.warn(fmt.Sprintf("%s %q", r.config.Noun, name), r.config.VIMNoun, &resp.Diagnostics) }()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())

@@ -24,6 +24,7 @@ type InstanceModel struct {
 	Heal           types.Object         `tfsdk:"heal"`
 	Sink           types.Object         `tfsdk:"credentials_sink"`
 	OnFailure      types.String         `tfsdk:"on_failure"`
+	OnUnreachable  types.String         `tfsdk:"on_unreachable"`
 	ForceConflicts types.Bool           `tfsdk:"force_conflicts"`
 	AdoptExisting  types.Bool           `tfsdk:"adopt_existing"`
 	LockTimeout    timetypes.GoDuration `tfsdk:"lock_timeout"`

@@ -29,6 +29,15 @@ func OnFailureValidators() []validator.String {
 	return []validator.String{stringvalidator.OneOf(string(vnfm.OnFailureFail), string(vnfm.OnFailureResume), string(vnfm.OnFailureRollback))}
 }
 
+// OnUnreachableDescription says what the values of on_unreachable do, here and in the provider.
+const OnUnreachableDescription = "Handling of a destroy whose VIM cannot be reached: connection refused, no route, no such host, no answer, or a certificate of another server. `fail` is an error. " +
+	"`forget` removes the resource from Terraform's state and from the store after a few tries; a warning lists what was left behind on the VIM. An instance on several VIMs is forgotten if none of them can be reached. Rejected credentials are always an error."
+
+// OnUnreachableValidators accept the values of on_unreachable.
+func OnUnreachableValidators() []validator.String {
+	return []validator.String{stringvalidator.OneOf(string(vnfm.OnUnreachableFail), string(vnfm.OnUnreachableForget))}
+}
+
 // attributes are those of InstanceModel that mean the same in all resources: how operations
 // run, and their result. Each resource describes the others.
 func (c *Config) attributes() map[string]schema.Attribute {
@@ -46,6 +55,11 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			MarkdownDescription: OnFailureDescription + " Defaults to the argument `on_failure` of the provider, else to `fail`. Changing this applies to the next operation.",
 			Optional:            true,
 			Validators:          OnFailureValidators(),
+		},
+		onUnreachable: schema.StringAttribute{
+			MarkdownDescription: OnUnreachableDescription + " Defaults to the argument `on_unreachable` of the provider, else to `fail`. Changing this alone asks the VIM nothing and applies to the destroy.",
+			Optional:            true,
+			Validators:          OnUnreachableValidators(),
 		},
 		"force_conflicts": switched("Whether to take over fields of another field manager. If `false`, a conflict is an error that names field and manager. Defaults to `false`. Changing this applies to the next operation.", false),
 		"adopt_existing":  switched(c.AdoptDescription, false),

@@ -1,0 +1,109 @@
+package lcm
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// goneTries is how often a VIM is asked before it counts as gone, with gonePause between two tries and goneLimit for each: a
+	// restart of its API server is no reason to forget what is on it.
+	goneTries = 3
+	gonePause = 2 * time.Second
+	goneLimit = 10 * time.Second
+)
+
+// allUnreachable returns why the VIMs of an instance cannot be reached, nil when one of them can or when that cannot be told.
+func (e *Engine) allUnreachable(ctx context.Context, i *vnfm.Instance) error {
+	var reasons []error
+	for _, id := range i.VIMIDs() {
+		why := e.unreachable(ctx, id)
+		if why == nil {
+			return nil
+		}
+		reasons = append(reasons, why)
+	}
+	return errors.Join(reasons...)
+}
+
+// unreachable returns why a VIM cannot be reached, nil when it answers, whatever the answer is.
+func (e *Engine) unreachable(ctx context.Context, id string) error {
+	for try := 1; ; try++ {
+		_, err := e.vims.CheckRegisteredVIM(ctx, id, goneLimit)
+		if ctx.Err() != nil || !isUnreachable(err) {
+			return nil
+		}
+		if try == goneTries {
+			return err
+		}
+		if poll.Sleep(ctx, gonePause) != nil {
+			return nil
+		}
+	}
+}
+
+// isUnreachable reports whether an error says that there is no such server any more. One with an expired certificate is there, and so is
+// one that rejects the handshake, for example for a client certificate.
+func isUnreachable(err error) bool {
+	var alert tls.AlertError
+	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired || errors.As(err, &alert) {
+		return false
+	}
+	return errors.As(err, new(*vnfm.UnreachableError))
+}
+
+// forget ends an instance whose VIMs cannot be reached: its records go, and spec.LeftBehind is told of all that its inventory names.
+func (e *Engine) forget(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec, gone error) error {
+	if err := checkUnused(ctx, s, &en.Value); err != nil {
+		return err
+	}
+	op, err := e.beginTermination(ctx, s, en, spec)
+	if err != nil {
+		return err
+	}
+	if id := en.Value.RegisteredVIMID; id != "" {
+		if err := e.DeregisterVIM(ctx, id); err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+			return e.keepFailed(ctx, op, err)
+		}
+	}
+	if spec.LeftBehind != nil {
+		reason := fmt.Sprintf("on_unreachable is \"forget\", and %s; nothing was deleted and no hook was run; "+
+			"delete it there if the VIM comes back", strings.ReplaceAll(vnfm.ConcealedIn(ctx).Error(gone).Error(), "\n", "; "))
+		for k := range en.Value.Inventory {
+			spec.LeftBehind(describeItem(&en.Value.Inventory[k]), reason)
+		}
+		if len(en.Value.Inventory) == 0 {
+			spec.LeftBehind(fmt.Sprintf("Whatever There Is of %s %q", en.Value.Noun(), en.Value.Name), reason)
+		}
+	}
+	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
+		return err
+	}
+	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+}
+
+// describeItem names an item of an inventory: "apps/v1/Deployment namespace/name".
+func describeItem(item *vnfm.InventoryItem) string {
+	kind := string(item.Type)
+	if item.Kind != "" {
+		kind = strings.TrimPrefix(item.Group+"/"+item.Version+"/"+item.Kind, "/")
+	}
+	text := strings.TrimSpace(kind + " " + strings.TrimPrefix(item.Namespace+"/"+item.Name, "/"))
+	switch {
+	case item.Connection != "":
+		text += " on the VIM connection " + item.Connection
+	case item.Addon != "":
+		text += " of the add-on " + item.Addon
+	}
+	return text
+}
