@@ -35,7 +35,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 				t.Error("the specification is not known")
 			}
 			secrets := m.Conceal(ctx, m, &spec, diags)
-			return []any{spec, secrets, tfutil.GoDuration(m.LockTimeout), m.TerminateSpec(ctx, diags)}
+			return []any{spec, secrets, tfutil.GoDuration(m.LockTimeout), m.OnUnreachable, m.TerminateSpec(ctx, diags)}
 		})
 	}
 }

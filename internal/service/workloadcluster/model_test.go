@@ -76,7 +76,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 					t.Error("the specification is not known")
 				}
 				// A new cluster removes no machine: the specification has none to remove.
-				return []any{spec, m.nodeGroups(ctx, diags), tfutil.GoDuration(m.LockTimeout), m.chartOrigin(ctx, m, diags), m.addonOrigin(ctx, "key", m, diags)}
+				return []any{spec, m.nodeGroups(ctx, diags), tfutil.GoDuration(m.LockTimeout), m.OnUnreachable, m.chartOrigin(ctx, m, diags), m.addonOrigin(ctx, "key", m, diags)}
 			})
 		})
 	}
