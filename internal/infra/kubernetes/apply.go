@@ -192,6 +192,9 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
 		return err
 	}
+	if err := s.replaceOutdated(ctx, plan.target); err != nil {
+		return err
+	}
 	return s.awaitReady(ctx, plan.target, render.Waves)
 }
 

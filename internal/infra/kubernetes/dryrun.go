@@ -45,7 +45,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := run.problems(objects)
+	problems := append(run.problems(objects), s.replacedPods(ctx, objects)...)
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:

@@ -283,6 +283,9 @@ func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 			l.replicas = &n
 		}
 	}
+	if render.KeepsPods(obj.GroupVersionKind().GroupKind()) {
+		l.template = templateDigest(obj)
+	}
 	if keep {
 		l.content = obj.Object
 	}

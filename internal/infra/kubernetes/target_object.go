@@ -37,6 +37,9 @@ type targetObject struct {
 	recorded bool
 	// ready is set once the object was seen ready.
 	ready bool
+	// unmarked is set when a write has left the pod template of a kind that keeps its pods
+	// as it was: pods without a mark are of this template.
+	unmarked bool
 	// shared is set for a shared object that existed before and is not the instance's: it is
 	// used and never changed.
 	shared bool
@@ -63,6 +66,9 @@ type live struct {
 	// replicas is set when the object has some.
 	replicas *int64
 	ready    bool
+	// template is the digest of the pod template that the server holds, without the
+	// annotations that tell its pods, of a kind that keeps its pods.
+	template string
 	// content is the whole object when readOptions asked for it.
 	content map[string]any
 }

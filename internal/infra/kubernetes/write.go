@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
@@ -81,6 +82,14 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		}
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
+	if s.readsOther(p) {
+		obj, err := s.replace(ctx, p, body, options)
+		if err != nil {
+			return s.explainWrite(p, err)
+		}
+		p.wrote(obj)
+		return nil
+	}
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) && s.onlyOwnManagers(conflict) {
@@ -96,9 +105,26 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 	if err != nil {
 		return s.explainWrite(p, err)
 	}
+	p.wrote(obj)
+	return nil
+}
+
+// wrote takes over what the server holds after a write.
+func (p *targetObject) wrote(obj *unstructured.Unstructured) {
+	before := p.live
 	p.live = liveOf(p, obj, false)
 	p.ready = p.live.ready
-	return nil
+	p.unmarked = before != nil && before.template != "" && before.template == p.live.template
+}
+
+// readsOther reports whether a bare Pod has started with other ConfigMaps or Secrets than
+// those of the target. Of one that does not say it nothing is known.
+func (s *session) readsOther(p *targetObject) bool {
+	if !isPod(p) || p.live == nil || p.live.DeletionTimestamp != nil || !s.belongs(p) {
+		return false
+	}
+	had, known := p.live.Annotations[render.AnnotationConfiguration]
+	return known && had != p.object.Field("metadata", "annotations", render.AnnotationConfiguration)
 }
 
 // replaceable reports whether an object that cannot be changed may be deleted and created
@@ -110,7 +136,7 @@ func (s *session) replaceable(p *targetObject) bool {
 
 // replace deletes an object that cannot be changed and creates it again.
 func (s *session) replace(ctx context.Context, p *targetObject, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
-	s.progress(ctx, "replacing %s, which has an immutable field that changes", p)
+	s.progress(ctx, "replacing %s, which cannot be changed while it runs", p)
 	if err := s.client.Delete(ctx, p.ref, kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -17,22 +18,38 @@ import (
 // the package's ConfigMaps and Secrets that its pods read, and their change is rolled out
 // like a change of the image. The digest is part of the rendered object: the plan shows the
 // change of the workload.
+//
+// A ReplicaSet and a ReplicationController keep the pods that they have. Their template
+// carries a digest of itself as well, which tells the pods of another template, and these
+// are replaced. A bare Pod carries the digest of what it reads and is created again.
 
-// rolling are the kinds that roll out a changed pod template. That of a Job is immutable.
-var rolling = map[schema.GroupKind]bool{
-	{Group: "apps", Kind: "DaemonSet"}:   true,
-	{Group: "apps", Kind: "Deployment"}:  true,
-	{Group: "apps", Kind: "StatefulSet"}: true,
+// reading are the kinds whose pods are replaced when what they read changes, with the
+// place of the pod. The template of a Job is immutable.
+var reading = map[schema.GroupKind][]string{
+	{Group: "apps", Kind: "DaemonSet"}:   {"spec", "template"},
+	{Group: "apps", Kind: "Deployment"}:  {"spec", "template"},
+	{Group: "apps", Kind: "ReplicaSet"}:  {"spec", "template"},
+	{Group: "apps", Kind: "StatefulSet"}: {"spec", "template"},
+	{Kind: "Pod"}:                        nil,
+	{Kind: "ReplicationController"}:      {"spec", "template"},
 }
 
-// annotationConfiguration is set in the pod template of a workload and holds the
-// digest of the ConfigMaps and Secrets that its pods read.
-const annotationConfiguration = vnfm.LabelPrefix + "configuration"
+// KeepsPods reports whether a kind keeps the pods that it has when its pod template changes.
+func KeepsPods(gk schema.GroupKind) bool {
+	return gk == schema.GroupKind{Group: "apps", Kind: "ReplicaSet"} || gk == schema.GroupKind{Kind: "ReplicationController"}
+}
 
-// configurationHex is how many hexadecimal digits of that digest are set.
-const configurationHex = 16
+const (
+	// AnnotationConfiguration is set in the pod template of a workload, and on a bare Pod. It
+	// holds the digest of the ConfigMaps and Secrets that the pods read.
+	AnnotationConfiguration = vnfm.LabelPrefix + "configuration"
+	// AnnotationTemplate is set in the pod template of a kind that keeps its pods and holds
+	// the digest of the template.
+	AnnotationTemplate = vnfm.LabelPrefix + "template"
+)
 
-var templateAnnotations = []string{"spec", "template", "metadata", "annotations"}
+// markHex is how many hexadecimal digits of those digests are set.
+const markHex = 16
 
 // markConfiguration writes the digest of what their pods read into all workloads.
 func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
@@ -43,28 +60,61 @@ func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 		}
 	}
 	for _, o := range r.Objects {
-		if !rolling[o.GVK.GroupKind()] || len(sources) == 0 {
+		pod, reads := reading[o.GVK.GroupKind()]
+		if !reads {
 			continue
 		}
-		used := map[string]any{}
-		eachConfiguration(o.Field("spec", "template", "spec"), func(kind, name string) {
-			if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}]; ok {
-				content, secret := configurationContent(source, key)
-				used[kind+" "+name] = content
-				o.keyed, o.later = o.keyed || secret, o.later || source.later
-			}
-		})
-		if len(used) == 0 || o.later || (o.keyed && len(key) == 0) {
-			continue
+		err := r.markRead(o, pod, sources, key)
+		if err == nil && KeepsPods(o.GVK.GroupKind()) {
+			err = markTemplate(o, pod, key)
 		}
-		text, err := json.Marshal(used)
 		if err != nil {
 			o.Problem(ps, fmt.Sprintf("the digest of what %s reads cannot be computed: %v", o.Key, err), "")
-			continue
 		}
-		sum := sha256.Sum256(text)
-		kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:configurationHex], append(templateAnnotations, annotationConfiguration)...)
 	}
+}
+
+// markRead writes the digest of the sources that the pods of a workload read.
+func (r *Rendering) markRead(o *Object, pod []string, sources map[Identity]*Object, key []byte) error {
+	used := map[string]any{}
+	eachConfiguration(o.Field(slices.Concat(pod, []string{"spec"})...), func(kind, name string) {
+		if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}]; ok {
+			content, secret := configurationContent(source, key)
+			used[kind+" "+name] = content
+			o.keyed, o.later = o.keyed || secret, o.later || source.later
+		}
+	})
+	if len(used) == 0 {
+		return nil
+	}
+	return o.mark(pod, AnnotationConfiguration, used, key)
+}
+
+// markTemplate writes the digest of a pod template into it.
+func markTemplate(o *Object, pod []string, key []byte) error {
+	content, secret := keyedContent(o, key)
+	o.keyed = o.keyed || secret
+	template, ok := fieldOf(content, pod...).(map[string]any)
+	if !ok {
+		// The API server refuses it.
+		return nil
+	}
+	return o.mark(pod, AnnotationTemplate, template, key)
+}
+
+// mark writes the digest of a value into an annotation of a pod, unless a key is needed and
+// not known yet, or the value depends on results that are not made yet.
+func (o *Object) mark(pod []string, annotation string, value any, key []byte) error {
+	if o.later || (o.keyed && len(key) == 0) {
+		return nil
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(text)
+	kube.SetNested(o.Content, hex.EncodeToString(sum[:])[:markHex], slices.Concat(pod, []string{"metadata", "annotations", annotation})...)
+	return nil
 }
 
 // configurationContent is what pods see of a ConfigMap or Secret, with keyed digests of

@@ -84,7 +84,7 @@ func TestNamespaceOverridesManifests(t *testing.T) {
 	for _, o := range r.Objects {
 		if o.Name == "amf" && o.GVK.Kind == "Deployment" {
 			require.Equal(t, "far", o.Field("metadata", "namespace"))
-			require.NotNil(t, o.Field("spec", "template", "metadata", "annotations", annotationConfiguration), "the ConfigMap of the same namespace")
+			require.NotNil(t, o.Field("spec", "template", "metadata", "annotations", AnnotationConfiguration), "the ConfigMap of the same namespace")
 		}
 	}
 
