@@ -41,13 +41,10 @@ func (e *Engine) unreachable(ctx context.Context, id string) error {
 	for try := 1; ; try++ {
 		_, err := e.vims.CheckRegisteredVIM(ctx, id, goneLimit)
 		if ctx.Err() != nil || !isUnreachable(err) {
-			return nil
+			return nil //nolint:nilerr // It answers, or there is no time to ask.
 		}
-		if try == goneTries {
+		if try == goneTries || poll.Sleep(ctx, gonePause) != nil {
 			return err
-		}
-		if poll.Sleep(ctx, gonePause) != nil {
-			return nil
 		}
 	}
 }
