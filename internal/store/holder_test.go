@@ -17,7 +17,7 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv("HOLDER_TEST_CHILD") == "foreign" {
 		other := regexp.MustCompile(`start=\S+`).ReplaceAllString(Holder(), "start=1")
-		os.Stdout.WriteString(fmt.Sprintf("dead: %t, runs: %t", HolderDead(other), HolderRuns(other))) //nolint:errcheck // The parent sees what is missing.
+		fmt.Fprintf(os.Stdout, "dead: %t, runs: %t", HolderDead(other), HolderRuns(other)) //nolint:errcheck // The parent sees what is missing.
 		os.Exit(0)
 	}
 	if os.Getenv("HOLDER_TEST_CHILD") != "" {

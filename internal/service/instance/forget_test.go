@@ -17,7 +17,7 @@ import (
 func TestAccInstance_forget(t *testing.T) {
 	env := newEnv(t)
 	base := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")))
-	limit := `timeouts = { delete = "20s" }`
+	limit := `timeouts = { delete = "5s" }`
 	other := strings.ReplaceAll(strings.ReplaceAll(env.instanceWith(limit), `"vnf_instance" "test"`, `"vnf_instance" "other"`), `name            = "test"`, `name            = "other"`)
 	other = strings.ReplaceAll(other, env.namespace, env.namespace+"-other")
 	leftBehind := func(name string) resource.TestCheckFunc {
