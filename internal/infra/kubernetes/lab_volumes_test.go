@@ -299,7 +299,7 @@ spec:
 	if size() != "5" {
 		t.Errorf("the custom resource has size %s after the scale", size())
 	}
-	l.setFiles("2", map[string]string{"crd.yaml": strings.Replace(crd, "note: x", "note: y", 1)})
+	l.setFiles("2", map[string]string{"crd.yaml": strings.Replace(crd, "note: x", "note: w", 1)})
 	l.apply()
 	l.inSync()
 	if size() != "5" {
