@@ -248,7 +248,8 @@ func (env *testEnv) destroyed() {
 	}
 }
 
-// blobs are the contents of packages that the store holds: files of the local store, digests of another.
+// blobs are the contents of packages that the store holds: files of the local store, digests of another. What a killed process was
+// writing is none; a later one removes it once it is old.
 func (env *testEnv) blobs() []string {
 	env.Helper()
 	if contents, ok := env.records.(store.Portable); ok && env.remote != nil {
@@ -257,7 +258,7 @@ func (env *testEnv) blobs() []string {
 		return digests
 	}
 	var out []string
-	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.storeFile()), "blobs"), func(path string, e fs.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Join(filepath.Dir(env.storeFile()), "blobs", "sha256"), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			out = append(out, path)
 		}
