@@ -53,7 +53,7 @@ type Manifest struct {
 // aPNF is what the metadata of a PNF package describe.
 const aPNF = "a PNF"
 
-// foreign says what the metadata describes when that is no VNF; empty for one.
+// foreign returns what the metadata describes if it is not a VNF, and an empty text for a VNF.
 func (m *Manifest) foreign() string {
 	for key, value := range m.Metadata {
 		switch {

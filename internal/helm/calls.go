@@ -15,8 +15,7 @@ import (
 	"github.com/Masterminds/sprig/v3"
 )
 
-// Randomness says what becomes of the functions of templates that give something else at
-// every call.
+// Randomness is the handling of template functions whose result differs at every call.
 type Randomness int
 
 const (
@@ -202,7 +201,7 @@ func (k *calls) now() time.Time {
 	return k.clock
 }
 
-// ago is the function ago at the instant of now.
+// ago replaces the template function ago. It counts from the time that the template function now returns.
 func (k *calls) ago(date any) string {
 	at := k.now()
 	switch date := date.(type) {
@@ -220,7 +219,7 @@ func (k *calls) ago(date any) string {
 // index of the date among their arguments.
 var dateArguments = map[string]int{"date": 1, "date_in_zone": 1, "dateInZone": 1, "htmlDate": 0, "htmlDateInZone": 0}
 
-// dated returns a function that does what f does, with the instant of now for the present.
+// dated wraps f. Where f would read the clock, it gets the time that the template function now returns.
 func (k *calls) dated(f reflect.Value, at int) any {
 	return reflect.MakeFunc(f.Type(), func(args []reflect.Value) []reflect.Value {
 		switch args[at].Interface().(type) {

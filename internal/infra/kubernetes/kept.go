@@ -41,6 +41,12 @@ func (s *session) keptRef(ctx context.Context) (kube.Ref, error) {
 
 // DigestKey implements vnfm.InfraDriver.
 func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) {
+	kept, err := d.kept(ctx, t)
+	return kept[digestKeyField], err
+}
+
+// kept reads the Secret beside the objects of an instance; nil when it does not exist.
+func (d *Driver) kept(ctx context.Context, t *vnfm.Target) (keptFields, error) {
 	s, err := d.connect(t, nil)
 	if err != nil {
 		return nil, err
@@ -49,8 +55,7 @@ func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	kept, err := s.readKept(ctx, ref)
-	return kept[digestKeyField], err
+	return s.readKept(ctx, ref)
 }
 
 // readKept reads the Secret; nil when it does not exist.

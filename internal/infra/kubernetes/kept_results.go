@@ -10,14 +10,6 @@ var _ vnfm.ResultKeeper = (*Driver)(nil)
 
 // KeptResults implements vnfm.ResultKeeper: they are in the Secret beside the objects.
 func (d *Driver) KeptResults(ctx context.Context, t *vnfm.Target) ([]byte, error) {
-	s, err := d.connect(t, nil)
-	if err != nil {
-		return nil, err
-	}
-	ref, err := s.keptRef(ctx)
-	if err != nil {
-		return nil, err
-	}
-	kept, err := s.readKept(ctx, ref)
+	kept, err := d.kept(ctx, t)
 	return kept[resultsField], err
 }

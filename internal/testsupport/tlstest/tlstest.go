@@ -18,6 +18,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // Reachable starts a server, and returns its URL and its CA as PEM. The test is skipped on a machine without such an address.
@@ -45,7 +47,7 @@ func Reachable(t testing.TB, handler http.Handler) (url, ca string) {
 		t.Cleanup(server.Close)
 		return server.URL, string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: certificate.Certificate[0]}))
 	}
-	t.Skip("the machine has no IPv4 address besides loopback and link-local ones")
+	labtest.Missing(t, "the machine has no IPv4 address besides loopback and link-local ones")
 	return "", ""
 }
 
