@@ -13,8 +13,12 @@ import (
 // "YAML parse error on core/templates/amf.yaml: ...".
 var location = regexp.MustCompile(`[\w.-]+(?:/charts/[\w.-]+)*/templates/[\w./-]+?(?::(\d+))?(?::(\d+))?(?:\)|:|\s|$)`)
 
-// executing is how text/template begins to say where it was.
-var executing = regexp.MustCompile(`^executing "[^"]*" at `)
+// executing is how text/template begins to say where it was, and included how Helm says it of a
+// template that another one includes.
+var (
+	executing = regexp.MustCompile(`^executing "[^"]*" at `)
+	included  = regexp.MustCompile(`^.*error calling (?:include|tpl): template: (\S+): executing "[^"]*" at (<.*?>)`)
+)
 
 // problem appends an error of Helm, at the place that it names.
 func (c *Chart) problem(ps *vnfm.Problems, err error) {
@@ -41,7 +45,7 @@ func number(text string, at []int) int {
 // reason is what an error says besides the place.
 func reason(text string, from, to int) string {
 	before, after := strings.TrimSpace(strings.TrimRight(text[:from], "( ")), strings.TrimLeft(text[to:], "): ")
-	for _, prefix := range []string{"execution error at", "parse error at"} {
+	for _, prefix := range []string{"execution error at", "parse error at", "template:"} {
 		before = strings.TrimSpace(strings.TrimSuffix(before, prefix))
 	}
 	switch {
@@ -49,6 +53,8 @@ func reason(text string, from, to int) string {
 		return before
 	case before == "" && strings.HasPrefix(text, "parse error"):
 		return "is not a valid template: " + after
+	case before == "" && included.MatchString(after):
+		return "the template fails at " + included.ReplaceAllString(after, "$2 of $1")
 	case before == "" && executing.MatchString(after):
 		return "the template fails at " + executing.ReplaceAllString(after, "")
 	case before == "":

@@ -87,6 +87,10 @@ func TestRenderProblems(t *testing.T) {
 			files: with(amf, "a: 1\nb: {{ .Values.amf.image.tag }}\n"),
 			want:  "Files/core/templates/amf.yaml:2:13: the template fails at <.Values.amf.image.tag>: can't evaluate field tag in type interface {}",
 		},
+		"included template fails": {
+			files: with(amf, "a: 1\nb: {{ include \"outer\" . }}\n{{ define \"inner\" }}{{ b64dec (buildCustomCert \"-\" \"-\").Cert }}{{ end }}\n{{ define \"outer\" }}{{ include \"inner\" . }}{{ end }}\n"),
+			want:  "Files/core/templates/amf.yaml:2:6: the template fails at <buildCustomCert \"-\" \"-\"> of core/templates/amf.yaml:3:31: error calling buildCustomCert: unable to decode base64 certificate",
+		},
 		"required value": {
 			files: with(amf, "a: {{ required \"amf.plmn is needed\" .Values.amf.plmn }}\n"),
 			want:  "Files/core/templates/amf.yaml:1:6: the template fails: amf.plmn is needed",
