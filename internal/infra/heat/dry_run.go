@@ -12,8 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// DryRun asks the VIM what it would refuse: whether it has flavors and images, which is a
-// warning since they may come with the same apply, and whether Heat takes the template.
+// DryRun asks the VIM what it would refuse: types of resources that the user may not use, whether
+// it has flavors and images, which is a warning since they may come with the same apply, and
+// whether Heat takes the template.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -22,9 +23,23 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if err != nil {
 		return nil, err
 	}
-	if problems, err := s.checkPorts(ctx); err != nil || problems.HasErrors() {
-		return problems, err
+	refused, err := s.checkTypes(ctx)
+	if err != nil {
+		return nil, err
 	}
+	misplaced, err := s.checkPorts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refused = append(refused, misplaced...); refused.HasErrors() {
+		return refused, nil
+	}
+	problems, err := s.validate(ctx)
+	return append(refused, problems...), err
+}
+
+// validate asks whether the VIM has flavors and images, and whether Heat takes the template.
+func (s *session) validate(ctx context.Context) (vnfm.Problems, error) {
 	assets, ps, err := s.assets(ctx, nil, true)
 	if err != nil {
 		return nil, err
@@ -48,16 +63,55 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		return problems, nil
 	}
 	err = s.client.ValidateStack(ctx, openstack.StackRequest{
-		Name: stackName(t.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
+		Name: stackName(s.target.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	})
 	if openstack.IsBadRequest(err) {
-		ps = append(ps, vnfm.Problem{Summary: stackKey(t.Instance) + " would be rejected by Heat", Detail: err.Error()})
+		ps = append(ps, vnfm.Problem{Summary: stackKey(s.target.Instance) + " would be rejected by Heat", Detail: err.Error()})
 		return ps, nil
 	}
 	if openstack.IsForbidden(err) {
-		err = &vnfm.RightsError{Doing: fmt.Sprintf("having Heat validate the template on VIM %q", t.VIM.Name), Err: err}
+		err = &vnfm.RightsError{Doing: fmt.Sprintf("having Heat validate the template on VIM %q", s.target.VIM.Name), Err: err}
 	}
 	return ps, err
+}
+
+// checkTypes finds resources of types that Heat's policy keeps from the user, such as OS::Nova::Flavor: Heat validates them, and
+// refuses the stack. It is a warning where a condition may leave the resource out, or Heat does not say that the type is the reason.
+func (s *session) checkTypes(ctx context.Context) (ps vnfm.Problems, _ error) {
+	uses := s.source.Uses()
+	types := make([]string, 0, len(uses))
+	for _, u := range uses {
+		types = append(types, u.Type)
+	}
+	slices.Sort(types)
+	if types = slices.Compact(types); len(types) == 0 {
+		return nil, nil
+	}
+	refused, err := s.client.RefusedTypes(ctx, types)
+	if openstack.IsForbidden(err) || openstack.IsNotFound(err) {
+		// Without the list nothing is known; the validation says what the user may not do.
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, u := range uses {
+		i := slices.IndexFunc(refused, func(r openstack.TypeRefusal) bool { return r.Type == u.Type })
+		if i < 0 {
+			continue
+		}
+		p := vnfm.Problem{
+			File: u.Place.File, Line: u.Place.Line, Column: u.Place.Column,
+			Summary: fmt.Sprintf("resource %q has the type %s, which the user of VIM %q may not use", u.Resource, u.Type, s.target.VIM.Name),
+			Detail: fmt.Sprintf("%v; have an administrator allow it (the rule resource_types:%s of Heat's policy), register the VIM with a user who may, or use a package whose templates do without it",
+				refused[i].Err, u.Type),
+		}
+		if u.Conditional || !refused[i].Sure {
+			p.Severity = vnfm.SeverityWarning
+		}
+		ps = append(ps, p)
+	}
+	return ps, nil
 }
 
 // checkPorts finds ports of the request that are in another network, or lack a subnet or an address that the request gives them. A

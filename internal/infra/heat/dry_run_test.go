@@ -64,3 +64,63 @@ resources:
 		})
 	}
 }
+
+// TestDryRunOfTypes: what Heat's policy keeps from the user is an error of the plan where it is certain, else a warning.
+func TestDryRunOfTypes(t *testing.T) {
+	t.Parallel()
+	cloud := cloudtest.New(t)
+	cloud.Offer("orchestration", "/heat/v1/"+cloudtest.ProjectID)
+	answers := map[string]struct {
+		code int
+		body string
+	}{
+		"":                        {http.StatusOK, `{"resource_types": ["OS::Nova::Server"]}`},
+		"/OS::Nova::Flavor":       {http.StatusForbidden, `{"explanation": "You are not authorized to use OS::Nova::Flavor.", "code": 403, "error": {"message": "You are not authorized to use OS::Nova::Flavor.", "type": "Forbidden"}, "title": "Forbidden"}`},
+		"/OS::Cinder::VolumeType": {http.StatusForbidden, `{"explanation": "Access was denied to this resource.", "code": 403, "title": "Forbidden"}`},
+		// An alias of another type, which Heat leaves out of its list.
+		"/OS::Old::Name": {http.StatusOK, `{"resource_type": "OS::Old::Name"}`},
+	}
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		_, name, isType := strings.Cut(r.URL.Path, "/resource_types")
+		if !isType && !strings.HasSuffix(r.URL.Path, "/validate") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if !isType {
+			_, _ = w.Write([]byte(`{"Description": "", "Parameters": {}}`))
+			return true
+		}
+		w.WriteHeader(answers[name].code)
+		_, _ = w.Write([]byte(answers[name].body))
+		return true
+	})
+	driver := heat.New(openstack.NewPool("test/1"))
+	for name, c := range map[string]struct {
+		resource string
+		want     string
+		severity vnfm.Severity
+	}{
+		"a type of administrators": {"{ type: OS::Nova::Flavor, properties: { ram: 512, vcpus: 1 } }", `resource "more" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`, vnfm.SeverityError},
+		"under a condition":        {"{ type: OS::Nova::Flavor, condition: never, properties: { ram: 512, vcpus: 1 } }", `resource "more" has the type OS::Nova::Flavor`, vnfm.SeverityWarning},
+		"for another reason":       {"{ type: OS::Cinder::VolumeType, properties: { name: a } }", `resource "more" has the type OS::Cinder::VolumeType`, vnfm.SeverityWarning},
+		"another name of a type":   {"{ type: OS::Old::Name }", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := dryRunTarget(cloud, `conditions: { never: { equals: [ a, b ] } }
+resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros } }
+  more: `+c.resource)
+			problems, err := driver.DryRun(t.Context(), target, []string{"stack"})
+			require.NoError(t, err)
+			if c.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			require.Contains(t, problems[0].Summary, c.want)
+			require.Equal(t, c.severity, problems[0].Severity)
+			require.Equal(t, 5, problems[0].Line)
+		})
+	}
+}
