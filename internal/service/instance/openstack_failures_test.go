@@ -158,17 +158,12 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 	c := newCloud(t)
 	source := examplePackage(t, "firewall")
 	linked := c.links(c.openstack.Networks["net0"])
-	// A template with what Heat allows an administrator alone.
-	privileged := acctest.CopyPackage(t, "firewall")
-	acctest.Edit(t, privileged, "BaseHOT/simple/firewall.yaml", "  apart:\n", "  size:\n    type: OS::Nova::Flavor\n    properties: { ram: 512, vcpus: 1 }\n\n  apart:\n")
-	acctest.Hash(t, privileged)
 	for name, bad := range map[string]struct{ config, want string }{
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack VIM has no namespaces`},
 		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which is not given`},
 		"point":          {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.openstack.Networks["net0"])), `no external connection point "FW_CP9"`},
 		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
 		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { ip_addresses = [{ fixed_addresses = ["10.0.0"] }] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is not a valid IP address`},
-		"type":           {c.configFor(privileged, "simple", linked), `resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`},
 		"nfv of no form": {c.configFor(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
 	} {
 		t.Run(name, func(t *testing.T) {
