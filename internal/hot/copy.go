@@ -247,7 +247,7 @@ func (b *builder) takeLinks(body map[string]any) {
 			}
 			for _, key := range []string{"network", "network_id"} {
 				if slices.Contains(references(properties[key]), vl.ID) {
-					gone[name] = link.SubnetID
+					gone[name] = link.at(0).SubnetID
 				}
 			}
 		}

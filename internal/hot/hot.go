@@ -57,10 +57,8 @@ type Source struct {
 // external connection point is connected to.
 type Link struct {
 	NetworkID string
-	// SubnetID is where fixed addresses are; empty lets the network choose.
-	SubnetID string
-	// Addresses are fixed addresses, one for each VNFC in turn; empty lets Neutron choose.
-	Addresses []string
+	// IPs are the addresses of each port, in order; empty lets Neutron choose.
+	IPs []vnfm.IPAddress
 	// PortID is an existing port (extLinkPort); empty makes a new one.
 	PortID string
 	MAC    string

@@ -69,7 +69,7 @@ func request() Request {
 		Flavour:   router(),
 		VNFCs:     map[string][]int{"VDU1": {0, 2}, "VDU2": {0}},
 		Counts:    map[string]int{"VDU1": 2, "VDU2": 1},
-		Links:     map[string]Link{"CP1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}},
+		Links:     map[string]Link{"CP1": {NetworkID: "net-1", IPs: []vnfm.IPAddress{{SubnetID: "subnet-1", FixedAddresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}}}},
 		Assets: map[DemandKey]Asset{
 			{"VDU1", ""}:     {FlavorID: "flavour-1", ImageID: "image-1", Zone: "east"},
 			{"VDU2", ""}:     {FlavorID: "flavour-2"},
@@ -241,8 +241,8 @@ func TestBadRequests(t *testing.T) {
 		want        string
 	}{
 		{"no network", copied, func(r *Request) { r.Links = nil },
-			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Give CP1 a fixed address in its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
-				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Give the external virtual link of CP1 a subnet. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.0.ip_address, which is not given: Give CP1 a fixed address in ip_addresses of its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.ip_address.\n" +
+				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Give CP1 a subnet in ip_addresses of its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
 				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Connect CP1 by an external virtual link (ext_virtual_links). Or set additional_params.nfv.CP.CP1.network.\n"},
 		{"no network of one inside", copied, func(r *Request) {
 			r.Links = nil
@@ -252,7 +252,7 @@ func TestBadRequests(t *testing.T) {
 				top + ":16:7: the template asks for nfv.CP.CP1.fixed_ips.0.subnet, which is not given: Set additional_params.nfv.CP.CP1.fixed_ips.0.subnet.\n" +
 				top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Give the virtual link inner of CP1 a network by ext_managed_virtual_links. Or set additional_params.nfv.CP.CP1.network.\n"},
 		{"no network, and no link", copied, func(r *Request) {
-			r.Links = map[string]Link{"CP1": {SubnetID: "s", Addresses: []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}}}
+			r.Links = map[string]Link{"CP1": {IPs: []vnfm.IPAddress{{SubnetID: "s", FixedAddresses: []string{"192.0.2.1", "192.0.2.2", "192.0.2.3"}}}}}
 			r.Flavour.ConnectionPoints = nil
 		},
 			top + ":14:7: the template asks for nfv.CP.CP1.network, which is not given: Set additional_params.nfv.CP.CP1.network.\n"},
@@ -261,8 +261,15 @@ func TestBadRequests(t *testing.T) {
 		{"no image", copied, func(r *Request) { r.Flavour.VDUs[0].SWImages = nil },
 			top + ":12:7: the template asks for nfv.VDU.VDU1.vcImageId, which is not given: The VNFD gives VDU1 no software image. Or set additional_params.nfv.VDU.VDU1.vcImageId.\n"},
 		{"an address too few", copied, func(r *Request) {
-			r.Links = map[string]Link{"CP1": {NetworkID: "n", SubnetID: "s", Addresses: []string{"198.51.100.1", "198.51.100.2"}}}
-		}, top + ":15:7: CP1 has 2 fixed addresses, but the VNFC VDU1-2 has none of them\n"},
+			r.Links = map[string]Link{"CP1": {NetworkID: "n", IPs: []vnfm.IPAddress{{SubnetID: "s", FixedAddresses: []string{"198.51.100.1", "198.51.100.2"}}}}}
+		}, top + ":15:7: CP1 has 2 fixed addresses (ip_addresses[0]), but the VNFC VDU1-2 has none of them\n"},
+		{"an address too few of another family", strings.Replace(copied, "fixed_ips, 0, ip_address", "fixed_ips, 1, ip_address", 1), func(r *Request) {
+			link := r.Links["CP1"]
+			link.IPs = append(link.IPs, vnfm.IPAddress{FixedAddresses: []string{"2001:db8::1"}})
+			r.Links["CP1"] = link
+		}, top + ":15:7: CP1 has 1 fixed addresses (ip_addresses[1]), but the VNFC VDU1-2 has none of them\n"},
+		{"no address of another family", strings.Replace(copied, "fixed_ips, 0, ip_address", "fixed_ips, 1, ip_address", 1), func(*Request) {},
+			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.1.ip_address, which is not given: Give CP1 2 entries in ip_addresses of its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.1.ip_address.\n"},
 		{"a parameter that nobody asks for", copied, func(r *Request) { r.Parameters = map[string]any{"keys": "a"} },
 			"the template " + top + " has no parameter \"keys\"\n"},
 		{"nfv among the parameters", copied, func(r *Request) { r.Parameters = map[string]any{nfv: "a"} },
@@ -338,11 +345,11 @@ func TestObjects(t *testing.T) {
 		{"demand", []string{front}, func(r *Request) { r.Flavour.VDUs[0].CPUs = 4 }},
 		{"image", []string{disk}, func(r *Request) { r.Flavour.Storages[0].SWImages[0].Version = "2" }},
 		{"network", []string{front}, func(r *Request) {
-			r.Links["CP1"] = Link{NetworkID: "other", SubnetID: "s", Addresses: []string{"a", "b", "c"}}
+			r.Links["CP1"] = Link{NetworkID: "other", IPs: []vnfm.IPAddress{{SubnetID: "s", FixedAddresses: []string{"a", "b", "c"}}}}
 		}},
 		{"addresses", []string{front}, func(r *Request) {
 			l := r.Links["CP1"]
-			l.Addresses = []string{"198.51.100.7"}
+			l.IPs = []vnfm.IPAddress{{SubnetID: "subnet-1", FixedAddresses: []string{"198.51.100.7"}}}
 			r.Links["CP1"] = l
 		}},
 		{"parameter", []string{back}, func(r *Request) { r.Parameters["key"] = "other" }},

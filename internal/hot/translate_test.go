@@ -126,7 +126,7 @@ func TestTranslation(t *testing.T) {
 	r := Request{
 		Flavour: f, VNFCs: map[string][]int{"a": {1}, "b": {0}}, Counts: map[string]int{"a": 1, "b": 1},
 		Links: map[string]Link{
-			"a1": {NetworkID: "net-1", SubnetID: "subnet-1", Addresses: []string{"198.51.100.1", "198.51.100.2"}, MAC: "52:54:00:12:34:56"},
+			"a1": {NetworkID: "net-1", IPs: []vnfm.IPAddress{{SubnetID: "subnet-1", FixedAddresses: []string{"198.51.100.1", "198.51.100.2"}}, {SubnetID: "subnet-6", FixedAddresses: []string{"2001:db8::1", "2001:db8::2"}}}, MAC: "52:54:00:12:34:56"},
 			"a3": {PortID: "port-1"},
 		},
 	}

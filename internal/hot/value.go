@@ -152,32 +152,15 @@ func (b *builder) connectionOf(id string) connection {
 func (b *builder) computeCP(l *leaf) answer {
 	c := b.connectionOf(l.name)
 	keys := l.keys()
-	what := ""
-	switch {
-	case l.key() != "":
-		what = l.key()
-	case len(keys) == 3 && textOf(keys[0]) == fixedIPs:
-		what = textOf(keys[2])
-		if keys[1] != int64(0) {
-			return answer{advice: external(&c, "An external virtual link gives each connection point one address and one subnet.")}
-		}
-	default:
-		return answer{}
+	if number, ok := fixedIP(keys); ok {
+		return b.partOfIP(&c, l, number, textOf(keys[2]))
 	}
-	switch what {
+	switch l.key() {
 	case "network":
 		if b.s.Translated && c.link.PortID != "" {
 			return answer{value: c.link.NetworkID}
 		}
 		return text(c.link.NetworkID, b.connecting(&c))
-	case "subnet":
-		return text(c.link.SubnetID, external(&c, "Give the external virtual link of "+l.name+" a subnet."))
-	case "ip_address":
-		address, wrong := b.address(&c, l)
-		if wrong != "" {
-			return answer{wrong: wrong}
-		}
-		return text(address, external(&c, "Give "+l.name+" a fixed address in its external virtual link."))
 	case fixedIPs:
 		return b.fixedIPs(&c, l)
 	case "mac_address":
@@ -198,6 +181,43 @@ func (b *builder) computeCP(l *leaf) answer {
 	default:
 		return answer{}
 	}
+}
+
+// fixedIP is the number of the address that a leaf CP.<id>.fixed_ips.<number>.<part> asks for.
+func fixedIP(keys []any) (number int, ok bool) {
+	if len(keys) != 3 || textOf(keys[0]) != fixedIPs {
+		return 0, false
+	}
+	n, ok := keys[1].(int64)
+	return int(n), ok && n >= 0
+}
+
+// partOfIP is the subnet or the address of one of the addresses of a connection point.
+func (b *builder) partOfIP(c *connection, l *leaf, number int, part string) answer {
+	if number > 0 && number >= len(c.link.IPs) {
+		return answer{advice: external(c, fmt.Sprintf("Give %s %d entries in ip_addresses of its external virtual link.", l.name, number+1))}
+	}
+	ip := c.link.at(number)
+	switch part {
+	case "subnet", "subnet_id":
+		return text(ip.SubnetID, external(c, "Give "+l.name+" a subnet in ip_addresses of its external virtual link."))
+	case "ip_address":
+		address, wrong := b.address(c, number, l)
+		if wrong != "" {
+			return answer{wrong: wrong}
+		}
+		return text(address, external(c, "Give "+l.name+" a fixed address in ip_addresses of its external virtual link."))
+	default:
+		return answer{}
+	}
+}
+
+// at is an address of each port; zero when there are fewer.
+func (l *Link) at(number int) vnfm.IPAddress {
+	if number >= len(l.IPs) {
+		return vnfm.IPAddress{}
+	}
+	return l.IPs[number]
 }
 
 // external is advice that the arguments of external virtual links can follow; empty for a connection point that they cannot name.
@@ -241,10 +261,10 @@ func (b *builder) single(c *connection, given, what string, a answer) answer {
 	return a
 }
 
-// address is the fixed address of a VNFC. Addresses belong to the numbers of VNFCs, so
+// address is one fixed address of a VNFC. Addresses belong to the numbers of VNFCs, so
 // that none moves when another VNFC goes.
-func (b *builder) address(c *connection, l *leaf) (address, wrong string) {
-	given := c.link.Addresses
+func (b *builder) address(c *connection, number int, l *leaf) (address, wrong string) {
+	given := c.link.at(number).FixedAddresses
 	switch count := b.r.Counts[c.cp.VDUID]; {
 	case b.describes:
 		return strings.Join(given, ", "), ""
@@ -255,7 +275,7 @@ func (b *builder) address(c *connection, l *leaf) (address, wrong string) {
 	case l.number < 0:
 		return given[0], ""
 	case l.number >= len(given):
-		return "", fmt.Sprintf("%s has %d fixed addresses, but the VNFC %s has none of them", l.name, len(given), numbered(c.cp.VDUID, l.number))
+		return "", fmt.Sprintf("%s has %d fixed addresses (ip_addresses[%d]), but the VNFC %s has none of them", l.name, len(given), number, numbered(c.cp.VDUID, l.number))
 	default:
 		return given[l.number], ""
 	}
@@ -263,19 +283,20 @@ func (b *builder) address(c *connection, l *leaf) (address, wrong string) {
 
 // fixedIPs is the whole list; an empty one lets Neutron choose.
 func (b *builder) fixedIPs(c *connection, l *leaf) answer {
-	address, wrong := b.address(c, l)
-	if wrong != "" {
-		return answer{wrong: wrong}
+	all := []any{}
+	for i, ip := range c.link.IPs {
+		address, wrong := b.address(c, i, l)
+		if wrong != "" {
+			return answer{wrong: wrong}
+		}
+		one := map[string]any{}
+		if ip.SubnetID != "" {
+			one["subnet"] = ip.SubnetID
+		}
+		if address != "" {
+			one["ip_address"] = address
+		}
+		all = append(all, one)
 	}
-	one := map[string]any{}
-	if c.link.SubnetID != "" {
-		one["subnet"] = c.link.SubnetID
-	}
-	if address != "" {
-		one["ip_address"] = address
-	}
-	if len(one) == 0 {
-		return answer{value: []any{}}
-	}
-	return answer{value: []any{one}}
+	return answer{value: all}
 }

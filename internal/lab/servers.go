@@ -49,6 +49,7 @@ func bootServer(_ context.Context, args []string, _, stderr io.Writer) error {
 	flags.SetOutput(stderr)
 	var options servers.BootOptions
 	flags.StringVar(&options.Folder, "folder", "", "folder of the server")
+	flags.StringVar(&options.Written, "written", "", "folder of what it writes")
 	flags.StringVar(&options.Hostname, "hostname", "", "its name")
 	flags.StringVar(&options.System, "system", "", "its system, empty for the plain one")
 	flags.StringVar(&options.Disks, "disks", "", "names and numbers of its disks")

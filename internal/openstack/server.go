@@ -68,10 +68,15 @@ func (c *Client) Servers(ctx context.Context) (map[string]*Server, error) {
 type Port struct {
 	ID string `json:"id"`
 	// Device is the id of the server that it belongs to; empty for none.
-	Device string `json:"device_id"`
-	Fixed  []struct {
-		Address string `json:"ip_address"`
-	} `json:"fixed_ips"`
+	Device  string    `json:"device_id"`
+	Network string    `json:"network_id"`
+	Fixed   []FixedIP `json:"fixed_ips"`
+}
+
+// FixedIP is an address of a port.
+type FixedIP struct {
+	Address string `json:"ip_address"`
+	Subnet  string `json:"subnet_id"`
 }
 
 // Ports returns the ports of the project by id: one request for each page of Neutron's.
@@ -81,7 +86,7 @@ func (c *Client) Ports(ctx context.Context) (map[string]*Port, error) {
 		return nil, err
 	}
 	// An administrator would get the ports of all projects.
-	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "device_id", "fixed_ips"}, "limit": {"1000"}}
+	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "device_id", "network_id", "fixed_ips"}, "limit": {"1000"}}
 	all, err := list[Port](ctx, c, call{doing: "listing the ports", service: ServiceNetwork, path: "/ports", query: query}, "ports")
 	if err != nil {
 		return nil, err

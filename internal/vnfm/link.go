@@ -12,12 +12,19 @@ type ExtVirtualLink struct {
 // ExtCP says how an external connection point is connected (VnfExtCpConfig of SOL003).
 // Empty leaves everything to the VIM.
 type ExtCP struct {
-	SubnetID string `json:"subnet_id,omitempty"`
-	// FixedAddresses are given to the VNFCs in turn. One MAC address or port is for one VNFC.
-	FixedAddresses []string `json:"fixed_addresses,omitempty"`
-	MACAddress     string   `json:"mac_address,omitempty"`
-	// LinkPortID is an existing port of the network.
+	// IPAddresses are the addresses of each port, in order: IPv4 and IPv6, or several subnets.
+	IPAddresses []IPAddress `json:"ip_addresses,omitempty"`
+	// MACAddress and LinkPortID, an existing port of the network, are for one VNFC.
+	MACAddress string `json:"mac_address,omitempty"`
 	LinkPortID string `json:"link_port_id,omitempty"`
+}
+
+// IPAddress is one address of each port of a connection point (ipAddresses of SOL003). It
+// has a subnet, fixed addresses, or both.
+type IPAddress struct {
+	SubnetID string `json:"subnet_id,omitempty"`
+	// FixedAddresses, all of one family, are given to the VNFCs in turn; empty lets the VIM choose.
+	FixedAddresses []string `json:"fixed_addresses,omitempty"`
 }
 
 // Links are the networks that an instance is given instead of making its own.

@@ -100,7 +100,7 @@ func linksOf(l vnfm.Links) map[string]hot.Link {
 	out := map[string]hot.Link{}
 	for _, external := range l.External {
 		for id, cp := range external.ExtCPs {
-			out[id] = hot.Link{NetworkID: external.ResourceID, SubnetID: cp.SubnetID, Addresses: cp.FixedAddresses, PortID: cp.LinkPortID, MAC: cp.MACAddress}
+			out[id] = hot.Link{NetworkID: external.ResourceID, IPs: cp.IPAddresses, PortID: cp.LinkPortID, MAC: cp.MACAddress}
 		}
 	}
 	for id, network := range l.Managed {

@@ -30,19 +30,7 @@ func TestDryRunOfReader(t *testing.T) {
 			return true
 		})
 	}
-	const template = "BaseHOT/simple/top.yaml"
-	target := &vnfm.Target{
-		Instance: &vnfm.Instance{ID: "i-1", Name: "fw", OperationalState: vnfm.Started},
-		Package: &vnfm.Package{
-			Name: "fw", Descriptor: &vnfm.Descriptor{ID: "vnfd-1"}, Files: []vnfm.PackageFile{{Path: template}},
-			Content: fstest.MapFS{template: {Data: []byte(
-				"heat_template_version: wallaby\nresources: { FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros } } }\n")}},
-		},
-		Flavour:     &vnfm.Flavour{ID: "simple", VDUs: []vnfm.VDU{{ID: "FW", Name: "FW"}}},
-		Counts:      map[string]int{"FW": 1},
-		VIM:         &vnfm.VIM{Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project}},
-		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "devstack"},
-	}
+	target := dryRunTarget(cloud, "resources: { FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros } } }")
 	driver := heat.New(openstack.NewPool("test/1"))
 
 	answer(http.StatusOK, `{"Description": "", "Parameters": {}}`)
@@ -55,4 +43,20 @@ func TestDryRunOfReader(t *testing.T) {
 	require.Empty(t, problems)
 	require.ErrorContains(t, err, "stacks:validate_template")
 	require.True(t, vnfm.LacksRightsOnly(err), "%v", err)
+}
+
+// dryRunTarget is a VNF of one server on a cloud, with a template after its first line.
+func dryRunTarget(cloud *cloudtest.Cloud, resources string) *vnfm.Target {
+	const template = "BaseHOT/simple/top.yaml"
+	return &vnfm.Target{
+		Instance: &vnfm.Instance{ID: "i-1", Name: "fw", OperationalState: vnfm.Started},
+		Package: &vnfm.Package{
+			Name: "fw", Descriptor: &vnfm.Descriptor{ID: "vnfd-1"}, Files: []vnfm.PackageFile{{Path: template}},
+			Content: fstest.MapFS{template: {Data: []byte("heat_template_version: wallaby\n" + resources + "\n")}},
+		},
+		Flavour:     &vnfm.Flavour{ID: "simple", VDUs: []vnfm.VDU{{ID: "FW", Name: "FW"}}, ConnectionPoints: []vnfm.ConnectionPoint{{ID: "CP1", VDUID: "FW", External: true}}},
+		Counts:      map[string]int{"FW": 1},
+		VIM:         &vnfm.VIM{Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, Username: "nfv_user", ProjectName: cloudtest.Project}},
+		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "devstack"},
+	}
 }

@@ -33,6 +33,11 @@ func params(text string) string { return `additional_params = { ` + text + ` }` 
 // readiness is the argument readiness with one rule.
 func readiness(text string) string { return `readiness = [{ ` + text + ` }]` }
 
+// outside is the argument ext_virtual_links with one connection point.
+func outside(text string) string {
+	return `ext_virtual_links = { outside = { resource_id = "a", ext_cps = { CP1 = { ` + text + ` } } } }`
+}
+
 // extra is the package hello with one more manifest.
 func extra(t testing.TB, text string) string { return hello(t, with(text)) }
 
@@ -68,6 +73,12 @@ func checkedBadInputs() map[string]badInput {
 		"connection_part":   {arguments: `vim_connections = { far = { vim_id = "a" } }`, want: want(`At least one of vdu_ids and manifests must have an element.`)},
 		"connection_empty":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = [], manifests = [] } }`, want: want(`At least one of vdu_ids and manifests must have an element.`)},
 		"connection_name":   {arguments: `vim_connections = { "a: b" = { vim_id = "a", vdu_ids = ["web"] } }`, want: want(`must be a name of letters, digits, '-', '_' and '.', got: a: b`)},
+		"address_form":      {arguments: outside(`ip_addresses = [{ fixed_addresses = ["10.0.0"] }]`), want: want(`"10.0.0" is not a valid IP address`)},
+		"address_of_none":   {arguments: outside(`ip_addresses = [{ subnet_id = "a" }, {}]`), want: want(`Address Without a Subnet`, `The entry has neither subnet_id nor fixed_addresses.`)},
+		"address_twice":     {arguments: outside(`ip_addresses = [{ fixed_addresses = ["2001:db8::1"] }, { fixed_addresses = ["2001:DB8:0::1"] }]`), want: want(`Address Given Twice`, `2001:DB8:0::1 is given twice.`)},
+		"address_families":  {arguments: outside(`ip_addresses = [{ subnet_id = "a", fixed_addresses = ["192.0.2.1", "2001:db8::1"] }]`), want: want(`Mixed Address Families`, `2001:db8::1 is of another family than the address before.`)},
+		"address_null":      {arguments: outside(`ip_addresses = [null]`), want: want(`Null List Value`)},
+		"port_and_mac":      {arguments: outside(`link_port_id = "a", mac_address = "fa:16:3e:00:00:01"`), want: want(`cannot be specified when`)},
 		"argument_unknown":  {arguments: `replicas = 3`, want: want(`An argument named "replicas" is not expected here.`)},
 		"computed_argument": {arguments: `status = "INSTANTIATED"`, want: want(`Invalid Configuration for Read-Only Attribute`, `status`)},
 	}

@@ -34,7 +34,8 @@ func TestEmptyIsNone(t *testing.T) {
 		"vim_connections.key.manifests": {emptyList, func(m *model) attr.Value { return m.VIMConnections }},
 		"ext_virtual_links":             {emptyMap, func(m *model) attr.Value { return m.ExtVirtualLinks }},
 		"ext_managed_virtual_links":     {emptyMap, func(m *model) attr.Value { return m.ExtManagedVirtualLinks }},
-		"ext_virtual_links.key.ext_cps.key.fixed_addresses": {emptyList, func(m *model) attr.Value { return m.ExtVirtualLinks }},
+		"ext_virtual_links.key.ext_cps.key.ip_addresses":                   {emptyList, func(m *model) attr.Value { return m.ExtVirtualLinks }},
+		"ext_virtual_links.key.ext_cps.key.ip_addresses.0.fixed_addresses": {emptyList, func(m *model) attr.Value { return m.ExtVirtualLinks }},
 	} {
 		t.Run(path, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,8 @@ package instance
 
 import (
 	"context"
+	"fmt"
+	"net/netip"
 	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
@@ -12,23 +14,28 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // linkModel is one entry of the argument "ext_virtual_links", pointModel one of its
-// connection points, managedModel one entry of "ext_managed_virtual_links".
+// connection points, addressModel one address of that, managedModel one entry of "ext_managed_virtual_links".
 type linkModel struct {
 	ResourceID string                `tfsdk:"resource_id"`
 	ExtCPs     map[string]pointModel `tfsdk:"ext_cps"`
 }
 
 type pointModel struct {
+	IPAddresses []addressModel `tfsdk:"ip_addresses"`
+	MACAddress  types.String   `tfsdk:"mac_address"`
+	LinkPortID  types.String   `tfsdk:"link_port_id"`
+}
+
+type addressModel struct {
 	SubnetID       types.String `tfsdk:"subnet_id"`
 	FixedAddresses types.List   `tfsdk:"fixed_addresses"`
-	MACAddress     types.String `tfsdk:"mac_address"`
-	LinkPortID     types.String `tfsdk:"link_port_id"`
 }
 
 type managedModel struct {
@@ -59,12 +66,19 @@ func linkAttributes() map[string]schema.Attribute {
 					Required:            true,
 					Validators:          []validator.Map{mapvalidator.NoNullValues()},
 					NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-						"subnet_id": text("Id of the subnet for the addresses. Defaults to the subnet that the network chooses.", stringvalidator.ConflictsWith(port)),
-						"fixed_addresses": schema.ListAttribute{
-							MarkdownDescription: "Addresses of the VNFCs in turn. Defaults to free addresses.",
-							ElementType:         types.StringType,
+						"ip_addresses": schema.ListNestedAttribute{
+							MarkdownDescription: "Addresses of each port, in order: one entry for each, such as one of IPv4 and one of IPv6. With `link_port_id` they are those that the port has. Defaults to the addresses that the network chooses.",
 							Optional:            true,
-							Validators:          []validator.List{listvalidator.ValueStringsAre(tfutil.Address()), unlessEmpty{listvalidator.ConflictsWith(port)}},
+							Validators:          []validator.List{listvalidator.NoNullValues(), addresses{}},
+							NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+								"subnet_id": text("Id of the subnet of the address. Defaults to the subnet that has the fixed addresses."),
+								"fixed_addresses": schema.ListAttribute{
+									MarkdownDescription: "Addresses of the VNFCs in turn, all IPv4 or all IPv6. Defaults to free addresses of the subnet.",
+									ElementType:         types.StringType,
+									Optional:            true,
+									Validators:          []validator.List{listvalidator.NoNullValues(), listvalidator.ValueStringsAre(tfutil.Address())},
+								},
+							}},
 						},
 						"mac_address": text("MAC address, of a VDU with one VNFC.",
 							stringvalidator.RegexMatches(macAddress, "must be a MAC address such as fa:16:3e:00:00:01"), stringvalidator.ConflictsWith(port)),
@@ -82,13 +96,52 @@ func linkAttributes() map[string]schema.Attribute {
 	}
 }
 
-// unlessEmpty is a rule that an empty list, which means none, always satisfies.
-type unlessEmpty struct{ validator.List }
+// addresses is the rule for the addresses of a connection point: each entry says something, has
+// addresses of one family, and none that is given twice.
+type addresses struct{}
+
+// Description implements validator.Describer.
+func (addresses) Description(context.Context) string {
+	return "must have entries with a subnet or fixed addresses, of one family each, and no address twice"
+}
+
+// MarkdownDescription implements validator.Describer.
+func (a addresses) MarkdownDescription(ctx context.Context) string { return a.Description(ctx) }
 
 // ValidateList implements validator.List.
-func (u unlessEmpty) ValidateList(ctx context.Context, req validator.ListRequest, resp *validator.ListResponse) {
-	if req.ConfigValue.IsUnknown() || len(req.ConfigValue.Elements()) > 0 {
-		u.List.ValidateList(ctx, req, resp)
+func (addresses) ValidateList(ctx context.Context, req validator.ListRequest, resp *validator.ListResponse) {
+	given := map[netip.Addr]bool{}
+	for i, entry := range req.ConfigValue.Elements() {
+		object, ok := entry.(types.Object)
+		if !ok || object.IsNull() || object.IsUnknown() {
+			continue
+		}
+		var a addressModel
+		if resp.Diagnostics.Append(object.As(ctx, &a, basetypes.ObjectAsOptions{})...); resp.Diagnostics.HasError() {
+			return
+		}
+		at := req.Path.AtListIndex(i)
+		if a.SubnetID.IsNull() && !a.FixedAddresses.IsUnknown() && len(a.FixedAddresses.Elements()) == 0 {
+			resp.Diagnostics.AddAttributeError(at, "Address Without a Subnet",
+				"The entry has neither subnet_id nor fixed_addresses. Set one of them, or remove the entry: without entries the network chooses.")
+		}
+		families := map[bool]bool{}
+		for n, text := range tfutil.Strings(a.FixedAddresses) {
+			address, err := netip.ParseAddr(text)
+			if err != nil {
+				continue
+			}
+			here := at.AtName("fixed_addresses").AtListIndex(n)
+			if given[address] {
+				resp.Diagnostics.AddAttributeError(here, "Address Given Twice", fmt.Sprintf("%s is given twice. Each VNFC needs addresses of its own: remove one of the two.", text))
+			}
+			given[address] = true
+			if families[address.Is4()] = true; len(families) > 1 {
+				resp.Diagnostics.AddAttributeError(here, "Mixed Address Families",
+					fmt.Sprintf("%s is of another family than the address before. Give IPv4 and IPv6 addresses in an entry of ip_addresses each.", text))
+				break
+			}
+		}
 	}
 }
 
@@ -102,10 +155,11 @@ func (m *model) links(ctx context.Context, diags *diag.Diagnostics) vnfm.Links {
 		for name, entry := range entries {
 			link := vnfm.ExtVirtualLink{ResourceID: entry.ResourceID, ExtCPs: make(map[string]vnfm.ExtCP, len(entry.ExtCPs))}
 			for id, p := range entry.ExtCPs {
-				link.ExtCPs[id] = vnfm.ExtCP{
-					SubnetID: p.SubnetID.ValueString(), FixedAddresses: tfutil.Strings(p.FixedAddresses),
-					MACAddress: p.MACAddress.ValueString(), LinkPortID: p.LinkPortID.ValueString(),
+				cp := vnfm.ExtCP{MACAddress: p.MACAddress.ValueString(), LinkPortID: p.LinkPortID.ValueString()}
+				for _, a := range p.IPAddresses {
+					cp.IPAddresses = append(cp.IPAddresses, vnfm.IPAddress{SubnetID: a.SubnetID.ValueString(), FixedAddresses: tfutil.Strings(a.FixedAddresses)})
 				}
+				link.ExtCPs[id] = cp
 			}
 			out.External[name] = link
 		}

@@ -35,13 +35,18 @@ resource "vnf_instance" "firewall" {
       resource_id = link.resourceId
       ext_cps = {
         for cp in link.extCps : cp.cpdId => {
-          fixed_addresses = try(flatten([
-            for config in cp.cpConfig : [
-              for data in config.cpProtocolData : [
-                for address in data.ipOverEthernet.ipAddresses : address.fixedAddresses
-              ]
-            ]
-          ]), null)
+          link_port_id = try([for config in cp.cpConfig : config.linkPortId][0], null)
+          mac_address  = try([for config in cp.cpConfig : config.cpProtocolData[0].ipOverEthernet.macAddress][0], null)
+
+          # The first entry of cpConfig says which addresses a port has, each entry which ones the port of one VNFC has.
+          ip_addresses = [
+            for n, address in try([for config in cp.cpConfig : config.cpProtocolData[0].ipOverEthernet.ipAddresses][0], []) : {
+              subnet_id = try(address.subnetId, null)
+              fixed_addresses = flatten([
+                for config in cp.cpConfig : try(config.cpProtocolData[0].ipOverEthernet.ipAddresses[n].fixedAddresses, [])
+              ])
+            } if can(address.subnetId) || can(address.fixedAddresses)
+          ]
         }
       }
     }

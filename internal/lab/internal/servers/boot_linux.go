@@ -12,7 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The folders of a server: what it wrote, what the kernel needs beside it, and where its root is.
+// The folders of a server: what it wrote, what the kernel needs beside it, and where its root is. The first two are those of its
+// volume where it boots from one.
 const (
 	folderWritten = "written"
 	folderWork    = "work"
@@ -99,7 +100,7 @@ func mountAll(options BootOptions, root string) error {
 	if err := syscall.Mount("", "/", "", syscall.MS_REC|syscall.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("%w: keeping mounts to this process: %w", ErrUnable, err)
 	}
-	if err := overlay(options.Layers, options.Folder, root); err != nil {
+	if err := overlay(options.Layers, options.Written, root); err != nil {
 		return err
 	}
 	const quiet = syscall.MS_NOSUID | syscall.MS_NOEXEC | syscall.MS_NODEV

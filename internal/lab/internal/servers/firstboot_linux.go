@@ -48,7 +48,7 @@ func (s *server) prepare() (*firstBoot, error) {
 
 // written opens the part of a server's root that is its own. Nothing leads out of it.
 func (s *server) written() (*os.Root, error) {
-	path := filepath.Join(s.folder(), folderWritten)
+	path := filepath.Join(s.writes(), folderWritten)
 	if err := os.MkdirAll(path, 0o755); err != nil { //nolint:gosec // Others than root use a server, too.
 		return nil, fmt.Errorf("making the root of the server: %w", err)
 	}

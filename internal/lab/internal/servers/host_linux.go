@@ -242,6 +242,18 @@ func (h *host) list() []Status {
 
 func (s *server) folder() string { return folder(s.host.Data, s.definition.ID) }
 
+// systemSuffix is that of the folder beside a volume with what the servers wrote that booted from it. It lasts as long as the
+// volume: config/python/lab_volume.py deletes and copies it.
+const systemSuffix = ".system"
+
+// writes is the folder of what the server writes: that of the volume that it boots from, else its own.
+func (s *server) writes() string {
+	if s.definition.Root != "" {
+		return filepath.Join(s.host.Volumes, s.definition.Root+systemSuffix)
+	}
+	return s.folder()
+}
+
 func (s *server) save() error {
 	data, err := json.Marshal(s.definition)
 	if err != nil {

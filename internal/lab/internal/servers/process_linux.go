@@ -149,7 +149,7 @@ func (s *server) command(process *running) (*exec.Cmd, error) {
 		return nil, err
 	}
 	args := []string{
-		ProcessBoot, "--folder", s.folder(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes),
+		ProcessBoot, "--folder", s.folder(), "--written", s.writes(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes),
 		"--system", s.definition.System, "--",
 	}
 	command := exec.Command("/proc/self/exe", append(args, layers...)...) //nolint:gosec,noctx // This program, which outlives the request.

@@ -47,6 +47,8 @@ type Definition struct {
 	System string `json:"system,omitempty"`
 	// Interfaces are its network cards, eth0 and so on.
 	Interfaces []Interface `json:"interfaces"`
+	// Root is the file of the volume, one of Volumes, that it boots from; empty for a root that ends with it.
+	Root string `json:"root,omitempty"`
 	// Volumes are its disks beside its root.
 	Volumes []Volume `json:"volumes,omitempty"`
 	// Booted is set when it has been started, Running while it is to run: after an end of the host, it does again.
@@ -79,8 +81,8 @@ type Volume struct {
 type BootOptions struct {
 	// Layers are the folders of which its image is made, the uppermost first.
 	Layers []string
-	// Folder is that of the server, Hostname its name.
-	Folder, Hostname string
+	// Folder is that of the server, Written that of what it writes, Hostname its name.
+	Folder, Written, Hostname string
 	// System is that of its definition.
 	System string
 	// Disks are the names and numbers of its disks: "vdb=1792,vdc=1793".
@@ -126,6 +128,9 @@ func (d *Definition) check() error {
 		if err := d.add(volume); err != nil {
 			return err
 		}
+	}
+	if d.Root != "" && d.volume(d.Root) < 0 {
+		return fmt.Errorf("server %s cannot boot from %q, which is none of its volumes", d.ID, d.Root)
 	}
 	return nil
 }

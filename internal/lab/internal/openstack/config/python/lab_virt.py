@@ -52,9 +52,6 @@ class ContainerDriver(Driver):
 
     def begin(self, context, instance, image_meta, injected_files, admin_password, allocations,
               network_info=None, block_device_info=None, power_on=True, accel_info=None):
-        if not instance.image_ref:
-            # The images of the lab boot nothing, and what servers have instead of a disk's system is a folder.
-            raise Fault(reason="a server of the lab does not boot from a volume, but from an image: give its volumes no boot index")
         try:
             if instance.uuid not in self.instances:
                 ask("PUT", path(instance), {
@@ -66,6 +63,7 @@ class ContainerDriver(Driver):
                     # Nova has it in base64 already, as JSON has bytes.
                     "user_data": instance.user_data or "",
                     "interfaces": [card(vif) for vif in network_info or []],
+                    "root": root(instance, block_device_info),
                     "volumes": [disk(mapping["connection_info"], mapping["mount_device"])
                                 for mapping in driver.block_device_info_get_mapping(block_device_info)],
                 })
@@ -166,6 +164,17 @@ def card(vif):
         "addresses": addresses,
         "gateways": gateways,
     }
+
+
+def root(instance, block_device_info):
+    """The file of the volume that a server without an image boots from. The images of the lab boot nothing: the system is a folder,
+    and the volume keeps what its servers write into it."""
+    if instance.image_ref:
+        return ""
+    for mapping in driver.block_device_info_get_mapping(block_device_info):
+        if mapping["boot_index"] == 0:
+            return mapping["connection_info"]["data"]["file"]
+    raise Fault(reason="the server has neither an image nor a volume with the boot index 0")
 
 
 def disk(connection_info, mountpoint):

@@ -2,6 +2,7 @@
 no room on the machine."""
 
 import os
+import shutil
 
 from cinder import exception
 from cinder.volume import driver
@@ -63,6 +64,8 @@ class FileDriver(driver.VolumeDriver):
 
     def _copy(self, source, target):
         self._execute("cp", "--sparse=always", path(source), path(target))
+        if os.path.isdir(system(path(source))):
+            self._execute("cp", "--archive", system(path(source)), system(path(target)))
 
     def create_export(self, context, volume, connector):
         pass
@@ -85,6 +88,11 @@ def path(volume):
     return os.path.join(FOLDER, volume.name)
 
 
+def system(file):
+    """The folder of what servers wrote that booted from a volume: the host of servers makes it."""
+    return file + ".system"
+
+
 def size(gib):
     return gib << 30
 
@@ -94,3 +102,4 @@ def remove(file):
         os.remove(file)
     except FileNotFoundError:
         pass
+    shutil.rmtree(system(file), ignore_errors=True)

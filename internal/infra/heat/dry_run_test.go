@@ -1,0 +1,126 @@
+package heat_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestDryRunOfPorts: a port that exists has to be what the request says of it.
+func TestDryRunOfPorts(t *testing.T) {
+	t.Parallel()
+	cloud := cloudtest.New(t)
+	cloud.Offer("orchestration", "/heat/v1/"+cloudtest.ProjectID)
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		if !strings.HasSuffix(r.URL.Path, "/validate") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(`{"Description": "", "Parameters": {}}`))
+		return true
+	})
+	cloud.Put("/network/v2.0/ports", map[string]any{
+		"id": "port-1", "network_id": "net-1", "fixed_ips": []any{
+			map[string]any{"subnet_id": "subnet-4", "ip_address": "192.0.2.9"}, map[string]any{"subnet_id": "subnet-6", "ip_address": "2001:db8::9"},
+		},
+	})
+	driver := heat.New(openstack.NewPool("test/1"))
+	for name, c := range map[string]struct {
+		network, port string
+		addresses     []vnfm.IPAddress
+		want          string
+	}{
+		"both subnets":       {"net-1", "port-1", []vnfm.IPAddress{{SubnetID: "subnet-4"}, {SubnetID: "subnet-6", FixedAddresses: []string{"2001:DB8:0::9"}}}, ""},
+		"nothing more":       {"net-1", "port-1", nil, ""},
+		"of another project": {"net-2", "port-2", nil, ""},
+		"another network":    {"net-2", "port-1", nil, `is not in network "net-2"`},
+		"another subnet":     {"net-1", "port-1", []vnfm.IPAddress{{SubnetID: "subnet-5"}}, `has no address in subnet "subnet-5"`},
+		"another address":    {"net-1", "port-1", []vnfm.IPAddress{{SubnetID: "subnet-6", FixedAddresses: []string{"192.0.2.9"}}}, "does not have address 192.0.2.9"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := dryRunTarget(cloud, `parameters: { nfv: { type: json } }
+resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros, networks: [ { port: { get_param: [ nfv, CP, CP1, port ] } } ] } }`)
+			target.Instance.Links.External = map[string]vnfm.ExtVirtualLink{"outside": {
+				ResourceID: c.network, ExtCPs: map[string]vnfm.ExtCP{"CP1": {LinkPortID: c.port, IPAddresses: c.addresses}},
+			}}
+			problems, err := driver.DryRun(t.Context(), target, []string{"stack"})
+			require.NoError(t, err)
+			if c.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			require.Contains(t, problems[0].Summary, c.want)
+			require.Equal(t, []string{"ext_virtual_links", "outside"}, []string{problems[0].Attribute, problems[0].Key})
+		})
+	}
+}
+
+// TestDryRunOfTypes: what Heat's policy keeps from the user is an error of the plan where it is certain, else a warning.
+func TestDryRunOfTypes(t *testing.T) {
+	t.Parallel()
+	cloud := cloudtest.New(t)
+	cloud.Offer("orchestration", "/heat/v1/"+cloudtest.ProjectID)
+	answers := map[string]struct {
+		code int
+		body string
+	}{
+		"":                        {http.StatusOK, `{"resource_types": ["OS::Nova::Server"]}`},
+		"/OS::Nova::Flavor":       {http.StatusForbidden, `{"explanation": "You are not authorized to use OS::Nova::Flavor.", "code": 403, "error": {"message": "You are not authorized to use OS::Nova::Flavor.", "type": "Forbidden"}, "title": "Forbidden"}`},
+		"/OS::Cinder::VolumeType": {http.StatusForbidden, `{"explanation": "Access was denied to this resource.", "code": 403, "title": "Forbidden"}`},
+		// An alias of another type, which Heat leaves out of its list.
+		"/OS::Old::Name": {http.StatusOK, `{"resource_type": "OS::Old::Name"}`},
+	}
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		_, name, isType := strings.Cut(r.URL.Path, "/resource_types")
+		if !isType && !strings.HasSuffix(r.URL.Path, "/validate") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		if !isType {
+			_, _ = w.Write([]byte(`{"Description": "", "Parameters": {}}`))
+			return true
+		}
+		w.WriteHeader(answers[name].code)
+		_, _ = w.Write([]byte(answers[name].body))
+		return true
+	})
+	driver := heat.New(openstack.NewPool("test/1"))
+	for name, c := range map[string]struct {
+		resource string
+		want     string
+		severity vnfm.Severity
+	}{
+		"a type of administrators": {"{ type: OS::Nova::Flavor, properties: { ram: 512, vcpus: 1 } }", `resource "more" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`, vnfm.SeverityError},
+		"under a condition":        {"{ type: OS::Nova::Flavor, condition: never, properties: { ram: 512, vcpus: 1 } }", `resource "more" has the type OS::Nova::Flavor`, vnfm.SeverityWarning},
+		"for another reason":       {"{ type: OS::Cinder::VolumeType, properties: { name: a } }", `resource "more" has the type OS::Cinder::VolumeType`, vnfm.SeverityWarning},
+		"another name of a type":   {"{ type: OS::Old::Name }", "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := dryRunTarget(cloud, `conditions: { never: { equals: [ a, b ] } }
+resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros } }
+  more: `+c.resource)
+			problems, err := driver.DryRun(t.Context(), target, []string{"stack"})
+			require.NoError(t, err)
+			if c.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			require.Contains(t, problems[0].Summary, c.want)
+			require.Equal(t, c.severity, problems[0].Severity)
+			require.Equal(t, 5, problems[0].Line)
+		})
+	}
+}
