@@ -68,6 +68,10 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 			s.progress(ctx, "%s: not looked for pods that block its roll-out: %v", p, err)
 			return nil
 		}
+		if ctx.Err() != nil {
+			// The wait for readiness says what is not ready.
+			return nil
+		}
 		if err != nil {
 			return fmt.Errorf("looking for pods that block the roll-out of %s: %w", p, err)
 		}
@@ -83,8 +87,7 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 		if wait <= 0 {
 			return nil
 		}
-		if err := poll.Sleep(ctx, min(wait, lookAgainAfter)); err != nil {
-			// The wait for readiness says what is not ready.
+		if poll.Sleep(ctx, min(wait, lookAgainAfter)) != nil {
 			return nil
 		}
 	}
@@ -95,7 +98,7 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 func (s *session) observedSet(ctx context.Context, p *targetObject) (*appsv1.StatefulSet, error) {
 	for {
 		obj, err := s.client.Get(ctx, p.ref)
-		if apierrors.IsNotFound(err) {
+		if apierrors.IsNotFound(err) || ctx.Err() != nil {
 			return nil, nil
 		}
 		if err != nil {
