@@ -46,7 +46,9 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
 		u := &update{engine: e, store: s, instance: en, spec: spec, wanted: r}
-		if err := u.run(ctx); err != nil {
+		work, stop := workTime(ctx, &spec)
+		defer stop()
+		if err := u.run(work); err != nil {
 			return err
 		}
 		if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
