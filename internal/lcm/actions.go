@@ -104,9 +104,9 @@ func (u *update) repair(ctx context.Context, op *operation, _ *plannedOperation)
 }
 
 // heal replaces the VNFCs that the user names.
-func (u *update) heal(ctx context.Context, op *operation, _ *plannedOperation) error {
+func (u *update) heal(ctx context.Context, op *operation, o *plannedOperation) error {
 	i, request := &u.instance.Value, *u.spec.Heal
-	t, d, err := u.engine.bind(ctx, i, u.wanted, u.spec)
+	t, d, err := u.engine.bind(ctx, i, o.to, o.spec)
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func (u *update) rotateKubeconfig(ctx context.Context, op *operation, _ *planned
 // have made must not stay as it was.
 func (u *update) configure(ctx context.Context, op *operation, _ *plannedOperation) error {
 	// Those that the hook itself runs are done there; credentials are none of this.
-	o := u.hookOperation(op)
+	o := u.hookOperation(op, u.wanted)
 	done := map[string]bool{vnfm.CredentialsSender: true}
 	for _, b := range u.engine.management().At(&o, true) {
 		done[b.Name] = true
@@ -221,7 +221,7 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 			victims = append(victims, id)
 		}
 	}
-	return u.checkVNFCs(ctx, victims, func(id string, there []string) vnfm.Problem {
+	return u.checkVNFCs(ctx, u.wanted, u.spec, victims, func(id string, there []string) vnfm.Problem {
 		vdu := u.wanted.flavour.VDUOf(id)
 		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
@@ -231,12 +231,12 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 }
 
 // checkHealed checks that the instance has the VNFCs that are to be replaced.
-func (u *update) checkHealed(ctx context.Context) error {
+func (u *update) checkHealed(ctx context.Context, o *plannedOperation) error {
 	attribute, kind := attributeHealVNFCs, "VNFC"
 	if u.instance.Value.Cluster != nil {
 		attribute, kind = attributeHealMachines, "machine"
 	}
-	return u.checkVNFCs(ctx, u.spec.Heal.VNFCIDs, func(id string, there []string) vnfm.Problem {
+	return u.checkVNFCs(ctx, o.to, o.spec, u.spec.Heal.VNFCIDs, func(id string, there []string) vnfm.Problem {
 		return vnfm.Problem{
 			Attribute: attribute,
 			Summary:   "the " + u.instance.Value.Noun() + " has no " + kind + " " + strconv.Quote(id),
@@ -247,8 +247,8 @@ func (u *update) checkHealed(ctx context.Context) error {
 
 // checkVNFCs checks that the instance has VNFCs of these ids; refuse says what is wrong when one
 // is none of those that are there.
-func (u *update) checkVNFCs(ctx context.Context, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
-	t, d, err := u.engine.bind(ctx, &u.instance.Value, u.wanted, u.spec)
+func (u *update) checkVNFCs(ctx context.Context, r *resolution, spec vnfm.InstanceSpec, ids []string, refuse func(id string, there []string) vnfm.Problem) error {
+	t, d, err := u.engine.bind(ctx, &u.instance.Value, r, spec)
 	if err != nil || len(ids) == 0 {
 		return err
 	}

@@ -30,9 +30,11 @@ type driver struct {
 	counts  map[string]int
 	calls   []string
 	heals   []vnfm.HealSpec
-	// kept are the notes that the heals found, vnfcs what there is to be healed.
-	kept, vnfcs []string
-	cluster     string
+	// kept are the notes that the heals found, healed the packages that they worked with, vnfcs what there is to be healed.
+	kept, healed, vnfcs []string
+	// broken says that what there is to be healed is not ready.
+	broken  bool
+	cluster string
 	// seen are the parameters of the last target that something was done with, or that was
 	// looked at, and shown what a preview says of them.
 	seen  map[string]any
@@ -176,6 +178,7 @@ func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	d.mu.Lock()
 	d.heals = append(d.heals, h)
 	d.kept = append(d.kept, r.Note("begun"))
+	d.healed = append(d.healed, t.Package.ID)
 	d.mu.Unlock()
 	if err := r.SetNote(ctx, "begun", h.ID); err != nil {
 		return err
@@ -193,7 +196,7 @@ func (d *driver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, 
 func (d *driver) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	out := &vnfm.ResourceInfo{}
 	for _, id := range d.vnfcs {
-		out.VNFCs = append(out.VNFCs, vnfm.VNFC{ID: id})
+		out.VNFCs = append(out.VNFCs, vnfm.VNFC{ID: id, Ready: !d.broken})
 	}
 	return out, nil
 }

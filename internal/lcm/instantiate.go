@@ -45,7 +45,9 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		if err != nil {
 			return err
 		}
-		return e.instantiate(ctx, s, en, spec, r, op)
+		work, stop := workTime(ctx, &spec)
+		defer stop()
+		return e.instantiate(work, s, en, spec, r, op)
 	})
 }
 
@@ -295,7 +297,7 @@ func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.
 	if interrupted {
 		return !op.knowsObjects()
 	}
-	back, stop := vnfm.CleanupContext(ctx, rollbackLimit)
+	back, stop := vnfm.CleanupContext(ctx, tidyLimit)
 	defer stop()
 	return d.Terminate(back, t, removeAll, op) == nil
 }
@@ -303,12 +305,20 @@ func (e *Engine) removeIfNothingMade(ctx context.Context, op *operation, d vnfm.
 // removeAll is how the objects of a failed creation are removed: they are not in use yet.
 var removeAll = vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew}
 
-// rollbackLimit bounds the removal after a failed creation: the time that the
-// user gave has been spent by the creation itself.
-const rollbackLimit = 5 * time.Minute
+// rollbackLimit bounds a rollback after an operation without a time limit. tidyLimit bounds the removal of what a
+// creation has made besides the objects of its package, which is next to nothing: the time that the user gave may be spent.
+const rollbackLimit, tidyLimit = 5 * time.Minute, time.Minute
+
+// workTime is the context for the work of an operation: with on_failure = "rollback" it keeps time for that.
+func workTime(ctx context.Context, spec *vnfm.InstanceSpec) (context.Context, context.CancelFunc) {
+	if spec.OnFailure != vnfm.OnFailureRollback {
+		return context.WithCancel(ctx)
+	}
+	return vnfm.KeepRollbackTime(ctx)
+}
 
 func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
-	ctx, cancel := vnfm.CleanupContext(ctx, rollbackLimit)
+	ctx, cancel := vnfm.RollbackContext(ctx, rollbackLimit)
 	defer cancel()
 	if err := op.rollBack(ctx, cause); err != nil {
 		return e.keepFailed(ctx, op, joinErrors(cause, err))

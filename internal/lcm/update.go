@@ -46,7 +46,9 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
 		u := &update{engine: e, store: s, instance: en, spec: spec, wanted: r}
-		if err := u.run(ctx); err != nil {
+		work, stop := workTime(ctx, &spec)
+		defer stop()
+		if err := u.run(work); err != nil {
 			return err
 		}
 		if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
@@ -119,6 +121,7 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 	}
 	// Asked once: a rotation for that reason has run before drift is observed.
 	in.kubeconfigExpired = u.kubeconfigExpired(ctx)
+	u.lookAtHealed(ctx, &in)
 	for {
 		plan := planUpdate(in)
 		at := slices.IndexFunc(plan.operations, func(o plannedOperation) bool { return o.OnlyIfDrifted })
@@ -234,7 +237,7 @@ func (u *update) prepare(ctx context.Context, o *plannedOperation) error {
 	case o.Action == actionScale && !o.Resumes:
 		return u.checkScaledIn(ctx)
 	case o.Action == actionHeal && !o.Resumes:
-		return u.checkHealed(ctx)
+		return u.checkHealed(ctx, o)
 	}
 	return nil
 }
@@ -245,7 +248,7 @@ const noteWorked = "worked"
 
 // withHooks does the work of an operation between its hooks.
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
-	hook := u.hookOperation(op)
+	hook := u.hookOperation(op, o.to)
 	if o.Leaving != "" {
 		ids, err := u.noteLeaving(ctx, op, hook, o.Leaving)
 		if err != nil {
@@ -281,8 +284,8 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 }
 
 // hookOperation is what the hooks of an operation of this update need to know.
-func (u *update) hookOperation(op *operation) hooks.Operation {
-	return hooks.Operation{Kind: op.kind(), Package: u.wanted.pkg, Flavour: u.wanted.flavour, Request: u.spec}
+func (u *update) hookOperation(op *operation, r *resolution) hooks.Operation {
+	return hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: u.spec}
 }
 
 // noteLeaving notes which VNFCs an operation takes away, for the drivers that are called
@@ -323,7 +326,7 @@ func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, err
 		c := &has.VNFCs[i]
 		leaves := c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError
 		if which == leavingHealed {
-			leaves = heal.EntireInstance() || slices.Contains(heal.VNFCIDs, c.ID) || slices.Contains(heal.VDUIDs, c.VDUID)
+			leaves = heals(heal, c)
 		}
 		if leaves {
 			out = append(out, c.ID)

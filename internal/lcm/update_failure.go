@@ -23,7 +23,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
 		return u.engine.keepFailed(ctx, op, cause)
 	}
-	back, stop := vnfm.CleanupContext(ctx, rollbackLimit)
+	back, stop := vnfm.RollbackContext(ctx, rollbackLimit)
 	defer stop()
 	if err := op.rollBack(back, cause); err != nil {
 		return u.engine.keepFailed(back, op, joinErrors(cause, err))

@@ -93,18 +93,32 @@ type planInput struct {
 	// observed says that drift was looked for, and drift what was found.
 	observed bool
 	drift    []string
+	// broken says that VNFCs are not healthy that the request has healed. present is then the instance as its record
+	// stands, nil when its package cannot be read.
+	broken  bool
+	present *present
+}
+
+// present is an instance as its record stands, as a request and what its package says about it.
+type present struct {
+	spec vnfm.InstanceSpec
+	to   *resolution
 }
 
 // planUpdate returns the operations that lead an instance from its record to a request. It is a function of its input
 // alone: the executor and a preview of the operations use the same list.
 //
 // An expired kubeconfig comes first, since nothing that has to reach the workload API would end with it. Heal comes after
-// what changes the instance, so that what is replaced is replaced by what is wanted.
+// what changes the instance, so that what is replaced is replaced by what is wanted. A heal of what is broken comes before
+// that: the changes would wait for it.
 func planUpdate(in planInput) updatePlan {
 	p := &planner{planInput: in, record: in.record, secrets: in.secrets, unfinished: in.unfinished}
 	p.finish()
 	if in.kubeconfigExpired {
 		p.rotateKubeconfig()
+	}
+	if p.healsFirst() {
+		p.heal()
 	}
 	p.modify()
 	p.changePackage()
@@ -296,11 +310,37 @@ func scaleRequest(i *vnfm.Instance, r *resolution) (vnfm.OperationType, map[stri
 	return vnfm.OpScaleToLevel, map[string]any{"instantiation_level_id": r.levelID, "scale_info": r.scaleStatus}
 }
 
-// heal replaces the VNFCs that the request names, once for each trigger.
+// healsFirst reports whether the heal comes before all changes: it is asked for VNFCs that are not healthy. After a change of
+// the objects that failed, what is replaced would come back as that has left it: the change, which may be corrected by now,
+// comes first. A workload cluster replaces machines only after its changes, which replace them as well.
+func (p *planner) healsFirst() bool {
+	if !p.broken || p.spec.Cluster != nil {
+		return false
+	}
+	if p.changesObjects() && p.present == nil {
+		return false
+	}
+	if p.unfinished == nil {
+		return p.record.Status == vnfm.StatusInstantiated
+	}
+	return !slices.Contains([]vnfm.OperationType{vnfm.OpChangePackage, vnfm.OpChangeFlavour, vnfm.OpChangeExtConn}, p.unfinished.Type)
+}
+
+// changesObjects reports whether the objects are to change in more than their number.
+func (p *planner) changesObjects() bool {
+	return p.packageDiffers() || !sameExternal(p.record.Links, p.spec.Links)
+}
+
+// heal replaces the VNFCs that the request names, once for each trigger: by what the record has while the objects are still
+// to change, else by what is wanted.
 func (p *planner) heal() {
 	want := p.spec.Heal
 	if want == nil || want.Trigger == p.record.HealTrigger {
 		return
+	}
+	spec, to := p.spec, p.wanted
+	if p.present != nil && p.changesObjects() {
+		spec, to = p.present.spec, p.present.to
 	}
 	params := map[string]any{paramCause: want.Cause, paramTrigger: want.Trigger}
 	if len(want.VNFCIDs) > 0 {
@@ -313,7 +353,7 @@ func (p *planner) heal() {
 		params["replace_volumes"] = true
 	}
 	p.applied = p.applied || want.EntireInstance()
-	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Leaving: leavingHealed, spec: p.spec, to: p.wanted})
+	p.add(plannedOperation{Action: actionHeal, Type: vnfm.OpHeal, Params: params, Leaving: leavingHealed, spec: spec, to: to})
 	p.record.HealTrigger = want.Trigger
 }
 

@@ -227,6 +227,56 @@ func TestPlanAfterAnInterruption(t *testing.T) {
 	}
 }
 
+// TestPlanOfBrokenVNFCs heals VNFCs that are not healthy before all changes, as the record has them; and after a change of the
+// objects that failed.
+func TestPlanOfBrokenVNFCs(t *testing.T) {
+	by := map[string]func(*planInput){}
+	for _, c := range changes() {
+		by[c.name] = c.make
+	}
+	unfinished := func(kind vnfm.OperationType) func(*planInput) {
+		return func(in *planInput) {
+			in.record.Status = vnfm.StatusFailedTemp
+			in.unfinished = &vnfm.Operation{Type: kind, State: vnfm.StateFailedTemp}
+		}
+	}
+	const heal, change = "HEAL: replace VNFCs, healed leave", "CHANGE_VNFPKG: change package, flavour or parameters"
+	for _, tt := range []struct {
+		name string
+		make []func(*planInput)
+		want []string
+		// recorded says that the heal works with what the record has.
+		recorded bool
+	}{
+		{"alone", nil, []string{heal}, false},
+		{"with a description", []func(*planInput){by["description"]}, []string{heal, "MODIFY_INFO: modify the record"}, false},
+		{"with parameters", []func(*planInput){by["parameters"]}, []string{heal, change}, true},
+		{"with networks", []func(*planInput){by["networks"]}, []string{heal, "CHANGE_EXT_CONN: change external connectivity"}, true},
+		{"with a scale", []func(*planInput){by["scale"]}, []string{heal, "SCALE: scale, scaled in leave"}, false},
+		{"with a stop", []func(*planInput){by["stop"]}, []string{heal, "OPERATE: start or stop"}, false},
+		{"with a scale that failed", []func(*planInput){unfinished(vnfm.OpScale), by["scale"]}, []string{heal + ", then FAILED_TEMP", "SCALE: scale, resumes, scaled in leave"}, false},
+		{"with a change that failed", []func(*planInput){unfinished(vnfm.OpChangePackage), by["parameters"]}, []string{change + ", resumes", heal}, false},
+		{"with a record that cannot be read", []func(*planInput){by["parameters"], func(in *planInput) { in.present = nil }}, []string{change, heal}, false},
+	} {
+		in := planned(t)
+		in.broken, in.present = true, &present{spec: in.spec, to: in.wanted}
+		by["heal"](&in)
+		for _, edit := range tt.make {
+			edit(&in)
+		}
+		in = in.resolved(t)
+		got := planUpdate(in)
+		if diff := cmp.Diff(tt.want, got.text()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
+		}
+		for _, o := range got.operations {
+			if o.Action == actionHeal && (in.present != nil && o.to == in.present.to) != tt.recorded {
+				t.Errorf("%s: the heal works with another package than it should", tt.name)
+			}
+		}
+	}
+}
+
 // TestPlanOfAWorkloadCluster rotates a kubeconfig last, and first when it has expired; credentials go to a sink with any
 // operation, and in one of their own when there is none.
 func TestPlanOfAWorkloadCluster(t *testing.T) {

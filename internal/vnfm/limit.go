@@ -18,11 +18,41 @@ func withEnd(ctx, end context.Context) context.Context {
 	return context.WithValue(ctx, endsKey{}, append(slices.Clone(ends(ctx)), end))
 }
 
+// limitKey is for the end of the time that a user gives to an operation.
+type limitKey struct{}
+
 // WithTimeLimit returns a context that ends after the time that a user gives to an
 // operation. Unlike that of context.WithTimeout it remembers the context without
-// the limit, for CleanupContext.
+// the limit, for CleanupContext and RollbackContext.
 func WithTimeLimit(ctx context.Context, limit time.Duration) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(withEnd(ctx, ctx), limit)
+	end := time.Now().Add(limit)
+	return context.WithDeadline(context.WithValue(withEnd(ctx, ctx), limitKey{}, end), end)
+}
+
+// A third of the time that an operation has is kept for its rollback, maxRollback at most.
+const (
+	rollbackShare = 3
+	maxRollback   = 15 * time.Minute
+)
+
+// KeepRollbackTime returns a context for the work of an operation that is rolled back when
+// it fails. It ends so early that the rollback still has time. Without a time limit it is ctx.
+func KeepRollbackTime(ctx context.Context) (context.Context, context.CancelFunc) {
+	end, limited := ctx.Value(limitKey{}).(time.Time)
+	if !limited {
+		return context.WithCancel(ctx)
+	}
+	return context.WithDeadline(ctx, end.Add(-min(time.Until(end)/rollbackShare, maxRollback)))
+}
+
+// RollbackContext returns a context for the rollback of an operation that has failed. It is
+// that of CleanupContext, and ends with the time limit of the operation; without one it lasts
+// for d.
+func RollbackContext(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
+	if end, limited := ctx.Value(limitKey{}).(time.Time); limited {
+		d = time.Until(end)
+	}
+	return CleanupContext(ctx, d)
 }
 
 // WithCancelCause is context.WithCancelCause for what ends CleanupContext as well, such as the loss

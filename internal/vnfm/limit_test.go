@@ -53,3 +53,40 @@ func TestCleanupContextOfALostLease(t *testing.T) {
 	defer end()
 	<-late.Done()
 }
+
+// TestRollbackContext ends the work of an operation early enough for its rollback, and the rollback with the operation's
+// time limit, whenever it begins.
+func TestRollbackContext(t *testing.T) {
+	near := func(what string, ctx context.Context, want time.Duration) {
+		t.Helper()
+		end, limited := ctx.Deadline()
+		if left := time.Until(end); !limited || left > want || left < want-time.Minute {
+			t.Errorf("%s has %s left, want %s", what, left, want)
+		}
+	}
+	for limit, work := range map[time.Duration]time.Duration{30 * time.Minute: 20 * time.Minute, 2 * time.Hour: 105 * time.Minute} {
+		limited, stop := vnfm.WithTimeLimit(t.Context(), limit)
+		defer stop()
+		kept, cancel := vnfm.KeepRollbackTime(limited)
+		defer cancel()
+		near("the work", kept, work)
+		back, done := vnfm.RollbackContext(kept, time.Hour)
+		defer done()
+		near("the rollback", back, limit)
+	}
+	limited, stop := vnfm.WithTimeLimit(t.Context(), time.Nanosecond)
+	defer stop()
+	<-limited.Done()
+	late, done := vnfm.RollbackContext(limited, time.Hour)
+	defer done()
+	<-late.Done()
+
+	unlimited, cancel := vnfm.KeepRollbackTime(t.Context())
+	defer cancel()
+	if _, limited := unlimited.Deadline(); limited {
+		t.Error("work without a time limit has one")
+	}
+	back, stopped := vnfm.RollbackContext(unlimited, time.Hour)
+	defer stopped()
+	near("a rollback without a time limit", back, time.Hour)
+}

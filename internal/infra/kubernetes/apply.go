@@ -195,7 +195,22 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	if err := s.replaceOutdated(ctx, plan.target); err != nil {
 		return err
 	}
-	return s.awaitReady(ctx, plan.target, render.Waves)
+	return s.awaitWritten(ctx, plan.target, render.Waves)
+}
+
+// awaitWritten waits until everything up to a wave is ready. What cannot become ready is replaced
+// first: pods that block a roll-out, and those that a heal replaces.
+func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo int) error {
+	if err := s.unblock(ctx, target); err != nil {
+		return err
+	}
+	if replace := s.beforeReady; replace != nil {
+		s.beforeReady = nil
+		if err := replace(ctx); err != nil {
+			return err
+		}
+	}
+	return s.awaitReady(ctx, target, upTo)
 }
 
 // afterFoundation does what needs the namespaces and comes before all other objects.
@@ -214,7 +229,7 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 		// before it is pruned.
 		return s.prune(ctx, autoscalers(plan.obsolete))
 	case render.WaveExtension:
-		return s.awaitReady(ctx, plan.target, render.WaveCustom)
+		return s.awaitWritten(ctx, plan.target, render.WaveCustom)
 	default:
 		return nil
 	}

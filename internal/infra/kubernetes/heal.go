@@ -32,11 +32,15 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 }
 
 func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
-	if h.EntireInstance() {
-		if err := s.apply(ctx); err != nil {
-			return err
-		}
+	if !h.EntireInstance() {
+		return s.replaceVNFCs(ctx, h)
 	}
+	s.beforeReady = func(ctx context.Context) error { return s.replaceVNFCs(ctx, h) }
+	return s.apply(ctx)
+}
+
+// replaceVNFCs replaces the pods that a heal names.
+func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 	vdus, err := s.podsOfVDUs(ctx)
 	if err != nil {
 		return err
@@ -91,7 +95,8 @@ func restartable(p *targetObject) bool {
 }
 
 // restart marks the pod templates of workloads and waits until all pods follow them. A
-// template that already has the mark of this operation is not changed.
+// template that already has the mark of this operation is not changed. The roll-out of a
+// StatefulSet would wait for pods that are not ready, so that these are deleted.
 func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
 	var refs []kube.Ref
 	err := s.each(ctx, len(vdus), false, func(ctx context.Context, i int) error {
@@ -100,7 +105,10 @@ func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) err
 		body := applyIdentity(p)
 		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
 		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
-		return err
+		if err != nil || !isStatefulSet(p) {
+			return err
+		}
+		return s.unblockSet(ctx, p, 0)
 	})
 	if err != nil {
 		return err

@@ -298,6 +298,7 @@ func metaOf(obj *unstructured.Unstructured) metav1.ObjectMeta {
 		Name:              obj.GetName(),
 		Namespace:         obj.GetNamespace(),
 		UID:               obj.GetUID(),
+		Generation:        obj.GetGeneration(),
 		Labels:            obj.GetLabels(),
 		Annotations:       obj.GetAnnotations(),
 		Finalizers:        obj.GetFinalizers(),

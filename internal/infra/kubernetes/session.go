@@ -42,6 +42,9 @@ type session struct {
 	posted   []vnfm.InventoryItem
 	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
+	// beforeReady is called once by an apply, when everything is written and before it waits
+	// for readiness; nil for nothing.
+	beforeReady func(ctx context.Context) error
 }
 
 // open renders the target and prepares the client.

@@ -47,7 +47,7 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
   chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "20m" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "rollback"
-  timeouts           = { create = "40s" }
+  timeouts           = { create = "60s" }
 `),
 		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that was created has been removed`),
 	})
@@ -109,7 +109,7 @@ func TestAccWorkloadCluster_quota(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			PreConfig:   func() { env.lab.Quota(env, env.namespace, "few", "count/machinedeployments.cluster.x-k8s.io", 0) },
-			Config:      config("30s"),
+			Config:      config("45s"),
 			ExpectError: acctest.Says(`(?s)MachineDeployment ` + env.namespace + `/edge-a.*exceeded quota: few, requested: count/machinedeployments\.cluster\.x-k8s\.io=1`),
 		},
 		resource.TestStep{
@@ -117,7 +117,7 @@ func TestAccWorkloadCluster_quota(t *testing.T) {
 				env.kubectl("delete", "resourcequota", "few")
 				env.lab.Quota(env, env.namespace, "few", "count/machines.cluster.x-k8s.io", 0)
 			},
-			Config:      config("40s"),
+			Config:      config("60s"),
 			ExpectError: acctest.Says(`(?s)KubeadmControlPlane ` + env.namespace + `/edge-control-plane.*exceeded quota: few, requested: count/machines\.cluster\.x-k8s\.io=1`),
 		},
 	)
