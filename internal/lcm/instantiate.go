@@ -171,9 +171,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		// A new instance has nothing to heal.
 		en.Value.HealTrigger = spec.Heal.Trigger
 	}
-	if spec.Regenerate != nil {
-		en.Value.RegenerateTrigger = spec.Regenerate.Trigger
-	}
+	noteTriggers(&en.Value, &spec)
 	if spec.RotationTrigger != "" {
 		en.Value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}

@@ -110,6 +110,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	ccm := fmt.Sprintf(`cloud = { chart = { %s }, namespace = "cloud" }`, from(registry, fmt.Sprintf("oci = \"oci://%s/charts/cloud\"", registry.Host)))
 	both := env.config(env.realAPICluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	upgraded := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	regenerated := strings.Replace(upgraded, `namespace = "cloud" }`, `namespace = "cloud", regenerate = { trigger = "1" } }`, 1)
 	one := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", "") + "\n}"))
 	// The machines are described in another way: by a template of another name.
 	described := strings.Replace(one, "lab.vnf/hold: ", "lab.vnf/held: ", 1)
@@ -142,6 +143,16 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			return nil
 		}
 	}
+	// token checks whether what the chart has generated is another one than at the last call.
+	var before string
+	token := func(changes bool) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			now := workload("get", "secret", "cloud", "-n", "cloud", "-o", "jsonpath={.data.token}")
+			assert.Equal(t, changes, now != before, "the token changes")
+			before = now
+			return nil
+		}
+	}
 	var nodes chan error
 	var machine string
 	var asked int64
@@ -162,7 +173,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				is("network", "status", "DEPLOYED"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "DEPLOYED"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
-			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
+			Check: resource.ComposeTestCheckFunc(token(true), releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
 				asked = count()
 				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources[address].Primary.Attributes), charttest.Password)
 				assert.Equal(t, "tunnel", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode}"))
@@ -185,7 +196,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.1.0")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{status("READY"), is("network", "version", "1.1.0")},
-			Check:             releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`),
+			Check:             resource.ComposeTestCheckFunc(token(false), releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`)),
 		},
 		resource.TestStep{
 			PreConfig:          func() { workload("delete", "configmap", "settings", "-n", "kube-system") },
@@ -199,13 +210,13 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			),
 		},
 		resource.TestStep{
-			Config:            upgraded,
+			Config:            regenerated,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED")},
-			Check: func(*terraform.State) error {
+			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED"), is("cloud", "status", "DEPLOYED")},
+			Check: resource.ComposeTestCheckFunc(token(true), releases(`network\s`, `cloud\s+cloud\s+2\s`), func(*terraform.State) error {
 				assert.Equal(t, "1.1.0", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.of}"))
 				return nil
-			},
+			}),
 		},
 		resource.TestStep{
 			Config:           one,
