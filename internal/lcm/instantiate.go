@@ -45,6 +45,10 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		if err != nil {
 			return err
 		}
+		noteTriggers(&en.Value, &spec)
+		if r, err = e.settle(ctx, &en.Value, &spec, r, true); err != nil {
+			return err
+		}
 		return e.instantiate(ctx, s, en, spec, r, op)
 	})
 }

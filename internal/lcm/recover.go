@@ -80,6 +80,10 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
+	if r, err = e.settle(ctx, i, &spec, r, false); err != nil {
+		return nil, err
+	}
+	describe(i, spec, r)
 	t, d, err := e.bind(ctx, i, r, spec)
 	if err != nil {
 		return nil, err

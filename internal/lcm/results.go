@@ -151,3 +151,26 @@ func noteTriggers(i *vnfm.Instance, spec *vnfm.InstanceSpec) {
 		i.AddonTriggers = addons.Triggers(i.AddonTriggers, spec.Cluster)
 	}
 }
+
+// settle renders the chart of a workload cluster, if it needs results of random functions, with those of its record, and makes with
+// makes set what is missing. Those are saved with the first change of the record, before anything is made of them.
+func (e *Engine) settle(ctx context.Context, i *vnfm.Instance, spec *vnfm.InstanceSpec, r *resolution, makes bool) (*resolution, error) {
+	if spec.Cluster == nil || r.pkg.Settled() || i.Results == nil {
+		return r, nil
+	}
+	cluster := *spec.Cluster
+	cluster.Results, cluster.MakeResults = i.Results, makes
+	if spec.Regenerate != nil && spec.Regenerate.Trigger != i.RegenerateTrigger {
+		cluster.Regenerate = spec.Regenerate
+	}
+	spec.Cluster = &cluster
+	settled, problems, err := e.resolve(ctx, *spec)
+	if err == nil {
+		err = problems.Err()
+	}
+	if err != nil {
+		return r, err
+	}
+	spec.PackageID = settled.pkg.ID
+	return settled, nil
+}

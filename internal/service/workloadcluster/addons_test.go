@@ -300,10 +300,15 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	env.run(t, append([]resource.TestStep{{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))}}, steps...)...)
 }
 
-// packedInMemory is the embedded chart "in-memory", for repositories and registries.
-func packedInMemory(t *testing.T) charttest.Chart {
+// packedInMemory is the embedded chart "in-memory", with further templates, for repositories and registries.
+func packedInMemory(t *testing.T, templates map[string]string) charttest.Chart {
 	t.Helper()
-	loaded, err := helm.Load(t.Context(), os.DirFS("../../capi/forms/charts"), "in-memory")
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../capi/forms/charts")))
+	for name, text := range templates {
+		acctest.Write(t, dir, "in-memory/templates/"+name, text)
+	}
+	loaded, err := helm.Load(t.Context(), os.DirFS(dir), "in-memory")
 	require.NoError(t, err)
 	found := loaded.Describe()
 	archive, err := loaded.Archive()
@@ -312,10 +317,12 @@ func packedInMemory(t *testing.T) charttest.Chart {
 }
 
 // A chart of a cluster comes from a repository: the version that a range was resolved to
-// stays, and is not asked for again.
+// stays, and is not asked for again. What it generates stays as well, also without the store.
 func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 	env := newEnv(t)
-	chart := packedInMemory(t)
+	chart := packedInMemory(t, map[string]string{
+		"token.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: {{ .Release.Name }}-token }\nstringData: { token: {{ randAlphaNum 20 }} }\n",
+	})
 	s := charttest.Repository(t, chart)
 	config := func(version string) string {
 		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
@@ -323,10 +330,16 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 		return env.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
 	var asked int64
+	var generated string
+	token := func() string { return env.kubectl("get", "secret", "edge-token", "-o", "jsonpath={.data.token}") }
 	env.run(t,
+		// The plan renders the chart only for a management cluster that is registered.
+		resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))},
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects").AtMapKey("v1/Secret edge-token")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -334,7 +347,8 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {
-				asked = s.Requests.Load()
+				asked, generated = s.Requests.Load(), token()
+				assert.Len(t, generated, 28)
 				return nil
 			},
 		},
@@ -343,6 +357,15 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, asked, s.Requests.Load(), "requests to the repository")
+				return nil
+			},
+		},
+		resource.TestStep{
+			PreConfig:        func() { env.store.Clear(t) },
+			Config:           config(">=0.0.1"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, generated, token())
 				return nil
 			},
 		},

@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
@@ -12,6 +13,17 @@ import (
 // time are made, and saved with those of the target.
 func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	return render(b, t, true)
+}
+
+// markLater marks the objects of a package of which not all is known.
+func (r *Rendering) markLater(p *vnfm.Package) {
+	if p.Settled() {
+		return
+	}
+	r.namesLater = p.NamesLater
+	for _, o := range r.Objects {
+		o.later = slices.Contains(p.Later, vnfm.ObjectName(o.GVK.GroupVersion().String(), o.GVK.Kind, o.Name))
+	}
 }
 
 // renderChart renders a chart with the results of the target, of which none are known without
