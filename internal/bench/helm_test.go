@@ -37,23 +37,23 @@ func BenchmarkHelm(b *testing.B) {
 		work()
 		times[what] = append(times[what], time.Since(begin))
 	}
-	const install, apply, uninstall, destroy = "helm install --wait", "terraform apply", "helm uninstall --wait", "terraform destroy"
+	const install, apply = "helm install --wait", "terraform apply"
 	for range b.N * lives(b) {
 		s.lead(b, w, byHelm, func(l *life) {
 			h := s.lab.Helm(b, l.namespace)
 			took(install, func() { h.Run(b, "install", "bench", chart, "--wait", "--timeout", "10m") })
 			l.expectRolledOut()
-			took(uninstall, func() { h.Run(b, "uninstall", "bench", "--wait", "--timeout", "10m") })
+			h.Run(b, "uninstall", "bench")
 		})
 		s.lead(b, w, byTerraform, func(l *life) {
 			m := l.tools.module(b)
 			m.configure(acctest.VIM(b, l.lab, "bench"), chartConfig("bench", dir, l.namespace, `additional_params = { helm_chart_path = "`+chartPath+`" }`))
 			took(apply, func() { m.run("apply", "-auto-approve", "-no-color") })
 			l.expectRolledOut()
-			took(destroy, func() { m.run("destroy", "-auto-approve", "-no-color") })
+			m.run("destroy", "-auto-approve", "-no-color")
 		})
 	}
-	writeTimes(os.Stdout, fmt.Sprintf("a chart of %d objects", chartObjects), times, [][2]string{{install, ""}, {apply, install}, {uninstall, ""}, {destroy, uninstall}})
+	writeTimes(os.Stdout, fmt.Sprintf("a chart of %d objects", chartObjects), times, [][2]string{{install, ""}, {apply, install}})
 }
 
 // chartConfig is a package and an instance of it.

@@ -329,6 +329,8 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 		embedded := inMemory("1.34.0", "")
 		return env.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
+	regenerated := strings.Replace(config(">=0.0.1"), `version = ">=0.0.1"`, `version = ">=0.0.1", regenerate = { trigger = "1" }`, 1)
+	object := func(key string) tfjsonpath.Path { return tfjsonpath.New("objects").AtMapKey(key) }
 	var asked int64
 	var generated string
 	token := func() string { return env.kubectl("get", "secret", "edge-token", "-o", "jsonpath={.data.token}") }
@@ -338,8 +340,8 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects").AtMapKey("v1/Secret edge-token")),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
+				plancheck.ExpectUnknownValue(address, object("v1/Secret edge-token")),
+				plancheck.ExpectKnownValue(address, object("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -366,6 +368,20 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, generated, token())
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config: regenerated,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectUnknownValue(address, object("v1/Secret edge-token")),
+					plancheck.ExpectKnownValue(address, object("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
+				},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			Check: func(*terraform.State) error {
+				assert.NotEqual(t, generated, token())
 				return nil
 			},
 		},

@@ -32,7 +32,7 @@ func (r *Rendering) markLater(p *vnfm.Package) {
 func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Options, keeps bool, ps *vnfm.Problems) *helm.Rendering {
 	var rendered *helm.Rendering
 	var problems vnfm.Problems
-	if t.Results == nil {
+	if o.Recorded = t.Recorded; t.Results == nil {
 		rendered, problems = c.Render(b.Context(), *o)
 	} else if o.Regenerate = t.Regenerate; keeps {
 		err := t.Results.Update(b.Context(), func(data []byte) []byte {
