@@ -189,6 +189,7 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 			Config:            env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),
+				env.diagnostics.HasWarning(`(?s)does not show all.*randAlphaNum in\s+ims/templates/token.yaml`),
 				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
 				func(*terraform.State) error {
 					if got := env.uid("deployment/test-cscf"); got != before {
