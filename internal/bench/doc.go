@@ -15,6 +15,9 @@
 //
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.
 //
+// BenchmarkHelm installs a chart of 300 objects with Helm's own command and with the provider, and prints both times and their ratio.
+// BenchmarkLargePackages plans five instances of packages of 40 MB.
+//
 // The command go test -bench 'Render|Drift' ./internal/infra/kubernetes measures what
 // needs no API server.
 package bench

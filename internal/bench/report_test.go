@@ -36,6 +36,7 @@ const (
 	byLoop      = "bare loop"
 	byEngine    = "engine"
 	byTerraform = "terraform"
+	byHelm      = "helm"
 )
 
 // row is what one line of the table is about.

@@ -108,6 +108,37 @@ func (w *workload) write(b *testing.B, change bool) {
 		}
 	}
 	put("vnfd.yaml", w.descriptor())
+	writeManifest(b, w.dir, artifacts)
+}
+
+// asChart writes a package with the same objects in a chart. It returns the folder of the package, and that of the chart.
+func (w *workload) asChart(b *testing.B) (dir, chart string) {
+	b.Helper()
+	dir = filepath.Join(b.TempDir(), "package")
+	var artifacts []string
+	put := func(path, text string) {
+		acctest.Write(b, dir, path, text)
+		artifacts = append(artifacts, path)
+	}
+	entries, err := os.ReadDir(w.manifests)
+	require.NoError(b, err)
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(w.manifests, e.Name()))
+		require.NoError(b, err)
+		put(chartPath+"/templates/"+e.Name(), string(text))
+	}
+	put(chartPath+"/Chart.yaml", "apiVersion: v2\nname: bench\nversion: 1.0.0\n")
+	put("vnfd.yaml", w.descriptor())
+	writeManifest(b, dir, artifacts)
+	return dir, filepath.Join(dir, filepath.FromSlash(chartPath))
+}
+
+// chartPath is where the package of asChart has its chart.
+const chartPath = "Artifacts/bench"
+
+// writeManifest writes the manifest of a package.
+func writeManifest(b *testing.B, dir string, artifacts []string) {
+	b.Helper()
 	manifest := `metadata:
   vnf_product_name: bench
   vnf_provider_id: bench
@@ -121,8 +152,8 @@ func (w *workload) write(b *testing.B, change bool) {
 	for _, path := range artifacts {
 		manifest += "\nSource: " + path + "\nAlgorithm: SHA-256\nHash: 00\n"
 	}
-	acctest.Write(b, w.dir, "vnfd.mf", manifest)
-	acctest.Hash(b, w.dir)
+	acctest.Write(b, dir, "vnfd.mf", manifest)
+	acctest.Hash(b, dir)
 }
 
 const vnfdID = "5b0c4c43-4a53-4b43-9a1f-6f1e7b0e6b01"

@@ -15,7 +15,7 @@ import (
 // Package implements vnfm.ClusterDriver.
 func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
 	var ps vnfm.Problems
-	objects := forms.Render(spec, &ps)
+	objects, unsettled := forms.Render(spec, &ps)
 	cloud.CheckSecret(spec, objects, &ps)
 	if ps.HasErrors() {
 		return nil, ps
@@ -29,7 +29,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		return nil, ps
 	}
 	// The description of a cluster also includes its parts that are not objects.
-	sum := sha256.Sum256(slices.Concat(text, cloud.CredentialText(spec.OpenStack)))
+	sum := sha256.Sum256(slices.Concat(text, cloud.CredentialText(spec.OpenStack), forms.Salt(spec)))
 	digest := "sha256:" + hex.EncodeToString(sum[:])
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{
@@ -40,6 +40,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		},
 		KubernetesFiles: []string{forms.ManifestFile},
 		Content:         forms.File(text),
+		Later:           unsettled.Later, NamesLater: unsettled.NamesLater,
 	}, ps
 }
 

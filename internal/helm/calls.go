@@ -65,6 +65,8 @@ type calls struct {
 	names   map[string]bool
 	// selected is set when a result is to be made again, or was for the same trigger.
 	selected bool
+	// standing are the results that stand in for others, by their keys; nil where nobody asks.
+	standing map[string]*Call
 	// looked is set when a template has called lookup.
 	looked bool
 }
@@ -115,7 +117,9 @@ func (k *calls) remembered(name string, f reflect.Value, s standIn) any {
 		}
 		if !k.makes() {
 			k.stoodIn = true
-			return s(seed{key, k.pass == varying}, f, args)
+			out := s(seed{key, k.pass == varying}, f, args)
+			k.stand(key, name, out)
+			return out
 		}
 		out := invoke(f, args)
 		if failed(out) {

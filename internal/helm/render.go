@@ -37,6 +37,9 @@ type Options struct {
 	Random     Randomness
 	Results    []byte
 	Regenerate *vnfm.RegenerateSpec
+	// Recorded is the manifest of a release that somebody else has installed from the chart. Unless there are Results, what it shows of results is
+	// taken for remembered.
+	Recorded string
 }
 
 // Manifest is one document of YAML, or one file of them, that a chart gives.
@@ -139,6 +142,9 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		if inputs, err = c.inputs(&o); err != nil {
 			c.problem(&ps, err)
 			return nil, ps
+		}
+		if o.Random != RandomRefused && o.Recorded != "" && len(o.Results) == 0 {
+			known = c.seeds(o, caps, inputs, now, &ps)
 		}
 		r, output, k = in(settling)
 	}

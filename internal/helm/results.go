@@ -166,8 +166,13 @@ func (r *Rendering) objects() []map[string]any {
 
 // secrets are the Secrets of the release as lookup finds them, up to a size.
 func (r *Rendering) secrets() map[string]json.RawMessage {
+	return secretsIn(r.objects(), r.options.Namespace)
+}
+
+// secretsIn are the Secrets among objects of a release.
+func secretsIn(objects []map[string]any, home string) map[string]json.RawMessage {
 	out, size := map[string]json.RawMessage{}, 0
-	for _, o := range r.objects() {
+	for _, o := range objects {
 		meta, _ := o["metadata"].(map[string]any)
 		name, _ := meta["name"].(string)
 		if o["apiVersion"] != "v1" || o["kind"] != "Secret" || name == "" {
@@ -179,7 +184,7 @@ func (r *Rendering) secrets() map[string]json.RawMessage {
 			continue
 		}
 		size += len(text)
-		out[cmp.Or(namespace, r.options.Namespace)+"/"+name] = text
+		out[cmp.Or(namespace, home)+"/"+name] = text
 	}
 	return out
 }

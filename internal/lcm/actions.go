@@ -52,9 +52,7 @@ func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOpe
 		return err
 	}
 	describe(i, o.spec, o.to)
-	if o.spec.Regenerate != nil {
-		i.RegenerateTrigger = o.spec.Regenerate.Trigger
-	}
+	noteTriggers(i, &o.spec)
 	i.Generation++
 	u.secrets = o.spec.InfraSecrets
 	return u.engine.sealParams(ctx, u.instance, sealed{u.spec.Management, u.secrets})

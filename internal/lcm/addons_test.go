@@ -65,7 +65,11 @@ func (y *recordingDriver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Reco
 	if err := r.SaveInventory(ctx, []vnfm.InventoryItem{{Kind: "ConfigMap", Name: name, UID: "1"}}); err != nil {
 		return err
 	}
-	y.record("make %s", name)
+	again := ""
+	if t.Regenerate != nil {
+		again = " again"
+	}
+	y.record("make %s%s", name, again)
 	y.mu.Lock()
 	y.objects[t.Instance.ID] = wants(t)
 	y.mu.Unlock()
@@ -350,5 +354,39 @@ func TestRangeIsFoundOnce(t *testing.T) {
 	source.Version = "1.0.0"
 	if _, err := w.ResolveChart(t.Context(), source); err != nil || repository.Requests.Load() == asked {
 		t.Errorf("another source is not asked for: %v", err)
+	}
+}
+
+// TestAddonRegenerates: results of random functions of an add-on are made again once for each
+// trigger, and for that of a new add-on not at all; those of a paused cluster wait.
+func TestAddonRegenerates(t *testing.T) {
+	t.Parallel()
+	w, y, _ := newRecordingDriver(t)
+	source := chartAt(t, t.TempDir(), "1.0.0")
+	spec := w.clusterSpec()
+	with := func(trigger string, paused bool) vnfm.InstanceSpec {
+		s, cluster := spec, *spec.Cluster
+		cluster.Paused = paused
+		cluster.Addons = map[string]vnfm.Addon{
+			"ccm": {Source: source, Namespace: "kube-system"},
+			"cni": {Source: source, Namespace: "kube-system", After: []string{"ccm"}, Regenerate: &vnfm.RegenerateSpec{Trigger: trigger}},
+		}
+		s.Cluster = &cluster
+		return s
+	}
+	i, err := w.Instantiate(t.Context(), with("1", false))
+	require.NoError(t, err)
+	require.Equal(t, "make edge, make ccm, make cni, await edge", y.takeCalls())
+	for _, step := range []struct {
+		trigger string
+		paused  bool
+		want    string
+	}{
+		{"1", false, ""}, {"2", false, "make edge, make ccm, make cni again, await edge"}, {"2", false, ""},
+		{"3", true, "make edge"}, {"3", true, ""}, {"3", false, "make edge, make ccm, make cni again, await edge"},
+	} {
+		_, err := w.Update(t.Context(), i.ID, with(step.trigger, step.paused))
+		require.NoError(t, err)
+		require.Equal(t, step.want, y.takeCalls(), "%+v", step)
 	}
 }

@@ -52,6 +52,12 @@ func (e *Engine) adopt(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instanc
 	if kept.RegenerateTrigger != "" {
 		spec.Regenerate = &vnfm.RegenerateSpec{Trigger: kept.RegenerateTrigger}
 	}
+	for name, trigger := range kept.AddonTriggers {
+		if a, known := spec.Cluster.Addons[name]; known {
+			a.Regenerate = &vnfm.RegenerateSpec{Trigger: trigger}
+			spec.Cluster.Addons[name] = a
+		}
+	}
 	if kept.Rotation != nil {
 		spec.RotationTrigger = kept.Rotation.Trigger
 	}

@@ -26,15 +26,14 @@ func (e *Engine) arguments(ctx context.Context, i *vnfm.Instance, spec *vnfm.Ins
 		PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID, ScaleLevels: i.ScaleLevels,
 		Connections: i.Connections, Links: i.Links, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, Readiness: i.Readiness, HealTrigger: i.HealTrigger, Rotation: i.Rotation, RegenerateTrigger: i.RegenerateTrigger,
-		Arguments: i.Arguments,
+		AddonTriggers: i.AddonTriggers,
+		Arguments:     i.Arguments,
 	}}
 	if spec.Heal != nil {
 		// The heal that runs is not asked for again.
 		kept.HealTrigger = spec.Heal.Trigger
 	}
-	if spec.Regenerate != nil {
-		kept.RegenerateTrigger = spec.Regenerate.Trigger
-	}
+	noteTriggers(&kept.Instance, spec)
 	ids := furtherVIMs(i)
 	if len(ids) > 0 {
 		s, err := e.store(ctx)

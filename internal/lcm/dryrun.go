@@ -44,6 +44,9 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
 		return nil, err
 	}
+	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {
+		return nil, err
+	}
 	describe(&en.Value, spec, r)
 	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {

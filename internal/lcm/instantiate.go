@@ -45,8 +45,12 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		if err != nil {
 			return err
 		}
+		noteTriggers(&en.Value, &spec)
 		work, stop := workTime(ctx, &spec)
 		defer stop()
+		if r, err = e.settle(work, &en.Value, &spec, r, true); err != nil {
+			return err
+		}
 		return e.instantiate(work, s, en, spec, r, op)
 	})
 }
@@ -173,9 +177,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		// A new instance has nothing to heal.
 		en.Value.HealTrigger = spec.Heal.Trigger
 	}
-	if spec.Regenerate != nil {
-		en.Value.RegenerateTrigger = spec.Regenerate.Trigger
-	}
+	noteTriggers(&en.Value, &spec)
 	if spec.RotationTrigger != "" {
 		en.Value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
 	}

@@ -93,6 +93,10 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if err := e.previewResults(ctx, instance, id, *spec, r); err != nil {
 		return nil, err
 	}
+	if r, err = e.settle(ctx, instance, spec, r, false); err != nil {
+		return nil, err
+	}
+	describe(instance, *spec, r)
 	t := e.target(instance, r, *spec)
 	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err

@@ -72,9 +72,7 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	if spec.Heal != nil {
 		i.HealTrigger = spec.Heal.Trigger
 	}
-	if spec.Regenerate != nil {
-		i.RegenerateTrigger = spec.Regenerate.Trigger
-	}
+	noteTriggers(i, &spec)
 	var err error
 	if i.DigestKey, err = key(ctx, id, spec, r); err != nil {
 		return nil, err
@@ -82,6 +80,10 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
 		return nil, err
 	}
+	if r, err = e.settle(ctx, i, &spec, r, false); err != nil {
+		return nil, err
+	}
+	describe(i, spec, r)
 	t, d, err := e.bind(ctx, i, r, spec)
 	if err != nil {
 		return nil, err

@@ -80,6 +80,9 @@ func (e *Engine) packageFor(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.
 		return nil, nil, err
 	}
 	cluster := *spec.Cluster
+	if cluster.Results == nil {
+		cluster.Results = vnfm.NewResults(nil)
+	}
 	if c := cluster.Chart; c != nil && c.Fetched() {
 		fetched := *c
 		content, files, err := e.catalog.ChartContent(ctx, &c.ChartSource)

@@ -165,9 +165,15 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 
 // specOf reads the spec back out of a record.
 func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
+	cluster := i.Cluster
+	if cluster != nil {
+		own := *cluster
+		own.Results, own.MakeResults, own.Regenerate = i.Results, false, nil
+		cluster = &own
+	}
 	return vnfm.InstanceSpec{
 		Name: i.Name, Description: i.Description, Metadata: i.Metadata,
-		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: i.Cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
+		VIMID: i.VIMID, PackageID: i.PackageID, Cluster: cluster, FlavourID: i.FlavourID, LevelID: i.LevelID,
 		Connections: i.Connections, Links: i.Links, ScaleLevels: i.ScaleLevels, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams,
 		OperationalState: i.OperationalState, Readiness: i.Readiness, Arguments: i.Arguments,
 	}

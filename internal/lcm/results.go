@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -107,10 +108,7 @@ func (e *Engine) resultsOnVIM(ctx context.Context, id string, spec vnfm.Instance
 // last that were made again. Results that neither record nor VIM tell are not known: the plan
 // shows as unknown what depends on them.
 func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string, spec vnfm.InstanceSpec, r *resolution) error {
-	if spec.Regenerate != nil {
-		i.RegenerateTrigger = spec.Regenerate.Trigger
-	}
-	if id == "" {
+	if noteTriggers(i, &spec); id == "" {
 		return nil
 	}
 	s, err := e.store(ctx)
@@ -121,7 +119,8 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string
 	switch {
 	case err == nil:
 		e.attachResults(ctx, en)
-		if i.RegenerateTrigger, i.Results = en.Value.RegenerateTrigger, en.Value.Results; i.Results != nil {
+		i.RegenerateTrigger, i.AddonTriggers = en.Value.RegenerateTrigger, en.Value.AddonTriggers
+		if i.Results = en.Value.Results; i.Results != nil {
 			return nil
 		}
 	case !errors.Is(err, vnfm.ErrNotFound):
@@ -141,4 +140,37 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string
 		i.Results = nil
 	}
 	return nil
+}
+
+// noteTriggers records that the results that a request wants made again are.
+func noteTriggers(i *vnfm.Instance, spec *vnfm.InstanceSpec) {
+	if spec.Regenerate != nil {
+		i.RegenerateTrigger = spec.Regenerate.Trigger
+	}
+	if spec.Cluster != nil {
+		i.AddonTriggers = addons.Triggers(i.AddonTriggers, spec.Cluster)
+	}
+}
+
+// settle renders the chart of a workload cluster, if it needs results of random functions, with those of its record, and makes with
+// makes set what is missing. Those are saved with the first change of the record, before anything is made of them.
+func (e *Engine) settle(ctx context.Context, i *vnfm.Instance, spec *vnfm.InstanceSpec, r *resolution, makes bool) (*resolution, error) {
+	if spec.Cluster == nil || r.pkg.Settled() || i.Results == nil {
+		return r, nil
+	}
+	cluster := *spec.Cluster
+	cluster.Results, cluster.MakeResults = i.Results, makes
+	if spec.Regenerate != nil && spec.Regenerate.Trigger != i.RegenerateTrigger {
+		cluster.Regenerate = spec.Regenerate
+	}
+	spec.Cluster = &cluster
+	settled, problems, err := e.resolve(ctx, *spec)
+	if err == nil {
+		err = problems.Err()
+	}
+	if err != nil {
+		return r, err
+	}
+	spec.PackageID = settled.pkg.ID
+	return settled, nil
 }

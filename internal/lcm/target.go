@@ -43,6 +43,14 @@ func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
 	}
+	t, d, err := e.bind(ctx, &en.Value, r, spec)
+	if err != nil || spec.Cluster == nil || r.pkg.Settled() {
+		return t, d, err
+	}
+	// The VIM has told results that the record could not.
+	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {
+		return nil, nil, err
+	}
 	return e.bind(ctx, &en.Value, r, spec)
 }
 

@@ -45,6 +45,9 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		return nil, err
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
+		if r, err = e.settle(ctx, &en.Value, &spec, r, true); err != nil {
+			return err
+		}
 		u := &update{engine: e, store: s, instance: en, spec: spec, wanted: r}
 		work, stop := workTime(ctx, &spec)
 		defer stop()

@@ -225,9 +225,7 @@ func (p *planner) changePackage() {
 		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, "flavour_id": to.flavour.ID},
 	})
 	describe(i, spec, to)
-	if spec.Regenerate != nil {
-		i.RegenerateTrigger = spec.Regenerate.Trigger
-	}
+	noteTriggers(i, &spec)
 	p.secrets = p.spec.InfraSecrets
 }
 
@@ -235,7 +233,7 @@ func (p *planner) changePackage() {
 // functions.
 func (p *planner) packageDiffers() bool {
 	i := &p.record
-	return p.spec.Regenerate != nil && p.spec.Regenerate.Trigger != i.RegenerateTrigger ||
+	return p.spec.Regenerate != nil && p.spec.Regenerate.Trigger != i.RegenerateTrigger || addons.Regenerates(i, p.spec.Cluster) ||
 		i.PackageID != p.spec.PackageID || i.FlavourID != p.wanted.flavour.ID ||
 		!sameParams(i.AdditionalParams, p.spec.AdditionalParams) || !sameParams(p.secrets, p.spec.InfraSecrets) ||
 		!multivim.SameConnections(i, p.spec) || !addons.Same(i, p.spec) || !maps.Equal(i.Links.Managed, p.spec.Links.Managed)

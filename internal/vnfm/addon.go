@@ -19,6 +19,8 @@ type Addon struct {
 	// After names the add-ons that must be ready before this one is installed. The others
 	// are installed at the same time.
 	After []string `json:"after,omitempty"`
+	// Regenerate has results of random functions of the chart made again, once for each trigger.
+	Regenerate *RegenerateSpec `json:"-"`
 	// Unwanted is set, in a record, for one that the cluster is not described with and that
 	// may hold something: it was taken out, or is on its way in.
 	Unwanted bool `json:"unwanted,omitempty"`

@@ -37,6 +37,11 @@ type ClusterSpec struct {
 	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
 	// that are older.
 	RolloutAfter string `json:"rollout_after,omitempty"`
+	// Results are those of random functions of the chart; a chart that depends on any is refused without. With MakeResults those that
+	// are missing are made, else what depends on them is not known. Regenerate says which are made again.
+	Results     *Results        `json:"-"`
+	MakeResults bool            `json:"-"`
+	Regenerate  *RegenerateSpec `json:"-"`
 }
 
 // ClusterTopology is the form of a cluster that a ClusterClass describes.

@@ -33,6 +33,8 @@ type Target struct {
 	// are made again.
 	Results    *Results
 	Regenerate *RegenerateSpec
+	// Recorded is the manifest of the Helm release that the instance takes over, which may show results.
+	Recorded string
 	// Arguments returns the arguments of the instance, which Apply and Scale keep on the VIM beside its objects for Find. Nil
 	// keeps none.
 	Arguments func(ctx context.Context) ([]byte, error)

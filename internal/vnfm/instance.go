@@ -200,6 +200,8 @@ type Instance struct {
 	Results    *Results `json:"-"`
 	// RegenerateTrigger is that of the last RegenerateSpec.
 	RegenerateTrigger string `json:"regenerate_trigger,omitempty"`
+	// AddonTriggers are those of the last RegenerateSpec of each add-on that had one.
+	AddonTriggers map[string]string `json:"addon_triggers,omitempty"`
 	// Recovered says that the record was written again from Terraform's state. Facts that the state does not hold, such as
 	// the parameters that management drivers have used and the deliveries to a sink, are assumed to be those of the next update.
 	Recovered bool `json:"recovered,omitempty"`

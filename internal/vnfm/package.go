@@ -81,7 +81,17 @@ type Package struct {
 	Superseded bool `json:"superseded,omitempty"`
 	// Content reads the files of the package. It is never stored in a record.
 	Content fs.FS `json:"-"`
+	// Later are the objects, by the names that ObjectName gives, whose content depends on results of random functions that are not
+	// made yet. With NamesLater it is not even known which objects there are. Only packages of workload clusters have them.
+	Later      []string `json:"-"`
+	NamesLater bool     `json:"-"`
 }
+
+// Settled reports whether the content depends on no results of random functions that are not made yet.
+func (p *Package) Settled() bool { return len(p.Later) == 0 && !p.NamesLater }
+
+// ObjectName is how Later has an object.
+func ObjectName(apiVersion, kind, name string) string { return apiVersion + " " + kind + " " + name }
 
 // ContentIn returns the files of the package for reads that end with ctx: a large file may have to be downloaded.
 func (p *Package) ContentIn(ctx context.Context) fs.FS {

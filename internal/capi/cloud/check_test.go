@@ -55,7 +55,7 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 func packageOf(t *testing.T, spec *vnfm.ClusterSpec) *vnfm.Package {
 	t.Helper()
 	var problems vnfm.Problems
-	objects := forms.Render(spec, &problems)
+	objects, _ := forms.Render(spec, &problems)
 	require.Empty(t, problems)
 	text, err := forms.Encode(objects)
 	require.NoError(t, err)

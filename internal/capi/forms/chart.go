@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
@@ -18,7 +17,10 @@ import (
 // chart is the form of a Helm chart. The arguments of a cluster become
 // values by the names that the chart "openstack-cluster" of capi-helm-charts has, so
 // that either that chart or the embedded one takes them.
-type chart struct{ *vnfm.ClusterChart }
+type chart struct {
+	*vnfm.ClusterChart
+	unsettled *Unsettled
+}
 
 const attributeChart = "chart"
 
@@ -41,21 +43,9 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the chart cannot be read", Detail: err.Error()})
 		return nil
 	}
-	rendered, problems := loaded.Render(ctx, helm.Options{
-		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values",
-	})
-	for _, p := range problems {
-		if p.Attribute == "" {
-			p.Attribute = attributeChart
-		}
-		*ps = append(*ps, p)
-	}
-	if ps.HasErrors() {
+	rendered := f.render(ctx, loaded, spec, ps)
+	if rendered == nil {
 		return nil
-	}
-	var out strings.Builder
-	for _, m := range slices.Concat(rendered.CRDs, rendered.Manifests) {
-		fmt.Fprintf(&out, "---\n%s\n", strings.TrimPrefix(m.Text, "---\n"))
 	}
 	if len(rendered.Hooks) > 0 {
 		*ps = append(*ps, vnfm.Problem{
@@ -63,10 +53,18 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 			Detail: "hooks are for applications and are not run for a workload cluster; use a chart without them",
 		})
 	}
-	objects, err := Decode(out.String())
-	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the rendered objects of the chart cannot be read", Detail: err.Error()})
+	var objects []map[string]any
+	for _, m := range slices.Concat(rendered.CRDs, rendered.Manifests) {
+		decoded, err := Decode(m.Text)
+		if err != nil {
+			*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the rendered objects of the chart cannot be read", Detail: err.Error()})
+			return nil
+		}
+		if objects = append(objects, decoded...); m.Later {
+			f.unsettled.add(decoded)
+		}
 	}
+	f.unsettled.NamesLater = rendered.NamesLater
 	return objects
 }
 

@@ -29,31 +29,38 @@ type form interface {
 }
 
 // formOf returns the one form that a specification has, or nil.
-func formOf(spec *vnfm.ClusterSpec) form {
+func formOf(spec *vnfm.ClusterSpec, u *Unsettled) form {
 	switch {
 	case spec.Topology != nil:
 		return topology{spec.Topology}
 	case spec.Template != nil:
 		return template{spec.Template}
 	case spec.Chart != nil:
-		return chart{spec.Chart}
+		return chart{spec.Chart, u}
 	default:
 		return nil
 	}
 }
 
-// Render returns the objects of a cluster. It adds what is wrong with the specification to
+// Unsettled says what of a cluster depends on results of random functions of its chart that are not made yet, as a vnfm.Package has it.
+type Unsettled struct {
+	Later      []string
+	NamesLater bool
+}
+
+// Render returns the objects of a cluster, and what is not known of them. It adds what is wrong with the specification to
 // the problems; the objects are nil when these have errors.
-func Render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
-	f := formOf(spec)
+func Render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) ([]map[string]any, Unsettled) {
+	var u Unsettled
+	f := formOf(spec, &u)
 	if f == nil {
 		ps.Errorf("", 0, 0, "the workload cluster has neither a topology nor a chart nor a template")
-		return nil
+		return nil, u
 	}
 	if check(spec, ps); ps.HasErrors() {
-		return nil
+		return nil, u
 	}
-	return f.objects(spec, ps)
+	return f.objects(spec, ps), u
 }
 
 // Decode reads the documents of a YAML text; empty ones are left out.

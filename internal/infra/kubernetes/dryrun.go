@@ -45,7 +45,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := append(run.problems(objects), s.replacedPods(ctx, objects)...)
+	problems := slices.Concat(run.problems(objects), s.replacedPods(ctx, objects), s.notRecorded(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:

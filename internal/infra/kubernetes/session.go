@@ -56,8 +56,11 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	made := render.Render
 	if r != nil {
 		made = render.Make
+		if err := s.readRecorded(ctx); err != nil {
+			return nil, err
+		}
 	}
-	rendering, problems := made(budget.New(ctx, budget.Limits{}), t)
+	rendering, problems := made(budget.New(ctx, budget.Limits{}), s.target)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}

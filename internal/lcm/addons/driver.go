@@ -137,6 +137,9 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 			Inventory: parts.Inventory(t.Instance, a.part()),
 		},
 	}
+	if a.Regenerate != nil && a.Regenerate.Trigger != t.Instance.AddonTriggers[a.name] {
+		out.Regenerate = a.Regenerate
+	}
 	if a.pkg != nil {
 		out.Flavour = &a.pkg.Descriptor.Flavours[0]
 		out.Instance.PackageID, out.Instance.VNFDID, out.Instance.FlavourID = a.pkg.ID, a.pkg.Descriptor.ID, addonFlavour

@@ -85,6 +85,41 @@ func Same(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 	return encode(Wanted(i.Cluster.Addons)) == encode(Wanted(spec.Cluster.Addons))
 }
 
+// Regenerates reports whether results of random functions of an add-on are to be made again. Those of a paused cluster wait.
+func Regenerates(i *vnfm.Instance, spec *vnfm.ClusterSpec) bool {
+	if spec == nil || spec.Paused {
+		return false
+	}
+	for name, a := range spec.Addons {
+		if a.Regenerate != nil && a.Regenerate.Trigger != i.AddonTriggers[name] {
+			return true
+		}
+	}
+	return false
+}
+
+// Triggers are the AddonTriggers of an instance whose add-ons were applied as a spec says, given those of before.
+func Triggers(before map[string]string, spec *vnfm.ClusterSpec) map[string]string {
+	if spec.Paused {
+		return before
+	}
+	var out map[string]string
+	for name, a := range Wanted(spec.Addons) {
+		trigger := before[name]
+		if a.Regenerate != nil {
+			trigger = a.Regenerate.Trigger
+		}
+		if trigger == "" {
+			continue
+		}
+		if out == nil {
+			out = map[string]string{}
+		}
+		out[name] = trigger
+	}
+	return out
+}
+
 // encode returns what a record would hold of add-ons.
 func encode(all map[string]vnfm.Addon) string {
 	// Values from a record or a configuration can always be written as JSON.

@@ -164,19 +164,23 @@ func (c command) checkNoManagedFields(*terraform.State) error {
 	return nil
 }
 
-// TestAccInstance_helmAdopts makes an instance of a release that Helm has installed:
-// its revisions go on, and nothing is replaced.
+// TestAccInstance_helmAdopts makes an instance of a release that Helm has installed: its revisions go on, nothing is replaced, and what
+// Helm has generated stays.
 func TestAccInstance_helmAdopts(t *testing.T) {
 	env := newEnv(t)
 	helm := newCommand(env)
-	source := ims(t)
+	source := ims(t, chartFile("templates/login.yaml", loginTemplate), chartFile("templates/token.yaml",
+		"apiVersion: v1\nkind: Secret\nmetadata: { name: {{ .Release.Name }}-token }\nstringData: { url: \"http://ims:{{ randAlphaNum 20 }}@hss\", lost: {{ randAlphaNum 9 | sha256sum }} }\n"))
 	next := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
-	var before string
+	generated := func() string {
+		return env.kubectl("get", "secret", "test-login", "-o", "jsonpath={.data}") + env.kubectl("get", "secret", "test-token", "-o", "jsonpath={.data.url}")
+	}
+	var before, secrets string
 	env.run(t,
 		resource.TestStep{
 			PreConfig: func() {
 				helm.Run(t, "install", "test", filepath.Join(source, filepath.FromSlash(imsChart)))
-				before = env.uid("deployment/test-cscf")
+				before, secrets = env.uid("deployment/test-cscf"), generated()
 			},
 			Config:      env.configFor(source, chartParams(byValue)),
 			ExpectError: sentence("The Helm release test in namespace "+env.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
@@ -185,10 +189,14 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 			Config:            env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),
+				env.diagnostics.HasWarning(`(?s)does not show all.*randAlphaNum in\s+ims/templates/token.yaml`),
 				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
 				func(*terraform.State) error {
 					if got := env.uid("deployment/test-cscf"); got != before {
 						return fmt.Errorf("the Deployment was replaced")
+					}
+					if got := generated(); got != secrets {
+						return fmt.Errorf("the generated secrets were %s and are %s", secrets, got)
 					}
 					return nil
 				}),

@@ -84,7 +84,7 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 	s.Description, s.PackageID = m.Description.ValueString(), m.PackageID.ValueString()
 	s.FlavourID, s.LevelID = m.FlavourID.ValueString(), m.InstantiationLevelID.ValueString()
 	s.OperationalState = vnfm.OperationalState(m.OperationalState.ValueString())
-	s.Regenerate = m.regenerateSpec(ctx, diags)
+	s.Regenerate = base.Regenerate(ctx, m.Regenerate, diags)
 	s.Readiness, s.UnknownDrivers = readReadiness(ctx, m.Readiness, diags), vnfm.UnknownDrivers(m.UnknownDrivers.ValueString())
 	// Metadata decides on no object: a plan does without what is not known of it.
 	if tfutil.FullyKnown(ctx, m.Metadata) {

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -134,7 +135,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.Started), string(vnfm.Stopped))},
 		},
 		"heal":       healAttribute(),
-		"regenerate": regenerateAttribute(),
+		"regenerate": base.RegenerateAttribute("Makes what random functions of a Helm chart gave again, once for each new `trigger`: passwords, keys and certificates that the chart generates, which otherwise stay as long as the instance (see the guide about Helm charts). "),
 		"replace_objects": schema.SetAttribute{
 			MarkdownDescription: "Objects, named as in `objects`, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
 			ElementType:         types.StringType,

@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -43,7 +44,8 @@ func addonAttributes() map[string]schema.Attribute {
 					Required:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
+				"values":     attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
+				"regenerate": base.RegenerateAttribute("Makes what random functions of the chart gave again, once for each new `trigger`, as the argument of a `vnf_instance` does. "),
 				"after": schema.SetAttribute{
 					MarkdownDescription: "Names of the add-ons that must be ready before this one is installed or changed; all others run in parallel. Changing this applies to the next operation.",
 					Optional:            true,
@@ -74,10 +76,11 @@ func addonAttributes() map[string]schema.Attribute {
 
 // addonModel is an entry of the argument addons.
 type addonModel struct {
-	Chart     types.Object `tfsdk:"chart"`
-	Namespace types.String `tfsdk:"namespace"`
-	Values    types.List   `tfsdk:"values"`
-	After     types.Set    `tfsdk:"after"`
+	Chart      types.Object `tfsdk:"chart"`
+	Namespace  types.String `tfsdk:"namespace"`
+	Values     types.List   `tfsdk:"values"`
+	Regenerate types.Object `tfsdk:"regenerate"`
+	After      types.Set    `tfsdk:"after"`
 }
 
 // addons reads the argument, which must be known, with the resolved chart of each add-on.
@@ -97,7 +100,7 @@ func (m *model) addons(ctx context.Context, diags *diag.Diagnostics) map[string]
 func (m *addonModel) toDomain(ctx context.Context, name string, chart *vnfm.Chart, diags *diag.Diagnostics) vnfm.Addon {
 	source := cmp.Or(tfutil.As[chartsource.Model](ctx, m.Chart, diags), &chartsource.Model{})
 	a := vnfm.Addon{Source: source.ToDomain(), Namespace: m.Namespace.ValueString()}
-	a.Source.Chart = chart
+	a.Source.Chart, a.Regenerate = chart, base.Regenerate(ctx, m.Regenerate, diags)
 	if tfutil.Set(m.After) {
 		diags.Append(m.After.ElementsAs(ctx, &a.After, false)...)
 	}

@@ -110,6 +110,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	ccm := fmt.Sprintf(`cloud = { chart = { %s }, namespace = "cloud" }`, from(registry, fmt.Sprintf("oci = \"oci://%s/charts/cloud\"", registry.Host)))
 	both := env.config(env.realAPICluster("addons = {\n" + cni("~1.0.0", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
 	upgraded := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", `after = ["cloud"]`) + "\n" + ccm + "\n}"))
+	regenerated := strings.Replace(upgraded, `namespace = "cloud" }`, `namespace = "cloud", regenerate = { trigger = "1" } }`, 1)
 	one := env.config(env.realAPICluster("addons = {\n" + cni("~1.1", "") + "\n}"))
 	// The machines are described in another way: by a template of another name.
 	described := strings.Replace(one, "lab.vnf/hold: ", "lab.vnf/held: ", 1)
@@ -142,6 +143,16 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			return nil
 		}
 	}
+	// token checks whether what the chart has generated is another one than at the last call.
+	var before string
+	token := func(changes bool) resource.TestCheckFunc {
+		return func(*terraform.State) error {
+			now := workload("get", "secret", "cloud", "-n", "cloud", "-o", "jsonpath={.data.token}")
+			assert.Equal(t, changes, now != before, "the token changes")
+			before = now
+			return nil
+		}
+	}
 	var nodes chan error
 	var machine string
 	var asked int64
@@ -162,7 +173,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				is("network", "status", "DEPLOYED"), is("network", "app_version", "app-1.0.3"), is("cloud", "status", "DEPLOYED"),
 				is("network", "digest", charttest.Digest(network("1.0.3").Archive(t))),
 			},
-			Check: resource.ComposeTestCheckFunc(releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
+			Check: resource.ComposeTestCheckFunc(token(true), releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
 				asked = count()
 				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources[address].Primary.Attributes), charttest.Password)
 				assert.Equal(t, "tunnel", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode}"))
@@ -185,7 +196,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 				plancheck.ExpectKnownValue(address, at("network", "version"), knownvalue.StringExact("1.1.0")),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{status("READY"), is("network", "version", "1.1.0")},
-			Check:             releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`),
+			Check:             resource.ComposeTestCheckFunc(token(false), releases(`network\s+kube-system\s+2\s.*network-1\.1\.0`, `cloud\s+cloud\s+1\s`)),
 		},
 		resource.TestStep{
 			PreConfig:          func() { workload("delete", "configmap", "settings", "-n", "kube-system") },
@@ -199,13 +210,13 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			),
 		},
 		resource.TestStep{
-			Config:            upgraded,
+			Config:            regenerated,
 			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED")},
-			Check: func(*terraform.State) error {
+			ConfigStateChecks: []statecheck.StateCheck{is("network", "status", "DEPLOYED"), is("cloud", "status", "DEPLOYED")},
+			Check: resource.ComposeTestCheckFunc(token(true), releases(`network\s`, `cloud\s+cloud\s+2\s`), func(*terraform.State) error {
 				assert.Equal(t, "1.1.0", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.of}"))
 				return nil
-			},
+			}),
 		},
 		resource.TestStep{
 			Config:           one,
@@ -289,10 +300,15 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 	env.run(t, append([]resource.TestStep{{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))}}, steps...)...)
 }
 
-// packedInMemory is the embedded chart "in-memory", for repositories and registries.
-func packedInMemory(t *testing.T) charttest.Chart {
+// packedInMemory is the embedded chart "in-memory", with further templates, for repositories and registries.
+func packedInMemory(t *testing.T, templates map[string]string) charttest.Chart {
 	t.Helper()
-	loaded, err := helm.Load(t.Context(), os.DirFS("../../capi/forms/charts"), "in-memory")
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../capi/forms/charts")))
+	for name, text := range templates {
+		acctest.Write(t, dir, "in-memory/templates/"+name, text)
+	}
+	loaded, err := helm.Load(t.Context(), os.DirFS(dir), "in-memory")
 	require.NoError(t, err)
 	found := loaded.Describe()
 	archive, err := loaded.Archive()
@@ -301,21 +317,31 @@ func packedInMemory(t *testing.T) charttest.Chart {
 }
 
 // A chart of a cluster comes from a repository: the version that a range was resolved to
-// stays, and is not asked for again.
+// stays, and is not asked for again. What it generates stays as well, also without the store.
 func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 	env := newEnv(t)
-	chart := packedInMemory(t)
+	chart := packedInMemory(t, map[string]string{
+		"token.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: {{ .Release.Name }}-token }\nstringData: { token: {{ randAlphaNum 20 }} }\n",
+	})
 	s := charttest.Repository(t, chart)
 	config := func(version string) string {
 		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
 		embedded := inMemory("1.34.0", "")
 		return env.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
+	regenerated := strings.Replace(config(">=0.0.1"), `version = ">=0.0.1"`, `version = ">=0.0.1", regenerate = { trigger = "1" }`, 1)
+	object := func(key string) tfjsonpath.Path { return tfjsonpath.New("objects").AtMapKey(key) }
 	var asked int64
+	var generated string
+	token := func() string { return env.kubectl("get", "secret", "edge-token", "-o", "jsonpath={.data.token}") }
 	env.run(t,
+		// The plan renders the chart only for a management cluster that is registered.
+		resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))},
 		resource.TestStep{
 			Config: config(">=0.0.1"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectUnknownValue(address, object("v1/Secret edge-token")),
+				plancheck.ExpectKnownValue(address, object("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -323,7 +349,8 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("digest"), knownvalue.StringExact(charttest.Digest(chart.Packed))),
 			},
 			Check: func(*terraform.State) error {
-				asked = s.Requests.Load()
+				asked, generated = s.Requests.Load(), token()
+				assert.Len(t, generated, 28)
 				return nil
 			},
 		},
@@ -332,6 +359,29 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			Check: func(*terraform.State) error {
 				assert.Equal(t, asked, s.Requests.Load(), "requests to the repository")
+				return nil
+			},
+		},
+		resource.TestStep{
+			PreConfig:        func() { env.store.Clear(t) },
+			Config:           config(">=0.0.1"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check: func(*terraform.State) error {
+				assert.Equal(t, generated, token())
+				return nil
+			},
+		},
+		resource.TestStep{
+			Config: regenerated,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectUnknownValue(address, object("v1/Secret edge-token")),
+					plancheck.ExpectKnownValue(address, object("cluster.x-k8s.io/v1beta2/Cluster edge"), knownvalue.NotNull()),
+				},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			Check: func(*terraform.State) error {
+				assert.NotEqual(t, generated, token())
 				return nil
 			},
 		},

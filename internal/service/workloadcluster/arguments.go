@@ -26,7 +26,8 @@ type topologyModel struct {
 
 type chartModel struct {
 	chartsource.Model
-	Values types.List `tfsdk:"values"`
+	Values     types.List   `tfsdk:"values"`
+	Regenerate types.Object `tfsdk:"regenerate"`
 }
 
 type clusterctlTemplateModel struct {

@@ -62,12 +62,13 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 			return vnfm.InstanceSpec{}, false
 		}
 	}
+	chart := tfutil.As[chartModel](ctx, m.Chart, diags)
 	cluster := &vnfm.ClusterSpec{
 		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
 		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.rolloutAfter(diags),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
-		Chart:    tfutil.As[chartModel](ctx, m.Chart, diags).toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
+		Chart:    chart.toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
 		Template: tfutil.As[clusterctlTemplateModel](ctx, m.ClusterctlTemplate, diags).toDomain(),
 
 		Network:      tfutil.As[networkModel](ctx, m.Network, diags).toDomain(),
@@ -87,6 +88,9 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	m.fromTemplate(ctx, cluster, diags)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started
+	if chart != nil {
+		spec.Regenerate = base.Regenerate(ctx, chart.Regenerate, diags)
+	}
 	if spec.Heal != nil && spec.Heal.EntireInstance() && tfutil.Set(m.RolloutAfter) {
 		diags.AddAttributeError(path.Root("heal"), "Conflicting Rollout Settings",
 			"A heal without machine_names replaces everything that is older than the operation, and rollout_after sets another time. Change rollout_after instead, or set machine_names.")

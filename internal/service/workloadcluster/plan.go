@@ -43,7 +43,11 @@ func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config
 }
 
 // SetPreview implements base.Model.
-func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = base.Objects(p) }
+func (m *model) SetPreview(p *vnfm.Preview) {
+	if m.Objects = base.Objects(p); p.NamesLater {
+		m.Objects = types.MapUnknown(types.StringType)
+	}
+}
 
 // SetPreviewUnknown implements base.Model.
 func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }

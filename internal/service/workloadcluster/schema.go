@@ -22,6 +22,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -113,7 +114,8 @@ func formAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
-				"values": attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
+				"values":     attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this updates in place; Cluster API replaces machines if necessary."),
+				"regenerate": base.RegenerateAttribute("Makes what random functions of the chart gave again, once for each new `trigger`, as the argument of a `vnf_instance` does. "),
 			}),
 		},
 		"cluster_template": clusterTemplateAttribute(),

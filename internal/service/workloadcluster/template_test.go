@@ -37,7 +37,7 @@ const fromTemplate = `cluster_template = { definition = vnf_capi_cluster_templat
 // of the template is in a registry, for which the cluster has the password.
 func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	env := newEnv(t)
-	chart := packedInMemory(t)
+	chart := packedInMemory(t, nil)
 	registry := charttest.Registry(t, chart)
 	memoryTemplate := fmt.Sprintf(`  chart = { oci = "oci://%s/charts/%s", version = ">=0.0.1", ca_certificate = %q, values = [yamlencode({ provisioning = { startupDuration = "1s" } })] }`, registry.Host, chart.Name, registry.CA)
 	fromTemplate := fmt.Sprintf(`cluster_template = {

@@ -83,9 +83,9 @@ func ReadHistory(ctx context.Context, client *kube.Client, chart *render.ChartRe
 }
 
 // Owned reports whether the release is the instance's. A later revision of Helm's command,
-// which has no label, does not change that.
+// which has no label, does not change that. An instance that is only planned has no id and owns nothing.
 func (h *History) Owned() bool {
-	return slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
+	return h.instance != "" && slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
 }
 
 // CheckOwner returns a *vnfm.ConflictError when the release of that name belongs to

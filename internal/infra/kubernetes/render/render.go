@@ -42,6 +42,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 			}
 		}
 	}
+	r.markLater(t.Package)
 	t.Blame(ps)
 	for _, o := range r.Objects {
 		if d := DefinitionOf(o); d != nil {

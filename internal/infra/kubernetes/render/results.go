@@ -2,6 +2,7 @@ package render
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
@@ -14,13 +15,24 @@ func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	return render(b, t, true)
 }
 
+// markLater marks the objects of a package of which not all is known.
+func (r *Rendering) markLater(p *vnfm.Package) {
+	if p.Settled() {
+		return
+	}
+	r.namesLater = p.NamesLater
+	for _, o := range r.Objects {
+		o.later = slices.Contains(p.Later, vnfm.ObjectName(o.GVK.GroupVersion().String(), o.GVK.Kind, o.Name))
+	}
+}
+
 // renderChart renders a chart with the results of the target, of which none are known without
 // keeps but those that were made. A target that has none takes a chart without random
 // functions. It returns nil with a problem.
 func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Options, keeps bool, ps *vnfm.Problems) *helm.Rendering {
 	var rendered *helm.Rendering
 	var problems vnfm.Problems
-	if t.Results == nil {
+	if o.Recorded = t.Recorded; t.Results == nil {
 		rendered, problems = c.Render(b.Context(), *o)
 	} else if o.Regenerate = t.Regenerate; keeps {
 		err := t.Results.Update(b.Context(), func(data []byte) []byte {

@@ -1,0 +1,82 @@
+package forms
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The parts of the results of a cluster that are those of its chart, and the salt of its digest. No add-on has such a name.
+const (
+	chartPart = ""
+	saltPart  = " salt"
+)
+
+// render renders the chart with the results of random functions that the specification has. It returns nil with a problem.
+func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.ClusterSpec, ps *vnfm.Problems) *helm.Rendering {
+	o := helm.Options{
+		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values", Regenerate: spec.Regenerate,
+	}
+	results := spec.Results.Part(chartPart)
+	var rendered *helm.Rendering
+	var problems vnfm.Problems
+	var err error
+	switch {
+	case results == nil:
+		rendered, problems = loaded.Render(ctx, o)
+	case spec.MakeResults:
+		o.Random = helm.RandomKept
+		if err = salt(ctx, spec); err != nil {
+			break
+		}
+		err = results.Update(ctx, func(data []byte) []byte {
+			o.Results = data
+			if rendered, problems = loaded.Render(ctx, o); rendered == nil {
+				return nil
+			}
+			return rendered.Results
+		})
+	default:
+		o.Random, o.Results = helm.RandomPlanned, results.Data()
+		rendered, problems = loaded.Render(ctx, o)
+	}
+	if err != nil {
+		problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})
+	}
+	for _, p := range problems {
+		if p.Attribute == "" {
+			p.Attribute = attributeChart
+		}
+		*ps = append(*ps, p)
+	}
+	if problems.HasErrors() {
+		return nil
+	}
+	return rendered
+}
+
+// add notes objects whose content is not known.
+func (u *Unsettled) add(objects []map[string]any) {
+	for _, o := range objects {
+		u.Later = append(u.Later, vnfm.ObjectName(StringAt(o, "apiVersion"), StringAt(o, "kind"), StringAt(o, "metadata", "name")))
+	}
+}
+
+// salt makes the salt of a cluster whose chart has generated secrets: nobody can tell them from the digest of the cluster by guessing.
+func salt(ctx context.Context, spec *vnfm.ClusterSpec) error {
+	return spec.Results.Part(saltPart).Update(ctx, func(data []byte) []byte {
+		if len(data) > 0 {
+			return nil
+		}
+		made := make([]byte, 16)
+		// It never fails.
+		_, _ = rand.Read(made)
+		return made
+	})
+}
+
+// Salt is what the digest of a cluster has besides its description; nil for most.
+func Salt(spec *vnfm.ClusterSpec) []byte { return spec.Results.Part(saltPart).Data() }

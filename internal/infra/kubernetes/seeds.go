@@ -1,0 +1,48 @@
+package kubernetes
+
+import (
+	"context"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// readRecorded reads the manifest of a release that the instance takes over, before anything of its chart is made: passwords and keys
+// that random functions gave Helm are to stay. An instance that has results, or no chart that needs any, has none to read.
+func (s *session) readRecorded(ctx context.Context) error {
+	t := s.target
+	if !t.AdoptExisting || t.Results == nil || len(t.Results.Data()) > 0 {
+		return nil
+	}
+	planned, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
+	if problems.HasErrors() || planned.Release == nil {
+		// What is wrong is told when the objects are made.
+		return nil
+	}
+	history, err := release.ReadHistory(ctx, s.client, planned.Release, s.namespace, t.Instance.ID)
+	if err != nil || history.Owned() || !history.Deployed() {
+		return err
+	}
+	recorded, err := history.Manifests(ctx)
+	if err != nil || len(recorded) == 0 {
+		return err
+	}
+	own := *t
+	own.Recorded = recorded[len(recorded)-1].Text
+	s.target = &own
+	return nil
+}
+
+// notRecorded warns, before an apply, of results that the release does not show and that are made again. A release that cannot be read
+// is reported by the apply.
+func (s *session) notRecorded(ctx context.Context) vnfm.Problems {
+	if err := s.readRecorded(ctx); err != nil || s.target.Recorded == "" {
+		return nil
+	}
+	_, problems := render.Render(budget.New(ctx, budget.Limits{}), s.target)
+	return slices.DeleteFunc(problems, func(p vnfm.Problem) bool { return p.Summary != helm.NotRecorded })
+}

@@ -1,0 +1,61 @@
+package instance_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+)
+
+// TestAccInstance_helmLarge leads the example package around a large chart through its life:
+// definitions with objects of their kinds, webhooks with a generated CA, volumes, hooks,
+// sub-charts and passwords.
+func TestAccInstance_helmLarge(t *testing.T) {
+	env := newEnv(t)
+	first := examplePackage(t, "subscriber-store")
+	second := acctest.CopyPackage(t, "subscriber-store")
+	acctest.Edit(t, second, "Artifacts/Charts/subscriber-store/values.yaml", "tag: 1.0.0", "tag: 1.1.0")
+	acctest.Edit(t, second, "Artifacts/Charts/subscriber-store/values.yaml", "    weekly: { schedule: \"0 3 * * 0\", keep: 5 }\n", "")
+	acctest.Hash(t, second)
+	object := func(key string) tfjsonpath.Path { return tfjsonpath.New("objects").AtMapKey(key) }
+	params := chartParams(`helm_value_names = { proxy = { replica = "proxy.replicas" } }`)
+	// passwords checks that the generated passwords stay.
+	var before string
+	passwords := func(*terraform.State) error {
+		now := env.kubectl("get", "secrets", "test-store-credentials", "test-dashboard", "test-operator-webhook", "-o", "jsonpath={.items[*].data}")
+		if before != "" && now != before {
+			return fmt.Errorf("the generated secrets have changed")
+		}
+		before = now
+		return nil
+	}
+	env.run(t,
+		resource.TestStep{
+			Config: env.configFor(first, params),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, object("store.example.com/v1/BackupPolicy test-daily"), knownvalue.NotNull()),
+				plancheck.ExpectUnknownValue(address, object("v1/Secret test-store-credentials")),
+				plancheck.ExpectUnknownValue(address, object("admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration "+env.namespace+"-test-operator")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), knownvalue.MapExact(map[string]knownvalue.Check{
+					"operator": vdu("Deployment", "test-operator", 1), "store": vdu("StatefulSet", "test-store", 3), "proxy": vdu("Deployment", "test-proxy", 1),
+				})),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(52))},
+			Check:             allChecks(env.history("1 deployed"), passwords, env.expectKubectl("Bound Bound Bound Bound Bound Bound", "get", "pvc", "-o", "jsonpath={.items[*].status.phase}")),
+		},
+		resource.TestStep{
+			Config:            env.configFor(second, params),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+			Check: allChecks(env.history("1 superseded", "2 deployed"), passwords,
+				env.expectKubectl("test-backup-daily", "get", "cronjobs", "-o", "jsonpath={.items[*].metadata.name}"),
+				env.expectKubectl("registry.example.com/store/proxy:1.1.0", "get", "deployment", "test-proxy", "-o", "jsonpath={..image}")),
+		},
+	)
+}
