@@ -103,45 +103,44 @@ func statusOf(s subject) string {
 }
 
 // explainNamespace adds events, pods and logs to the objects of one namespace. Each
-// index is its own, so out needs no lock.
+// index is its own, so out needs no lock. It takes one LIST of the pods, of the events and, where a pod waits
+// for one, of the claims, and one of each kind between the objects and their pods.
 func (c *Client) explainNamespace(ctx context.Context, namespace string, subjects []subject, indices []int, out []ObjectState) {
-	owners := map[types.UID]string{}
+	why := causes{tree: newOwnerTree(c, namespace), owners: map[types.UID]string{}, of: map[types.UID]types.UID{}, claims: map[types.UID][]corev1.PersistentVolumeClaim{}}
 	for _, i := range indices {
+		uid := subjects[i].obj.GetUID()
+		why.of[uid] = uid
 		if mayHavePods(subjects[i].ref.Resource.GVK) {
-			owners[subjects[i].obj.GetUID()] = string(subjects[i].obj.GetUID())
+			why.owners[uid] = string(uid)
 		}
 	}
 	var (
-		wg     sync.WaitGroup
-		pods   map[string][]corev1.Pod
-		events []corev1.Event
+		wg      sync.WaitGroup
+		pods    map[string][]corev1.Pod
+		unbound map[string]corev1.PersistentVolumeClaim
+		events  []corev1.Event
 	)
 	// Objects that cannot be read, for lack of rights or of time, are left out: the state of
 	// the object is reported in any case.
-	wg.Go(func() { pods, _ = c.PodsOf(ctx, namespace, owners) })
+	wg.Go(func() {
+		pods, _ = c.podsOf(ctx, &why.tree, why.owners)
+		unbound = c.unboundClaims(ctx, namespace, pods)
+	})
 	wg.Go(func() { events, _ = c.eventsOf(ctx, namespace, "") })
 	wg.Wait()
-	byObject := map[types.UID][]corev1.Event{}
-	for _, e := range events {
-		byObject[e.InvolvedObject.UID] = append(byObject[e.InvolvedObject.UID], e)
-	}
 	for _, i := range indices {
 		uid := subjects[i].obj.GetUID()
-		mine := byObject[uid]
-		unready := 0
+		why.addPods(uid, pods[string(uid)], unbound)
+	}
+	byObject := why.attribute(ctx, events)
+	for _, i := range indices {
+		uid := subjects[i].obj.GetUID()
+		out[i].Events = lastEvents(byObject[uid], time.Now())
 		for _, pod := range pods[string(uid)] {
-			if podReady(&pod) {
-				continue
+			if !podReady(&pod) && len(out[i].Pods) < maxPods {
+				out[i].Pods = append(out[i].Pods, podState(&pod, why.claims[pod.UID]...))
 			}
-			if pod.UID != uid {
-				mine = append(mine, byObject[pod.UID]...)
-			}
-			if unready++; unready > maxPods {
-				continue
-			}
-			out[i].Pods = append(out[i].Pods, podState(&pod))
 		}
-		out[i].Events = lastEvents(mine, time.Now())
 		for k := range out[i].Pods {
 			p := &out[i].Pods[k]
 			if p.container != "" {
@@ -177,9 +176,12 @@ func podReady(pod *corev1.Pod) bool {
 }
 
 // podState says what is wrong with a pod: the first container that crashed or
-// waits, else the condition that is not met.
-func podState(pod *corev1.Pod) PodState {
+// waits, else the condition that is not met, and the claims that are not bound.
+func podState(pod *corev1.Pod, unbound ...corev1.PersistentVolumeClaim) PodState {
 	s := PodState{Name: pod.Name, Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message}
+	for i := range unbound {
+		s.Claims = append(s.Claims, claimState(&unbound[i]))
+	}
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 	for _, cs := range statuses {
 		s.Restarts += cs.RestartCount
@@ -290,7 +292,7 @@ func lastEvents(events []corev1.Event, now time.Time) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, e := range slices.Backward(events) {
-		key := e.Reason + e.Message
+		key := e.Reason + withoutSuffix(e.Message, e.InvolvedObject.Name)
 		if seen[key] {
 			continue
 		}

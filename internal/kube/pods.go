@@ -26,14 +26,18 @@ var podResource = Resource{
 // decide, never names; a pod may be its own owner. It takes one LIST of the pods
 // and one of each kind that stands between, usually the ReplicaSets.
 func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
+	tree := newOwnerTree(c, namespace)
+	return c.podsOf(ctx, &tree, owners)
+}
+
+func (c *Client) podsOf(ctx context.Context, tree *ownerTree, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
 	if len(owners) == 0 {
 		return map[string][]corev1.Pod{}, nil
 	}
-	pods, err := c.listPods(ctx, namespace, ListOptions{})
+	pods, err := c.listPods(ctx, tree.namespace, ListOptions{})
 	if err != nil {
 		return nil, err
 	}
-	tree := ownerTree{client: c, namespace: namespace, parents: map[types.UID][]metav1.OwnerReference{}, listed: map[schema.GroupVersionKind]bool{}}
 	out := map[string][]corev1.Pod{}
 	for _, pod := range pods {
 		if id, ok := owners[pod.UID]; ok {
@@ -71,6 +75,10 @@ type ownerTree struct {
 	namespace string
 	parents   map[types.UID][]metav1.OwnerReference
 	listed    map[schema.GroupVersionKind]bool
+}
+
+func newOwnerTree(c *Client, namespace string) ownerTree {
+	return ownerTree{client: c, namespace: namespace, parents: map[types.UID][]metav1.OwnerReference{}, listed: map[schema.GroupVersionKind]bool{}}
 }
 
 func (t *ownerTree) find(ctx context.Context, refs []metav1.OwnerReference, owners map[types.UID]string, depth int) (string, bool, error) {

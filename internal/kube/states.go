@@ -24,8 +24,8 @@ type ObjectState struct {
 	Status  string
 	Reason  string
 	Message string
-	// Events are the last ones of the object and of its pods that are not ready,
-	// the newest last.
+	// Events are the last ones of the object, of its pods that are not ready, of the
+	// claims that these wait for, and of what should have made pods; the newest last.
 	Events []string
 	// Pods are up to three pods of the object that are not ready.
 	Pods []PodState
@@ -38,6 +38,8 @@ type PodState struct {
 	Reason   string
 	Message  string
 	Restarts int32
+	// Claims are the claims of a pending pod that are not bound.
+	Claims []string
 	// LogTail is the end of the log of a container that crashed, at most ten lines
 	// and 2 kB.
 	LogTail string
@@ -66,6 +68,9 @@ func (s ObjectState) String() string {
 		}
 		if p.Message != "" {
 			b.WriteString(": " + p.Message)
+		}
+		for _, claim := range p.Claims {
+			b.WriteString("\n      " + claim)
 		}
 		if p.LogTail != "" {
 			b.WriteString("\n      log: " + strings.ReplaceAll(p.LogTail, "\n", "\n      log: "))

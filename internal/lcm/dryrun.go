@@ -52,9 +52,19 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err != nil {
 		return nil, err
 	}
+	if id == "" {
+		t.Yields = func(ctx context.Context, owner string) bool { return mayGo(ctx, s, owner, spec.Name) }
+	}
 	problems, err := d.DryRun(ctx, t, keys)
 	if noted && err == nil && !problems.HasErrors() {
 		saveDryRunNote(ctx, s, asked)
 	}
 	return problems, err
+}
+
+// mayGo reports whether an instance may be gone when one of this name is made: Terraform plans what replaces an instance as a creation,
+// and destroys the other one first. Such an instance has the same name, or is incomplete and may be tainted.
+func mayGo(ctx context.Context, s store.Store, id, name string) bool {
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	return err == nil && (en.Value.Name == name || en.Value.Status != vnfm.StatusInstantiated)
 }

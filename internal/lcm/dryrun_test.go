@@ -1,6 +1,7 @@
 package lcm_test
 
 import (
+	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -45,6 +46,38 @@ func TestDryRun(t *testing.T) {
 	spec.VIMID = w.vimID
 	planning = w.Engine
 	try(i.ID)
+}
+
+// TestDryRunBesideOthers: an object of another instance is in the way of a new one, but not if that instance may be gone by then, because
+// it has the same name or is incomplete.
+func TestDryRunBesideOthers(t *testing.T) {
+	w := newEnv(t)
+	spec := w.spec()
+	i := w.mustInstantiate(t, spec)
+	yields := func(id string, spec vnfm.InstanceSpec) (yes bool) {
+		t.Helper()
+		w.driver.yields = func(asked func(context.Context, string) bool) { yes = asked != nil && asked(t.Context(), i.ID) }
+		_, err := w.open(t).DryRunInstance(t.Context(), id, spec, []string{"v1/ConfigMap a"})
+		require.NoError(t, err)
+		return yes
+	}
+	require.True(t, yields("", spec), "of the same name")
+	require.False(t, yields(i.ID, spec), "an update")
+	spec.Name = "other"
+	require.False(t, yields("", spec))
+	broken := w.spec()
+	broken.Name, broken.OnFailure = "broken", vnfm.OnFailureResume
+	w.driver.fail = func(point string) error {
+		if point == "first write" {
+			return errors.New("no")
+		}
+		return nil
+	}
+	_, err := w.Instantiate(t.Context(), broken)
+	failed, ok := errors.AsType[*vnfm.OperationError](err)
+	require.True(t, ok, "%v", err)
+	w.driver.fail, i = nil, failed.Instance
+	require.True(t, yields("", spec), "incomplete")
 }
 
 // TestDryRunOnce asks once for the plan and the apply of one run of Terraform, and

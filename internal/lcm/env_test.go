@@ -45,6 +45,8 @@ type driver struct {
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
+	// yields is given the function of the target that a dry run is for.
+	yields func(func(context.Context, string) bool)
 }
 
 func (d *driver) at(point string) error {
@@ -102,6 +104,9 @@ func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.
 	var ps vnfm.Problems
 	for _, key := range keys {
 		ps.Warnf("", 0, 0, "%s in %s as %q", key, t.Instance.Namespace, t.Instance.ID)
+	}
+	if d.yields != nil {
+		d.yields(t.Yields)
 	}
 	return ps, d.at("dry run")
 }

@@ -40,6 +40,9 @@ type Target struct {
 	Arguments func(ctx context.Context) ([]byte, error)
 	// Concurrency bounds the requests in flight.
 	Concurrency int
+	// Yields reports, when an instance that is not made yet is tried, whether another instance
+	// may be gone by then, with all that it has. Nil means that none is.
+	Yields func(ctx context.Context, instanceID string) bool
 	// Access opens a further VIM that the target names.
 	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
 	// Hooks are called while the target is applied.

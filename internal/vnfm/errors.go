@@ -120,7 +120,9 @@ type ConflictError struct {
 	// Object is what was tried to make, Owner whose it is.
 	Object string
 	Owner  string
-	Detail string
+	// OwnerID is the id of the VNF instance whose it is; empty for none.
+	OwnerID string
+	Detail  string
 }
 
 func (e *ConflictError) Error() string {

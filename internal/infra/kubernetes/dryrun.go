@@ -22,7 +22,7 @@ const dryRunLimit = 10 * time.Second
 
 // DryRun applies the objects with these keys without storing them. It leaves out objects
 // that the API server cannot judge yet: their kind, or the form of their kind, comes with
-// the same apply.
+// the same apply. What exists and is not the instance's is one problem, and is not tried.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -30,8 +30,9 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
+	taken, conflicts := s.takenObjects(ctx, keys, s.asPlanned())
 	rights := s.rights(ctx, keys)
-	objects := s.dryRunnable(keys)
+	objects := slices.DeleteFunc(s.dryRunnable(keys), func(o *render.Object) bool { return slices.Contains(taken, o.Key) })
 	if rights.ReadOnly {
 		// Each try would be refused.
 		objects = nil
@@ -45,7 +46,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(run.problems(objects), s.replacedPods(ctx, objects), s.notRecorded(ctx))
+	problems := slices.Concat(conflicts, run.problems(objects), s.replacedPods(ctx, objects), s.notRecorded(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:

@@ -282,13 +282,15 @@ func TestLabConflicts(t *testing.T) {
 	l.kubectl("create", "serviceaccount", "amf")
 	l.kubectl("create", "service", "clusterip", "amf", "--tcp=80")
 	l.kubectl("label", "service", "amf", labelInstance+"=i-other")
-	err := l.driver.Apply(l.ctx, l.target, l.recorder)
-	require.Error(t, err, "objects of others were taken over")
-	for _, want := range []string{
+	conflicts := []string{
 		"ConfigMap " + l.namespace + "/amf-config belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over",
 		"ServiceAccount " + l.namespace + "/amf belongs to no VNF instance",
 		"Service " + l.namespace + "/amf belongs to VNF instance i-other: an object can belong to one instance only",
-	} {
+	}
+	l.dryRunConflicts(conflicts)
+	err := l.driver.Apply(l.ctx, l.target, l.recorder)
+	require.Error(t, err, "objects of others were taken over")
+	for _, want := range conflicts {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("the error does not say %q:\n%v", want, err)
 		}

@@ -43,33 +43,49 @@ func (s *session) isRetained(p *targetObject) bool {
 func (s *session) checkOwners(all []*targetObject) error {
 	var errs []error
 	for _, p := range all {
-		if p.object == nil || p.live == nil || s.belongs(p) || s.isRetained(p) {
-			continue
+		if conflict := s.ownerConflict(p); conflict != nil {
+			errs = append(errs, conflict)
 		}
-		if p.object.Shared {
-			p.shared = true
-			continue
-		}
-		if id := p.live.Labels[labelInstance]; id != "" {
-			owner := "VNF instance " + id
-			if name := p.live.Annotations[annotationInstance]; name != "" {
-				owner += " (" + name + ")"
-			}
-			errs = append(errs, &vnfm.ConflictError{
-				Object: p.ref.String(), Owner: owner,
-				Detail: "an object can belong to one instance only; use another namespace, or another package",
-			})
-			continue
-		}
-		if s.target.AdoptExisting {
-			continue
-		}
-		errs = append(errs, &vnfm.ConflictError{
-			Object: p.ref.String(), Owner: "no VNF instance (" + writers(p.live.ManagedFields) + ")",
-			Detail: "it existed before; remove it, or set adopt_existing to take it over",
-		})
 	}
 	return joinErrors(errs)
+}
+
+// ownerConflict says whose an object of the target is that exists and that the instance may
+// not have; nil when it may. It marks a shared object as one that is used as it is.
+func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
+	if p.object == nil || p.live == nil || s.belongs(p) || s.isRetained(p) {
+		return nil
+	}
+	if p.object.Shared {
+		p.shared = true
+		return nil
+	}
+	if id := p.live.Labels[labelInstance]; id != "" {
+		owner := "VNF instance " + id
+		if name := p.live.Annotations[annotationInstance]; name != "" {
+			owner += " (" + name + ")"
+		}
+		return &vnfm.ConflictError{
+			Object: p.ref.String(), Owner: owner, OwnerID: id,
+			Detail: "an object can belong to one instance only; use another namespace, or another package",
+		}
+	}
+	if s.target.AdoptExisting {
+		return nil
+	}
+	return &vnfm.ConflictError{
+		Object: p.ref.String(), Owner: "no VNF instance (" + writers(p.live.ManagedFields) + ofRelease(p.live.Annotations) + ")",
+		Detail: "it existed before; remove it, or set adopt_existing to take it over",
+	}
+}
+
+// ofRelease names the Helm release that an object says it belongs to.
+func ofRelease(annotations map[string]string) string {
+	name := annotations[render.AnnotationReleaseName]
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(", of the Helm release %s in namespace %s", name, annotations[render.AnnotationReleaseNamespace])
 }
 
 // writers names the field managers of an object: they hint at its owner.

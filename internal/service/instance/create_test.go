@@ -190,6 +190,11 @@ func TestAccInstance_foreignObject(t *testing.T) {
 			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
 				`Objects of other owners were not changed.`),
 		},
+		// Now that the VIM is registered the plan finds it.
+		resource.TestStep{
+			Config: env.configFor(dir), PlanOnly: true,
+			ExpectError: sentence(`Objects of the planned instance exist already on VIM`, `ConfigMap `+env.namespace+`/web-content belongs to no VNF instance`, `set adopt_existing to take it over (`, webFile),
+		},
 		resource.TestStep{
 			PreConfig:          untouched,
 			Config:             env.configFor(dir, `adopt_existing = true`, resume),
@@ -232,13 +237,17 @@ func (env *testEnv) second(arguments ...string) string {
 // adopt_existing.
 func TestAccInstance_objectOfAnother(t *testing.T) {
 	env := newEnv(t)
-	second := strings.Replace(env.second(`adopt_existing = true`, `force_conflicts = true`, `depends_on = [vnf_instance.test]`), `= "test"`, `= "second"`, 1)
+	second := func(arguments ...string) string {
+		arguments = append(arguments, `adopt_existing = true`, `force_conflicts = true`, `depends_on = [vnf_instance.test]`)
+		return strings.Replace(env.second(arguments...), `= "test"`, `= "second"`, 1)
+	}
+	refused := func(summary string) *regexp.Regexp {
+		return sentence(summary, env.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`)
+	}
 	env.run(t,
 		resource.TestStep{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
-		resource.TestStep{
-			Config:      env.config("hello") + second,
-			ExpectError: sentence(`Unable to Instantiate VNF Instance "second"`, env.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`),
-		},
+		resource.TestStep{Config: env.config("hello") + second(), PlanOnly: true, ExpectError: refused(`Objects of the planned instance exist already`)},
+		resource.TestStep{Config: env.config("hello") + second(`server_dry_run = false`), ExpectError: refused(`Unable to Instantiate VNF Instance "second"`)},
 		resource.TestStep{
 			Config:           env.config("hello"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},

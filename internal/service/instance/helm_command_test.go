@@ -186,6 +186,10 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 			ExpectError: sentence("The Helm release test in namespace "+env.namespace+" belongs to no VNF instance", "set adopt_existing to take it over"),
 		},
 		resource.TestStep{
+			Config: env.configFor(source, chartParams(byValue)), PlanOnly: true,
+			ExpectError: sentence("The Helm release test in namespace "+env.namespace+" belongs to no VNF instance", ", of the Helm release test in namespace "+env.namespace+")"),
+		},
+		resource.TestStep{
 			Config:            env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),

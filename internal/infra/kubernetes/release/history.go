@@ -104,7 +104,7 @@ func (h *History) CheckOwner(adopt bool) error {
 		if r.owner == "" {
 			owner, detail = "no VNF instance", detail+", or set adopt_existing to take it over"
 		}
-		return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", h.chart.ReleaseName(), h.namespace), Owner: owner, Detail: detail}
+		return &vnfm.ConflictError{Object: fmt.Sprintf("the Helm release %s in namespace %s", h.chart.ReleaseName(), h.namespace), Owner: owner, OwnerID: r.owner, Detail: detail}
 	}
 	return nil
 }

@@ -1,0 +1,113 @@
+package kubernetes
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// plannedID stands for the id of an instance that is not made yet: no object has it.
+const plannedID = "planned"
+
+// adoptExisting is the argument that lets an instance take over what exists.
+const adoptExisting = "adopt_existing"
+
+// asPlanned gives an instance that is not made yet an id, so that what has none is not taken
+// for its own. It reports whether the instance is new.
+func (s *session) asPlanned() (creation bool) {
+	if s.target.Instance.ID != "" {
+		return false
+	}
+	target, instance := *s.target, *s.target.Instance
+	instance.ID = plannedID
+	target.Instance, s.target = &instance, &target
+	return true
+}
+
+// takenObjects finds what the apply would refuse because it exists and is not the instance's,
+// of the objects with these keys and, when the instance is new, of its release and hooks. It
+// takes one LIST for each kind and namespace, and returns the keys of these objects and one
+// problem for all. What cannot be read is left out: the apply finds it.
+//
+// It is an error when the instance is new, else a warning: a destroy is planned as an update
+// first.
+func (s *session) takenObjects(ctx context.Context, keys []string, creation bool) (taken []string, problems vnfm.Problems) {
+	var lines []string
+	adoptable := false
+	note := func(c *vnfm.ConflictError, place string) {
+		if c.OwnerID != "" && s.target.Yields != nil && s.target.Yields(ctx, c.OwnerID) {
+			return
+		}
+		adoptable = adoptable || c.OwnerID == ""
+		lines = append(lines, strings.TrimSuffix(c.Error()+" ("+place+")", " ()"))
+	}
+	if creation {
+		var conflict *vnfm.ConflictError
+		if history, err := s.history(ctx); err == nil && errors.As(history.CheckOwner(s.target.AdoptExisting), &conflict) {
+			note(conflict, "")
+		}
+	}
+	all := s.unrecordedTargets(ctx, keys, creation)
+	// Of some collections more is known than of none.
+	_ = s.readLive(ctx, all, readOptions{partly: true})
+	for _, p := range all {
+		// A terminated instance of the same name may be on its way out.
+		if p.live == nil || p.live.DeletionTimestamp != nil || p.live.Annotations[annotationInstance] == s.target.Instance.Name {
+			continue
+		}
+		if conflict := s.ownerConflict(p); conflict != nil {
+			taken = append(taken, p.item.Key)
+			note(conflict, p.object.Place())
+		}
+	}
+	if len(lines) == 0 {
+		return taken, nil
+	}
+	if more := len(lines) - maxErrors; more > 0 {
+		lines = append(lines[:maxErrors], fmt.Sprintf("and %d more", more))
+	}
+	problem := vnfm.Problem{
+		Summary: fmt.Sprintf("objects of the planned instance exist already on VIM %q", s.target.VIM.Name),
+		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false.",
+	}
+	if adoptable {
+		problem.Attribute = adoptExisting
+	}
+	if !creation {
+		problem.Severity = vnfm.SeverityWarning
+	}
+	return taken, vnfm.Problems{problem}
+}
+
+// unrecordedTargets are the objects with these keys that the inventory does not have, and the
+// objects of a new instance's hooks. Objects of unknown kinds are left out.
+func (s *session) unrecordedTargets(ctx context.Context, keys []string, creation bool) []*targetObject {
+	var out []*targetObject
+	for _, o := range s.rendering.Objects {
+		if !slices.Contains(keys, o.Key) || o.IsRequest() {
+			continue
+		}
+		r, served, err := s.resolveKind(ctx, o.GVK)
+		if err != nil || !served {
+			continue
+		}
+		p := s.newTargetObject(o, r)
+		recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
+			return render.IdentityOf(&i) == render.IdentityOf(&p.item)
+		})
+		if !recorded {
+			out = append(out, p)
+		}
+	}
+	if creation && s.rendering.Release != nil {
+		if hooks, err := s.existingObjects(ctx, s.rendering.HookObjects()); err == nil {
+			out = append(out, withoutDuplicates(hooks, out...)...)
+		}
+	}
+	return out
+}

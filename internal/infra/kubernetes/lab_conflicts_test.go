@@ -1,0 +1,57 @@
+package kubernetes
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// dryRunConflicts tries the whole instance: as one that is not made yet, what exists is one error that has these texts, also for who may
+// only read; adopt_existing leaves the object of another instance, and that one only if it stays. As an update it is a warning.
+func (l *lab) dryRunConflicts(texts []string) {
+	l.t.Helper()
+	keys := slices.Sorted(maps.Keys(l.preview().Objects))
+	try := func(change func(t *vnfm.Target)) vnfm.Problems {
+		target, instance := *l.target, *l.target.Instance
+		instance.ID, target.Instance = "", &instance
+		change(&target)
+		found, err := l.driver.DryRun(l.ctx, &target, keys)
+		if !vnfm.LacksRightsOnly(err) {
+			require.NoError(l.t, err)
+		}
+		return slices.DeleteFunc(found, func(p vnfm.Problem) bool {
+			return p.Summary != `objects of the planned instance exist already on VIM "lab"`
+		})
+	}
+	found := try(func(*vnfm.Target) {})
+	require.Len(l.t, found, 1)
+	require.Equal(l.t, vnfm.SeverityError, found[0].Severity)
+	require.Equal(l.t, "adopt_existing", found[0].Attribute)
+	for _, text := range texts {
+		require.Contains(l.t, found[0].Detail, text)
+	}
+	reader := l.env.VIMToken(l.t, l.namespace, "kubernetes-plan.yaml", "vnf-planner")
+	seen := try(func(t *vnfm.Target) {
+		t.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(reader)}
+	})
+	require.Len(l.t, seen, 1)
+	require.Contains(l.t, seen[0].Detail, texts[0])
+
+	adopting := try(func(t *vnfm.Target) { t.AdoptExisting = true })
+	require.Len(l.t, adopting, 1)
+	require.Empty(l.t, adopting[0].Attribute)
+	require.Contains(l.t, adopting[0].Detail, "i-other")
+	require.NotContains(l.t, adopting[0].Detail, "amf-config")
+	require.Empty(l.t, try(func(t *vnfm.Target) {
+		t.AdoptExisting = true
+		t.Yields = func(_ context.Context, id string) bool { return id == "i-other" }
+	}))
+	updating := try(func(t *vnfm.Target) { t.Instance.ID = l.target.Instance.ID })
+	require.Len(l.t, updating, 1)
+	require.Equal(l.t, vnfm.SeverityWarning, updating[0].Severity)
+	l.meter.take()
+}
