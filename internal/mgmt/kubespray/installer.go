@@ -101,15 +101,20 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// play runs one playbook of kubespray.
+// play runs one playbook of kubespray, on facts that it gathers itself.
 func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook string, limit []string, extra map[string]any) error {
+	return i.playOn(ctx, c, ansible.Facts{}, playbook, limit, extra)
+}
+
+// playOn runs one playbook of kubespray.
+func (i *installer) playOn(ctx context.Context, c *cluster.Cluster, facts ansible.Facts, playbook string, limit []string, extra map[string]any) error {
 	if err := i.write(ctx, c, c.All()); err != nil {
 		return err
 	}
 	c.Progress(ctx, "kubespray: %s", strings.Join(append([]string{playbook}, limit...), " "))
 	_, err := ansible.Run(ctx, ansible.Play{
 		Host: i.client, Dir: c.Ansible.Root, Inventory: path.Join(c.Ansible.Inventory, hostsFile), Playbook: playbook, Limit: limit, ExtraVars: extra,
-		Become: true, Timeout: c.Ansible.Timeout, KnownHosts: i.knownHosts(c), Secrets: c.Secrets(),
+		Facts: facts, Become: true, Timeout: c.Ansible.Timeout, KnownHosts: i.knownHosts(c), Secrets: c.Secrets(),
 		Output: func(line string) { c.Progress(ctx, "kubespray: %s", line) },
 	})
 	return err
@@ -137,13 +142,15 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 	if mastersLeft || len(byRole(added, cluster.Master)) > 0 {
 		return i.play(ctx, c, "cluster.yml", nil, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
 	}
+	facts := ansible.Facts{}
 	if i.facts != "" {
-		if err := i.play(ctx, c, i.facts, nil, nil); err != nil {
+		facts.Folder = path.Join(c.Ansible.Inventory, factsFolder)
+		if err := i.playOn(ctx, c, ansible.Facts{Folder: facts.Folder, Keep: true}, i.facts, nil, nil); err != nil {
 			return err
 		}
 	}
 	// Releases from 2.26 on want the Ansible server itself within the limit.
-	return i.play(ctx, c, "scale.yml", append(namesOf(added), "localhost"), nil)
+	return i.playOn(ctx, c, facts, "scale.yml", append(namesOf(added), "localhost"), nil)
 }
 
 // repoint has the ConfigMap cluster-info name a master that stays.

@@ -20,6 +20,8 @@ import (
 const (
 	hostsFile  = "hosts.yaml"
 	markerFile = ".vnf-instance"
+	// factsFolder has the facts of all nodes while scale.yml works on some of them.
+	factsFolder = "facts"
 )
 
 // group is a group of Ansible's inventory in YAML.
@@ -58,6 +60,10 @@ func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, 
 func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
 	login := c.Group(n).Access.Login
 	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": ansible.Literal(login.User)}
+	// Releases from 2.28 on make these facts of a node from what they gather there. Nothing is gathered of a node that is
+	// gone, and its member of etcd is found by them.
+	out["main_ip"], out["main_access_ip"] = n.IP, n.IP
+	out["main_ips"], out["main_access_ips"] = []string{n.IP}, []string{n.IP}
 	if login.Port != 0 {
 		out["ansible_port"] = login.Port
 	}

@@ -38,6 +38,12 @@ const want = `all:
             ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd2
             ip: 10.0.0.12
+            main_access_ip: 10.0.0.12
+            main_access_ips:
+                - 10.0.0.12
+            main_ip: 10.0.0.12
+            main_ips:
+                - 10.0.0.12
         master1:
             access_ip: 10.0.0.11
             ansible_become_password: !unsafe "it's: #1"
@@ -46,6 +52,12 @@ const want = `all:
             ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd1
             ip: 10.0.0.11
+            main_access_ip: 10.0.0.11
+            main_access_ips:
+                - 10.0.0.11
+            main_ip: 10.0.0.11
+            main_ips:
+                - 10.0.0.11
         worker1:
             access_ip: 10.0.0.21
             ansible_host: 192.0.2.21
@@ -53,6 +65,12 @@ const want = `all:
             ansible_ssh_private_key_file: /home/ansible/edge/worker.key
             ansible_user: !unsafe "ubuntu"
             ip: 10.0.0.21
+            main_access_ip: 10.0.0.21
+            main_access_ips:
+                - 10.0.0.21
+            main_ip: 10.0.0.21
+            main_ips:
+                - 10.0.0.21
     children:
         calico_rr: {}
         etcd:

@@ -19,7 +19,7 @@ HOST = {
     "ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_become", "ansible_become_user", "ansible_become_method",
     "ansible_become_password", "ansible_become_pass", "ansible_connection", "ansible_python_interpreter", "ansible_ssh_timeout",
     "ansible_timeout", "ansible_ssh_retries", "ip", "ip6", "access_ip", "access_ip6", "etcd_member_name", "node_labels", "node_taints",
-    "kube_override_hostname",
+    "kube_override_hostname", "main_ip", "main_ips", "main_access_ip", "main_access_ips",
 }
 EXTRA = {"node", "skip_confirmation", "reset_confirmation", "reset_nodes", "node_labels", "node_taints", "ignore_assert_errors"}
 
