@@ -44,12 +44,14 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
 		return nil, err
 	}
+	problems := e.checkHostsAtPlan(ctx, r, &spec, en.Value.HostKeys)
 	describe(&en.Value, spec, r)
 	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {
-		return nil, err
+		return problems, err
 	}
-	problems, err := d.DryRun(ctx, t, keys)
+	tried, err := d.DryRun(ctx, t, keys)
+	problems = append(problems, tried...)
 	if noted && err == nil && !problems.HasErrors() {
 		saveDryRunNote(ctx, s, asked)
 	}

@@ -13,7 +13,7 @@ import (
 // New returns the driver.
 func New() cluster.Driver {
 	return cluster.Driver{
-		Name: vnfm.Kubespray, Own: cluster.Kubespray, CheckSettings: checkMasters,
+		Name: vnfm.Kubespray, Own: cluster.Kubespray, CheckSettings: checkMasters, CheckHost: checkHost,
 		NewInstaller: func() cluster.Installer { return &installer{} },
 	}
 }

@@ -21,12 +21,8 @@ import (
 // installer works on the Ansible server.
 type installer struct {
 	client *remote.Client
-	// groups are the names that the release of kubespray has, confirmation the variable
-	// by which its removal of nodes does not ask.
-	groups       names
-	confirmation string
-	// facts is the playbook that gathers facts.
-	facts string
+	// release is set by Prepare.
+	release *release
 }
 
 var _ cluster.Installer = (*installer)(nil)
@@ -39,25 +35,24 @@ func (i *installer) Close() error {
 	return i.client.Close()
 }
 
-func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
-	if i.client != nil {
-		return nil
+func (i *installer) connect(ctx context.Context, c *cluster.Cluster) (err error) {
+	if i.client == nil {
+		c.Progress(ctx, "connecting to the Ansible server %s", c.Ansible.Host.Address)
+		i.client, err = dial(ctx, c.Settings, c.Call.HostKeys)
 	}
-	h := c.Ansible.Host
-	h.Pins, h.PinName = c.Call.HostKeys, "ansible/"+h.Address
-	c.Progress(ctx, "connecting to the Ansible server %s", h.Address)
-	client, err := remote.Dial(ctx, h, 0)
-	if err != nil {
-		return fmt.Errorf("reaching the Ansible server: %w", err)
-	}
-	i.client = client
-	return nil
+	return err
 }
 
-// detectRelease prints what release of kubespray is there.
-//
-//go:embed detect_release.sh
-var detectRelease string
+// dial connects to the Ansible server.
+func dial(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (*remote.Client, error) {
+	h := s.Ansible.Host
+	h.Pins, h.PinName = keys, "ansible/"+h.Address
+	client, err := remote.Dial(ctx, h, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the Ansible server: %w", err)
+	}
+	return client, nil
+}
 
 // claim makes the folder of the inventory, which must be the cluster's own.
 //
@@ -69,30 +64,14 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if err := i.connect(ctx, c); err != nil {
 		return err
 	}
-	passwords := c.Master.Access.Login.Password != "" || c.Worker.Access.Login.Password != ""
-	_, err := ansible.Preflight(ctx, i.client, ansible.Needs{
-		Dir: c.Ansible.Root, Playbooks: []string{"cluster.yml", "scale.yml", "remove-node.yml"}, Passwords: passwords,
-	})
-	if err != nil {
-		return fmt.Errorf("preparing the Ansible server: %w", err)
-	}
-	found, err := i.client.Run(ctx, remote.Command{What: "checking kubespray in " + c.Ansible.Root, Script: detectRelease, Args: []string{c.Ansible.Root}})
+	found, err := readRelease(ctx, i.client, c.Ansible.Root)
 	if err != nil {
 		return err
 	}
-	i.groups, i.confirmation, i.facts = today, "skip_confirmation", "facts.yml"
-	for _, word := range strings.Fields(found.Stdout) {
-		switch word {
-		case "former-groups":
-			i.groups = former
-		case "asks-by-prompt":
-			i.confirmation = "delete_nodes_confirmation"
-		case "facts-below":
-			i.facts = "playbooks/facts.yml"
-		case "no-facts":
-			i.facts = ""
-		}
+	if err := found.check(ctx, i.client, c.Settings); err != nil {
+		return err
 	}
+	i.release = found
 	if _, err := i.client.Run(ctx, remote.Command{
 		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID, c.Ansible.Root},
 	}); err != nil {
@@ -143,9 +122,9 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 		return i.play(ctx, c, "cluster.yml", nil, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
 	}
 	facts := ansible.Facts{}
-	if i.facts != "" {
+	if i.release.facts != "" {
 		facts.Folder = path.Join(c.Ansible.Inventory, factsFolder)
-		if err := i.playOn(ctx, c, ansible.Facts{Folder: facts.Folder, Keep: true}, i.facts, nil, nil); err != nil {
+		if err := i.playOn(ctx, c, ansible.Facts{Folder: facts.Folder, Keep: true}, i.release.facts, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -165,7 +144,7 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 			return err
 		}
 	}
-	extra := map[string]any{"node": n.Name, i.confirmation: "yes"}
+	extra := map[string]any{"node": n.Name, i.release.confirmation: "yes"}
 	if n.Gone {
 		extra["reset_nodes"], extra["allow_ungraceful_removal"] = false, true
 	}

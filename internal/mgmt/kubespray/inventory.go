@@ -33,7 +33,7 @@ type group struct {
 // inventory writes down the nodes: the first master comes first, since kubespray takes that
 // for the one that others join.
 func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, error) {
-	g := i.groups
+	g := i.release.groups
 	members := func(nodes []*cluster.Node) *group {
 		out := &group{Hosts: map[string]map[string]any{}}
 		for _, n := range nodes {
@@ -134,7 +134,7 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluste
 	files := []remote.File{{Path: path.Join(folder, hostsFile), Content: hostsText}}
 	// The last file of a group counts, and that of the smaller group: kubespray's sample has
 	// the networks of the cluster among the variables of the one.
-	for _, group := range []string{"all", i.groups.all} {
+	for _, group := range []string{"all", i.release.groups.all} {
 		files = append(files, remote.File{Path: path.Join(folder, "group_vars", group, "zz-vnf.yml"), Content: varsText})
 	}
 	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Master, cluster.Worker: c.Worker} {

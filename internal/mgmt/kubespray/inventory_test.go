@@ -94,12 +94,12 @@ const want = `all:
 // password could break.
 func TestInventory(t *testing.T) {
 	c, nodes := sample()
-	i := &installer{groups: today}
+	i := &installer{release: &release{groups: today}}
 	got, err := i.inventory(c, nodes)
 	require.NoError(t, err)
 	assert.Equal(t, want, string(got))
 
-	i.groups = former
+	i.release.groups = former
 	got, err = i.inventory(c, nodes)
 	require.NoError(t, err)
 	for _, name := range []string{"kube-master:", "kube-node:", "k8s-cluster:", "calico-rr:", "etcd:"} {
