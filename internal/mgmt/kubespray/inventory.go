@@ -89,6 +89,7 @@ func variables(c *cluster.Cluster) map[string]any {
 	out := map[string]any{
 		"kube_pods_subnet": c.PodCIDR.String(), "kube_service_addresses": c.ServiceCIDR.String(),
 	}
+	computed := len(out)
 	set := func(name, value string) {
 		if value != "" {
 			out[name] = value
@@ -96,8 +97,13 @@ func variables(c *cluster.Cluster) map[string]any {
 	}
 	set("http_proxy", c.Proxy.HTTP.Reveal())
 	set("https_proxy", c.Proxy.HTTPS.Reveal())
-	if len(out) > 2 {
+	if len(out) > computed {
 		set("additional_no_proxy", c.Proxy.NoProxy())
+	}
+	if len(c.Registries) > 0 {
+		// Releases up to v2.26 write mirrors into the configuration of containerd otherwise, beside which it takes no folder
+		// of registries; later ones always name the folder.
+		out["containerd_use_config_path"] = true
 	}
 	maps.Copy(out, c.Ansible.Variables)
 	return out

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -115,4 +116,7 @@ func TestVariables(t *testing.T) {
 		"kube_pods_subnet": "10.3.0.0/16", "kube_service_addresses": "10.2.0.0/16", "http_proxy": "http://u:p@192.0.2.1:3128",
 		"additional_no_proxy": "10.0.0.0/8", "kube_network_plugin": "cilium",
 	}, variables(c))
+
+	c.Registries = []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: "192.168.0.10:5000"}}
+	assert.Equal(t, true, variables(c)["containerd_use_config_path"])
 }
