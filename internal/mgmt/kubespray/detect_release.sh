@@ -8,6 +8,13 @@ if ! grep -qs skip_confirmation remove-node.yml playbooks/remove_node.yml; then 
 if [ ! -e facts.yml ]; then
 	if [ -e playbooks/facts.yml ]; then echo facts-below; else echo no-facts; fi
 fi
+if ! grep -rqsE '^kube_version: *"?v[0-9]' inventory/sample roles/kubespray-defaults/defaults; then echo bare-version; fi
+member=roles/remove-node/remove-etcd-node/tasks/main.yml
+if grep -qs 'grep {{ *node_ip' "$member"; then echo loose-member; fi
+if grep -qs 'etcd_members.*[[]0[]]' "$member"; then echo needs-member; fi
+if sed -n '/hosts: localhost/,/tasks:/p' playbooks/remove_node.yml 2>/dev/null | awk '/hosts: localhost/ { on = 1 } /become: (false|no)/ { on = 0 } END { exit !on }'; then
+	echo local-become
+fi
 
 # The window of ansible-core that the release asserts itself, in its first play.
 for each in playbooks/ansible_version.yml ansible_version.yml; do

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,6 +22,8 @@ type installer struct {
 	client *remote.Client
 	// release is set by Prepare.
 	release *release
+	// running is the version that the cluster has; empty as long as it is not known.
+	running string
 }
 
 var _ cluster.Installer = (*installer)(nil)
@@ -80,37 +81,9 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// play runs one playbook of kubespray, on facts that it gathers itself.
-func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook string, limit []string, extra map[string]any) error {
-	return i.playOn(ctx, c, ansible.Facts{}, playbook, limit, extra)
-}
-
-// playOn runs one playbook of kubespray.
-func (i *installer) playOn(ctx context.Context, c *cluster.Cluster, facts ansible.Facts, playbook string, limit []string, extra map[string]any) error {
-	if err := i.write(ctx, c, c.All()); err != nil {
-		return err
-	}
-	c.Progress(ctx, "kubespray: %s", strings.Join(append([]string{playbook}, limit...), " "))
-	_, err := ansible.Run(ctx, ansible.Play{
-		Host: i.client, Dir: c.Ansible.Root, Inventory: path.Join(c.Ansible.Inventory, hostsFile), Playbook: playbook, Limit: limit, ExtraVars: extra,
-		Facts: facts, Become: true, Timeout: c.Ansible.Timeout, KnownHosts: i.knownHosts(c), Secrets: c.Secrets(),
-		Output: func(line string) { c.Progress(ctx, "kubespray: %s", line) },
-	})
-	return err
-}
-
-// knownHosts are the keys of the nodes, which were read during the wait for each.
-func (i *installer) knownHosts(c *cluster.Cluster) string {
-	var out strings.Builder
-	for _, n := range c.All() {
-		out.WriteString(hosts.KnownHosts(c.Call, c.Group(n).Access.Login, n.VNFC, n.Address))
-	}
-	return out.String()
-}
-
 // Install implements cluster.Installer.
 func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
-	return i.play(ctx, c, "cluster.yml", nil, nil)
+	return i.play(ctx, c, run{playbook: "cluster.yml"})
 }
 
 // Add implements cluster.Installer, as kubespray's documents say (docs/operations/nodes.md): workers
@@ -119,17 +92,25 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 // which must know the masters that there are.
 func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, mastersLeft bool) error {
 	if mastersLeft || len(byRole(added, cluster.Master)) > 0 {
-		return i.play(ctx, c, "cluster.yml", nil, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
+		return i.play(ctx, c, run{playbook: "cluster.yml", extra: map[string]any{"ignore_assert_errors": true, "etcd_retries": 10}})
 	}
 	facts := ansible.Facts{}
 	if i.release.facts != "" {
 		facts.Folder = path.Join(c.Ansible.Inventory, factsFolder)
-		if err := i.playOn(ctx, c, ansible.Facts{Folder: facts.Folder, Keep: true}, i.release.facts, nil, nil); err != nil {
+		if err := i.play(ctx, c, run{playbook: i.release.facts, facts: ansible.Facts{Folder: facts.Folder, Keep: true}}); err != nil {
 			return err
 		}
 	}
+	limit := namesOf(added)
+	clients, err := i.needsEtcd(ctx, c)
+	if err != nil {
+		return err
+	}
+	if clients {
+		limit = append(limit, namesOf(c.Nodes(cluster.Master))...)
+	}
 	// Releases from 2.26 on want the Ansible server itself within the limit.
-	return i.playOn(ctx, c, facts, "scale.yml", append(namesOf(added), "localhost"), nil)
+	return i.play(ctx, c, run{playbook: "scale.yml", limit: append(limit, "localhost"), facts: facts})
 }
 
 // repoint has the ConfigMap cluster-info name a master that stays.
@@ -139,16 +120,25 @@ var repoint string
 
 // Remove implements cluster.Installer. Nothing is done on a server that is gone.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
+	r := run{playbook: "remove-node.yml", extra: map[string]any{"node": n.Name, i.release.confirmation: "yes"}}
+	extra := i.even(c, r.extra)
 	if n.Role == cluster.Master {
 		if err := i.demote(ctx, c, n); err != nil {
 			return err
 		}
+		i.anchor(n, extra)
+		gone, err := i.memberGone(ctx, c, n)
+		if err != nil {
+			return err
+		}
+		if gone {
+			r.noMember, extra["ignore_assert_errors"] = n, true
+		}
 	}
-	extra := map[string]any{"node": n.Name, i.release.confirmation: "yes"}
 	if n.Gone {
 		extra["reset_nodes"], extra["allow_ungraceful_removal"] = false, true
 	}
-	if err := i.play(ctx, c, "remove-node.yml", nil, i.even(c, extra)); err != nil {
+	if err := i.play(ctx, c, r); err != nil {
 		return err
 	}
 	if n.Role == cluster.Master {
@@ -163,7 +153,7 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 			return fmt.Errorf("node %s: %w", stays.Name, err)
 		}
 	}
-	return i.write(ctx, c, slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n }))
+	return i.write(ctx, c, run{nodes: slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n })})
 }
 
 // demote has a master that leaves not be the first, which kubespray cannot remove: the order
@@ -178,7 +168,7 @@ func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.N
 	if n.Gone {
 		return nil
 	}
-	if err := i.play(ctx, c, "cluster.yml", nil, i.even(c, map[string]any{})); err != nil {
+	if err := i.play(ctx, c, run{playbook: "cluster.yml", extra: i.even(c, map[string]any{})}); err != nil {
 		if c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
 			return err
 		}

@@ -96,12 +96,12 @@ const want = `all:
 func TestInventory(t *testing.T) {
 	c, nodes := sample()
 	i := &installer{release: &release{groups: today}}
-	got, err := i.inventory(c, nodes)
+	got, err := i.inventory(c, run{nodes: nodes})
 	require.NoError(t, err)
 	assert.Equal(t, want, string(got))
 
 	i.release.groups = former
-	got, err = i.inventory(c, nodes)
+	got, err = i.inventory(c, run{nodes: nodes})
 	require.NoError(t, err)
 	for _, name := range []string{"kube-master:", "kube-node:", "k8s-cluster:", "calico-rr:", "etcd:"} {
 		assert.Contains(t, string(got), name)

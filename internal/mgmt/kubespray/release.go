@@ -26,6 +26,13 @@ type release struct {
 	// atLeast and before bound the version of ansible-core, collections and modules of Python are those that it uses.
 	atLeast, before      string
 	collections, modules []string
+	// bareVersion says that kube_version has no v before its numbers.
+	bareVersion bool
+	// looseMember says that a removal finds the member of etcd by its address anywhere in a line, and needsMember that it
+	// fails when there is none.
+	looseMember, needsMember bool
+	// localBecome says that a play on the host of Ansible itself becomes root.
+	localBecome bool
 }
 
 // detectRelease prints what release of kubespray is there.
@@ -50,6 +57,14 @@ func readRelease(ctx context.Context, client *remote.Client, root string) (*rele
 			r.facts = "playbooks/facts.yml"
 		case "no-facts":
 			r.facts = ""
+		case "bare-version":
+			r.bareVersion = true
+		case "loose-member":
+			r.looseMember = true
+		case "needs-member":
+			r.needsMember = true
+		case "local-become":
+			r.localBecome = true
 		case "at-least":
 			r.atLeast = value
 		case "before":

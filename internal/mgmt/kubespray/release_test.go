@@ -84,3 +84,31 @@ func TestNoTree(t *testing.T) {
 	})
 	require.EqualError(t, err, "preparing the Ansible server: host "+client.Name()+" has no folder /no/kubespray, or its user may not enter it: put the playbooks there")
 }
+
+// Nodes of some network plugins are clients of etcd; the parameters count more than the inventory.
+func TestClientsOfEtcd(t *testing.T) {
+	t.Parallel()
+	client := ansibleHost(t, "", "")
+	for _, c := range []struct {
+		inventory string
+		variables map[string]any
+		want      bool
+	}{
+		{inventory: "kube_network_plugin: calico\n"},
+		{inventory: "kube_network_plugin: \"flannel\"  # of the sample\n", want: true},
+		{inventory: "kube_network_plugin: flannel\n", variables: map[string]any{"kube_network_plugin": "calico"}},
+		{variables: map[string]any{"kube_network_plugin": "cilium"}, want: true},
+		{variables: map[string]any{"calico_datastore": "etcd"}, want: true},
+		{variables: map[string]any{"cilium_deploy_additionally": true}, want: true},
+		{inventory: "# kube_network_plugin: cilium\n"},
+	} {
+		folder := t.TempDir()
+		at := filepath.Join(folder, "group_vars", "k8s_cluster")
+		require.NoError(t, os.MkdirAll(at, 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(at, "k8s-cluster.yml"), []byte(c.inventory), 0o600))
+		i := &installer{client: client}
+		got, err := i.needsEtcd(t.Context(), &cluster.Cluster{Settings: &cluster.Settings{Ansible: &cluster.Ansible{Inventory: folder, Variables: c.variables}}})
+		require.NoError(t, err)
+		assert.Equal(t, c.want, got, "%s%v", c.inventory, c.variables)
+	}
+}

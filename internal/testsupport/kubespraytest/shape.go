@@ -88,6 +88,22 @@ func Shape(t testing.TB, release string) string {
 	return write(t, files)
 }
 
+// AtLeast is the first version of ansible-core that a tree of a shape takes.
+func AtLeast(t testing.TB, tree string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(tree, "playbooks", "ansible_version.yml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "minimal_ansible_version:" {
+			return words[1]
+		}
+	}
+	t.Fatal("the tree names no version of ansible-core")
+	return ""
+}
+
 // write writes files to a folder of the test.
 func write(t testing.TB, files map[string]string) string {
 	t.Helper()
