@@ -70,6 +70,8 @@ type testEnv struct {
 	port            int
 	tree, inventory string
 	state           json.RawMessage
+	// installed are the calls that have made the cluster.
+	installed []kubespraytest.Recorded
 }
 
 func (*testEnv) SaveInventory(context.Context, []vnfm.InventoryItem) error { return nil }
@@ -97,7 +99,13 @@ func (*testEnv) RegisterVIM(_ context.Context, id string, _ vnfm.VIMSpec) (*vnfm
 // newTestEnv is a cluster of masters and workers on a release of kubespray, which is installed.
 func newTestEnv(t *testing.T, release string, masters, workers int) *testEnv {
 	t.Helper()
-	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: freePort(t), tree: kubespraytest.Shape(t, release)}
+	return newTestEnvOn(t, kubespraytest.Shape(t, release), masters, workers)
+}
+
+// newTestEnvOn is a cluster on a tree of kubespray that may be written to.
+func newTestEnvOn(t *testing.T, tree string, masters, workers int) *testEnv {
+	t.Helper()
+	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: freePort(t), tree: tree}
 	w.inventory = filepath.Join(t.TempDir(), "edge")
 	server := sshtest.New(t, sshtest.Options{Env: []string{"HOME=" + t.TempDir()}})
 	login := func(role, point string) map[string]any {
@@ -123,7 +131,8 @@ func newTestEnv(t *testing.T, release string, masters, workers int) *testEnv {
 		w.node(t, fmt.Sprintf("w%d", n), "workerNode", "workerNode_CP2", 10+n)
 	}
 	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
-	require.Len(t, w.take(t), 1)
+	w.installed = w.take(t)
+	require.Len(t, w.installed, 1)
 	return w
 }
 

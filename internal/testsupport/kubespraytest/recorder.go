@@ -39,6 +39,8 @@ echo 'vnf-event {"event": "stats", "hosts": {"any": {}}}'
 // Recorded is a call of a playbook that was kept.
 type Recorded struct {
 	Playbook string
+	// Args are the arguments of ansible-playbook, with the copies of the files that they name.
+	Args []string
 	// Limit are the hosts of --limit, Extra the variables of -e.
 	Limit []string
 	Extra map[string]any
@@ -98,6 +100,14 @@ func readCall(t testing.TB, folder string) Recorded {
 	args := strings.Fields(string(read("args")))
 	call := Recorded{Playbook: args[len(args)-1], Folder: filepath.Join(folder, "inventory"), Cache: string(read("cache")), Used: len(read("facts")) > 0}
 	for _, arg := range args {
+		switch {
+		case strings.HasPrefix(arg, "@"):
+			call.Args = append(call.Args, "@"+filepath.Join(folder, "vars.json"))
+		case strings.HasPrefix(arg, "--inventory="):
+			call.Args = append(call.Args, "--inventory="+filepath.Join(call.Folder, filepath.Base(arg)))
+		default:
+			call.Args = append(call.Args, arg)
+		}
 		if list, ok := strings.CutPrefix(arg, "--limit="); ok {
 			call.Limit = strings.Split(list, ",")
 		}
