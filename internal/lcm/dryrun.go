@@ -47,15 +47,17 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {
 		return nil, err
 	}
+	problems := e.checkHostsAtPlan(ctx, r, &spec, en.Value.HostKeys)
 	describe(&en.Value, spec, r)
 	t, d, err := e.bind(ctx, &en.Value, r, spec)
 	if err != nil {
-		return nil, err
+		return problems, err
 	}
 	if id == "" {
 		t.Yields = func(ctx context.Context, owner string) bool { return mayGo(ctx, s, owner, spec.Name) }
 	}
-	problems, err := d.DryRun(ctx, t, keys)
+	tried, err := d.DryRun(ctx, t, keys)
+	problems = append(problems, tried...)
 	if noted && err == nil && !problems.HasErrors() {
 		saveDryRunNote(ctx, s, asked)
 	}

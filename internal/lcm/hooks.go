@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -45,6 +46,45 @@ func (e *Engine) callDrivers(ctx context.Context, op *operation, o hooks.Operati
 func (e *Engine) checkHooks(r *resolution, request *vnfm.InstanceSpec, planned *vnfm.Preview, problems *vnfm.Problems) {
 	e.management().Check(vnfm.HookCheck{Request: request, Package: r.pkg, Flavour: r.flavour, Counts: r.counts, Planned: planned}, problems)
 }
+
+// checkHosts has the management drivers look at the user's hosts before anything of an instance exists.
+func (e *Engine) checkHosts(ctx context.Context, op *operation, o hooks.Operation) error {
+	problems, err := e.management().CheckHosts(ctx, vnfm.HostCheck{Package: o.Package, Flavour: o.Flavour, HostKeys: hostKeys{op}}, o.Request.Management)
+	if err != nil {
+		return err
+	}
+	return problems.Err()
+}
+
+// hostCheckPatience bounds how long a plan asks the user's hosts.
+const hostCheckPatience = 30 * time.Second
+
+// checkHostsAtPlan has the management drivers look at the user's hosts while an instance is planned. A host that cannot be asked is a
+// warning: the same apply may create it, or reach it from elsewhere.
+func (e *Engine) checkHostsAtPlan(ctx context.Context, r *resolution, spec *vnfm.InstanceSpec, keys map[string]string) vnfm.Problems {
+	if spec.SecretsLater || len(spec.ParamsLater) > 0 {
+		return nil
+	}
+	within, cancel := context.WithTimeout(ctx, hostCheckPatience)
+	defer cancel()
+	problems, err := e.management().CheckHosts(within, vnfm.HostCheck{Package: r.pkg, Flavour: r.flavour, HostKeys: knownKeys(keys)}, spec.Management)
+	if err != nil {
+		problems = append(problems, vnfm.Problem{
+			Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams,
+			Summary: "a host that a management driver works on was not checked", Detail: err.Error() + "; the apply checks it before it creates anything",
+		})
+	}
+	return problems
+}
+
+// knownKeys are the keys of hosts that a plan knows. It pins none.
+type knownKeys map[string]string
+
+// Pinned implements vnfm.HostKeys.
+func (k knownKeys) Pinned(name string) string { return k[name] }
+
+// Pin implements vnfm.HostKeys.
+func (knownKeys) Pin(context.Context, string, string) error { return nil }
 
 // resourcesOf looks what an instance has on its VIM, by its record.
 func (e *Engine) resourcesOf(ctx context.Context, en *records.Entry[vnfm.Instance]) (*vnfm.ResourceInfo, error) {

@@ -207,6 +207,9 @@ func (e *Engine) makeInstance(ctx context.Context, op *operation, o hooks.Operat
 	if err := e.confirmReferences(ctx, op.store, referencesOf(&o.Request)); err != nil {
 		return nil, nil, err
 	}
+	if err := e.checkHosts(ctx, op, o); err != nil {
+		return nil, nil, err
+	}
 	t, d, err := e.bind(ctx, &op.instance.Value, r, o.Request)
 	if err != nil {
 		return nil, nil, err

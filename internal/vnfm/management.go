@@ -58,6 +58,24 @@ type Registrar interface {
 	RegistersVIM()
 }
 
+// HostChecker is a management driver that works on hosts of the user's which are there before the servers of an instance.
+type HostChecker interface {
+	ManagementDriver
+	// CheckHosts finds what these hosts lack for the driver, and changes nothing there. The error is that of a host that
+	// could not be asked. What Check refuses is never handed to it.
+	CheckHosts(ctx context.Context, c *HostCheck) (Problems, error)
+}
+
+// HostCheck is what a management driver checks the user's hosts by.
+type HostCheck struct {
+	// Params are the driver's own of the request, all of them known.
+	Params  map[string]any
+	Package *Package
+	Flavour *Flavour
+	// HostKeys are the keys of hosts that are known. Those of a plan keep nothing.
+	HostKeys HostKeys
+}
+
 // Hook is the start or the end of an operation, with what the VNFD says is done there.
 type Hook struct {
 	// Name is the hook's, such as "instantiate_end".

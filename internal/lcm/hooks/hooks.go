@@ -216,6 +216,27 @@ func (d Drivers) CheckOperation(o *Operation, common vnfm.HookCheck) vnfm.Proble
 	return problems
 }
 
+// CheckHosts has the management drivers of a flavour look at the user's hosts that they work on.
+func (d Drivers) CheckHosts(ctx context.Context, common vnfm.HostCheck, params map[string]any) (vnfm.Problems, error) {
+	var problems vnfm.Problems
+	asked := map[string]bool{}
+	for _, b := range d.All(common.Flavour) {
+		checker, ok := b.Driver.(vnfm.HostChecker)
+		if !ok || asked[b.Name] {
+			continue
+		}
+		asked[b.Name] = true
+		own := common
+		own.Params = ownParams(checker, params)
+		found, err := checker.CheckHosts(ctx, &own)
+		if err != nil {
+			return problems, fmt.Errorf("management driver %q: %w", b.Name, err)
+		}
+		problems = append(problems, found...)
+	}
+	return problems, nil
+}
+
 // checks are what the drivers that the flavour names are to check, by their names.
 func (d Drivers) checks(common vnfm.HookCheck) map[string]*vnfm.HookCheck {
 	out := map[string]*vnfm.HookCheck{}

@@ -13,9 +13,14 @@ import (
 // New returns the driver.
 func New() cluster.Driver {
 	return cluster.Driver{
-		Name: vnfm.Kubespray, Own: cluster.Kubespray, CheckSettings: checkMasters,
+		Name: vnfm.Kubespray, Own: cluster.Kubespray, CheckSettings: checkSettings, CheckHost: checkHost,
 		NewInstaller: func() cluster.Installer { return &installer{} },
 	}
+}
+
+func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
+	checkMasters(c, s, problems)
+	checkVersion(s, problems)
 }
 
 // checkMasters refuses an even number of masters: etcd, which kubespray puts on them, votes.

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -21,12 +20,10 @@ import (
 // installer works on the Ansible server.
 type installer struct {
 	client *remote.Client
-	// groups are the names that the release of kubespray has, confirmation the variable
-	// by which its removal of nodes does not ask.
-	groups       names
-	confirmation string
-	// facts is the playbook that gathers facts.
-	facts string
+	// release is set by Prepare.
+	release *release
+	// running is the version that the cluster has; empty as long as it is not known.
+	running string
 }
 
 var _ cluster.Installer = (*installer)(nil)
@@ -39,25 +36,24 @@ func (i *installer) Close() error {
 	return i.client.Close()
 }
 
-func (i *installer) connect(ctx context.Context, c *cluster.Cluster) error {
-	if i.client != nil {
-		return nil
+func (i *installer) connect(ctx context.Context, c *cluster.Cluster) (err error) {
+	if i.client == nil {
+		c.Progress(ctx, "connecting to the Ansible server %s", c.Ansible.Host.Address)
+		i.client, err = dial(ctx, c.Settings, c.Call.HostKeys)
 	}
-	h := c.Ansible.Host
-	h.Pins, h.PinName = c.Call.HostKeys, "ansible/"+h.Address
-	c.Progress(ctx, "connecting to the Ansible server %s", h.Address)
-	client, err := remote.Dial(ctx, h, 0)
-	if err != nil {
-		return fmt.Errorf("reaching the Ansible server: %w", err)
-	}
-	i.client = client
-	return nil
+	return err
 }
 
-// detectRelease prints what release of kubespray is there.
-//
-//go:embed detect_release.sh
-var detectRelease string
+// dial connects to the Ansible server.
+func dial(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (*remote.Client, error) {
+	h := s.Ansible.Host
+	h.Pins, h.PinName = keys, "ansible/"+h.Address
+	client, err := remote.Dial(ctx, h, 0)
+	if err != nil {
+		return nil, fmt.Errorf("reaching the Ansible server: %w", err)
+	}
+	return client, nil
+}
 
 // claim makes the folder of the inventory, which must be the cluster's own.
 //
@@ -69,30 +65,14 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	if err := i.connect(ctx, c); err != nil {
 		return err
 	}
-	passwords := c.Master.Access.Login.Password != "" || c.Worker.Access.Login.Password != ""
-	_, err := ansible.Preflight(ctx, i.client, ansible.Needs{
-		Dir: c.Ansible.Root, Playbooks: []string{"cluster.yml", "scale.yml", "remove-node.yml"}, Passwords: passwords,
-	})
-	if err != nil {
-		return fmt.Errorf("preparing the Ansible server: %w", err)
-	}
-	found, err := i.client.Run(ctx, remote.Command{What: "checking kubespray in " + c.Ansible.Root, Script: detectRelease, Args: []string{c.Ansible.Root}})
+	found, err := readRelease(ctx, i.client, c.Ansible.Root)
 	if err != nil {
 		return err
 	}
-	i.groups, i.confirmation, i.facts = today, "skip_confirmation", "facts.yml"
-	for _, word := range strings.Fields(found.Stdout) {
-		switch word {
-		case "former-groups":
-			i.groups = former
-		case "asks-by-prompt":
-			i.confirmation = "delete_nodes_confirmation"
-		case "facts-below":
-			i.facts = "playbooks/facts.yml"
-		case "no-facts":
-			i.facts = ""
-		}
+	if err := found.check(ctx, i.client, c.Settings); err != nil {
+		return err
 	}
+	i.release = found
 	if _, err := i.client.Run(ctx, remote.Command{
 		What: "making the folder of the inventory " + c.Ansible.Inventory, Script: claim, Args: []string{c.Ansible.Inventory, markerFile, c.Call.Instance.ID, c.Ansible.Root},
 	}); err != nil {
@@ -101,32 +81,9 @@ func (i *installer) Prepare(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// play runs one playbook of kubespray.
-func (i *installer) play(ctx context.Context, c *cluster.Cluster, playbook string, limit []string, extra map[string]any) error {
-	if err := i.write(ctx, c, c.All()); err != nil {
-		return err
-	}
-	c.Progress(ctx, "kubespray: %s", strings.Join(append([]string{playbook}, limit...), " "))
-	_, err := ansible.Run(ctx, ansible.Play{
-		Host: i.client, Dir: c.Ansible.Root, Inventory: path.Join(c.Ansible.Inventory, hostsFile), Playbook: playbook, Limit: limit, ExtraVars: extra,
-		Become: true, Timeout: c.Ansible.Timeout, KnownHosts: i.knownHosts(c), Secrets: c.Secrets(),
-		Output: func(line string) { c.Progress(ctx, "kubespray: %s", line) },
-	})
-	return err
-}
-
-// knownHosts are the keys of the nodes, which were read during the wait for each.
-func (i *installer) knownHosts(c *cluster.Cluster) string {
-	var out strings.Builder
-	for _, n := range c.All() {
-		out.WriteString(hosts.KnownHosts(c.Call, c.Group(n).Access.Login, n.VNFC, n.Address))
-	}
-	return out.String()
-}
-
 // Install implements cluster.Installer.
 func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
-	return i.play(ctx, c, "cluster.yml", nil, nil)
+	return i.play(ctx, c, run{playbook: "cluster.yml"})
 }
 
 // Add implements cluster.Installer, as kubespray's documents say (docs/operations/nodes.md): workers
@@ -135,15 +92,25 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 // which must know the masters that there are.
 func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, mastersLeft bool) error {
 	if mastersLeft || len(byRole(added, cluster.Master)) > 0 {
-		return i.play(ctx, c, "cluster.yml", nil, map[string]any{"ignore_assert_errors": true, "etcd_retries": 10})
+		return i.play(ctx, c, run{playbook: "cluster.yml", extra: map[string]any{"ignore_assert_errors": true, "etcd_retries": 10}})
 	}
-	if i.facts != "" {
-		if err := i.play(ctx, c, i.facts, nil, nil); err != nil {
+	facts := ansible.Facts{}
+	if i.release.facts != "" {
+		facts.Folder = path.Join(c.Ansible.Inventory, factsFolder)
+		if err := i.play(ctx, c, run{playbook: i.release.facts, facts: ansible.Facts{Folder: facts.Folder, Keep: true}}); err != nil {
 			return err
 		}
 	}
+	limit := namesOf(added)
+	clients, err := i.needsEtcd(ctx, c)
+	if err != nil {
+		return err
+	}
+	if clients {
+		limit = append(limit, namesOf(c.Nodes(cluster.Master))...)
+	}
 	// Releases from 2.26 on want the Ansible server itself within the limit.
-	return i.play(ctx, c, "scale.yml", append(namesOf(added), "localhost"), nil)
+	return i.play(ctx, c, run{playbook: "scale.yml", limit: append(limit, "localhost"), facts: facts})
 }
 
 // repoint has the ConfigMap cluster-info name a master that stays.
@@ -153,16 +120,25 @@ var repoint string
 
 // Remove implements cluster.Installer. Nothing is done on a server that is gone.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
+	r := run{playbook: "remove-node.yml", extra: map[string]any{"node": n.Name, i.release.confirmation: "yes"}}
+	extra := i.even(c, r.extra)
 	if n.Role == cluster.Master {
 		if err := i.demote(ctx, c, n); err != nil {
 			return err
 		}
+		i.anchor(n, extra)
+		gone, err := i.memberGone(ctx, c, n)
+		if err != nil {
+			return err
+		}
+		if gone {
+			r.noMember, extra["ignore_assert_errors"] = n, true
+		}
 	}
-	extra := map[string]any{"node": n.Name, i.confirmation: "yes"}
 	if n.Gone {
 		extra["reset_nodes"], extra["allow_ungraceful_removal"] = false, true
 	}
-	if err := i.play(ctx, c, "remove-node.yml", nil, i.even(c, extra)); err != nil {
+	if err := i.play(ctx, c, r); err != nil {
 		return err
 	}
 	if n.Role == cluster.Master {
@@ -177,7 +153,7 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 			return fmt.Errorf("node %s: %w", stays.Name, err)
 		}
 	}
-	return i.write(ctx, c, slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n }))
+	return i.write(ctx, c, run{nodes: slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n })})
 }
 
 // demote has a master that leaves not be the first, which kubespray cannot remove: the order
@@ -192,7 +168,7 @@ func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.N
 	if n.Gone {
 		return nil
 	}
-	if err := i.play(ctx, c, "cluster.yml", nil, i.even(c, map[string]any{})); err != nil {
+	if err := i.play(ctx, c, run{playbook: "cluster.yml", extra: i.even(c, map[string]any{})}); err != nil {
 		if c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
 			return err
 		}

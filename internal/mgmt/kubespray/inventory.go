@@ -1,12 +1,14 @@
 package kubespray
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
 	"maps"
 	"net"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -20,6 +22,8 @@ import (
 const (
 	hostsFile  = "hosts.yaml"
 	markerFile = ".vnf-instance"
+	// factsFolder has the facts of all nodes while scale.yml works on some of them.
+	factsFolder = "facts"
 )
 
 // group is a group of Ansible's inventory in YAML.
@@ -30,8 +34,8 @@ type group struct {
 
 // inventory writes down the nodes: the first master comes first, since kubespray takes that
 // for the one that others join.
-func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, error) {
-	g := i.groups
+func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
+	g, all := i.release.groups, r.all(c)
 	members := func(nodes []*cluster.Node) *group {
 		out := &group{Hosts: map[string]map[string]any{}}
 		for _, n := range nodes {
@@ -40,8 +44,9 @@ func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, 
 		return out
 	}
 	masters, workers := byRole(all, cluster.Master), byRole(all, cluster.Worker)
+	etcd := slices.DeleteFunc(slices.Clone(masters), func(n *cluster.Node) bool { return n == r.noMember })
 	root := &group{Hosts: map[string]map[string]any{}, Children: map[string]*group{
-		g.masters: members(masters), g.etcd: members(masters), g.workers: members(workers), g.reflectors: {Hosts: map[string]map[string]any{}},
+		g.masters: members(masters), g.etcd: members(etcd), g.workers: members(workers), g.reflectors: {Hosts: map[string]map[string]any{}},
 		g.all: {Children: map[string]*group{g.masters: {}, g.workers: {}}},
 	}}
 	for _, n := range masters {
@@ -58,6 +63,10 @@ func (i *installer) inventory(c *cluster.Cluster, all []*cluster.Node) ([]byte, 
 func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
 	login := c.Group(n).Access.Login
 	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": ansible.Literal(login.User)}
+	// Releases from 2.28 on make these facts of a node from what they gather there. Nothing is gathered of a node that is
+	// gone, and its member of etcd is found by them.
+	out["main_ip"], out["main_access_ip"] = n.IP, n.IP
+	out["main_ips"], out["main_access_ips"] = []string{n.IP}, []string{n.IP}
 	if login.Port != 0 {
 		out["ansible_port"] = login.Port
 	}
@@ -83,6 +92,7 @@ func variables(c *cluster.Cluster) map[string]any {
 	out := map[string]any{
 		"kube_pods_subnet": c.PodCIDR.String(), "kube_service_addresses": c.ServiceCIDR.String(),
 	}
+	computed := len(out)
 	set := func(name, value string) {
 		if value != "" {
 			out[name] = value
@@ -90,8 +100,13 @@ func variables(c *cluster.Cluster) map[string]any {
 	}
 	set("http_proxy", c.Proxy.HTTP.Reveal())
 	set("https_proxy", c.Proxy.HTTPS.Reveal())
-	if len(out) > 2 {
+	if len(out) > computed {
 		set("additional_no_proxy", c.Proxy.NoProxy())
+	}
+	if len(c.Registries) > 0 {
+		// Releases up to v2.26 write mirrors into the configuration of containerd otherwise, beside which it takes no folder
+		// of registries; later ones always name the folder.
+		out["containerd_use_config_path"] = true
 	}
 	maps.Copy(out, c.Ansible.Variables)
 	return out
@@ -99,9 +114,12 @@ func variables(c *cluster.Cluster) map[string]any {
 
 // write brings the inventory to the Ansible server. Names for the certificate of the API
 // server are those by which it is reached from outside.
-func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluster.Node) error {
-	folder := c.Ansible.Inventory
-	vars := variables(c)
+func (i *installer) write(ctx context.Context, c *cluster.Cluster, r run) error {
+	folder, all := c.Ansible.Inventory, r.all(c)
+	vars, err := i.variablesOf(ctx, c, r)
+	if err != nil {
+		return err
+	}
 	endpoint, err := c.Endpoint(ctx)
 	if err != nil {
 		return err
@@ -121,15 +139,18 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluste
 	if err != nil {
 		return fmt.Errorf("writing the variables of the cluster: %w", err)
 	}
-	hostsText, err := i.inventory(c, all)
+	hostsText, err := i.inventory(c, r)
 	if err != nil {
 		return err
 	}
 	files := []remote.File{{Path: path.Join(folder, hostsFile), Content: hostsText}}
 	// The last file of a group counts, and that of the smaller group: kubespray's sample has
 	// the networks of the cluster among the variables of the one.
-	for _, group := range []string{"all", i.groups.all} {
+	for _, group := range []string{"all", i.release.groups.all} {
 		files = append(files, remote.File{Path: path.Join(folder, "group_vars", group, "zz-vnf.yml"), Content: varsText})
+	}
+	if i.release.localBecome {
+		files = append(files, remote.File{Path: path.Join(folder, "host_vars", "localhost.yml"), Content: []byte(localVariables)})
 	}
 	for role, g := range map[cluster.Role]cluster.Group{cluster.Master: c.Master, cluster.Worker: c.Worker} {
 		if key := g.Access.Login.PrivateKey; key != "" {
@@ -143,6 +164,26 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, all []*cluste
 		}
 	}
 	return nil
+}
+
+// localVariables are those of the Ansible server itself. Release 2.28 has a play there that takes --become for its own, and needs no root.
+const localVariables = "ansible_become: false\n"
+
+// variablesOf are the variables of the cluster for one run, with the version of Kubernetes as the release writes it.
+func (i *installer) variablesOf(ctx context.Context, c *cluster.Cluster, r run) (map[string]any, error) {
+	out := variables(c)
+	version := r.version
+	if version == "" {
+		running, err := i.runningVersion(ctx, c)
+		if err != nil {
+			return nil, err
+		}
+		version = cmp.Or(running, wantedVersion(c.Settings))
+	}
+	if version != "" {
+		out[versionVariable] = i.release.version(version)
+	}
+	return out, nil
 }
 
 func unique(list []string) []string {

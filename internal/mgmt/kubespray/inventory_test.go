@@ -9,6 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -38,6 +39,12 @@ const want = `all:
             ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd2
             ip: 10.0.0.12
+            main_access_ip: 10.0.0.12
+            main_access_ips:
+                - 10.0.0.12
+            main_ip: 10.0.0.12
+            main_ips:
+                - 10.0.0.12
         master1:
             access_ip: 10.0.0.11
             ansible_become_password: !unsafe "it's: #1"
@@ -46,6 +53,12 @@ const want = `all:
             ansible_user: !unsafe "ubuntu"
             etcd_member_name: etcd1
             ip: 10.0.0.11
+            main_access_ip: 10.0.0.11
+            main_access_ips:
+                - 10.0.0.11
+            main_ip: 10.0.0.11
+            main_ips:
+                - 10.0.0.11
         worker1:
             access_ip: 10.0.0.21
             ansible_host: 192.0.2.21
@@ -53,6 +66,12 @@ const want = `all:
             ansible_ssh_private_key_file: /home/ansible/edge/worker.key
             ansible_user: !unsafe "ubuntu"
             ip: 10.0.0.21
+            main_access_ip: 10.0.0.21
+            main_access_ips:
+                - 10.0.0.21
+            main_ip: 10.0.0.21
+            main_ips:
+                - 10.0.0.21
     children:
         calico_rr: {}
         etcd:
@@ -76,13 +95,13 @@ const want = `all:
 // password could break.
 func TestInventory(t *testing.T) {
 	c, nodes := sample()
-	i := &installer{groups: today}
-	got, err := i.inventory(c, nodes)
+	i := &installer{release: &release{groups: today}}
+	got, err := i.inventory(c, run{nodes: nodes})
 	require.NoError(t, err)
 	assert.Equal(t, want, string(got))
 
-	i.groups = former
-	got, err = i.inventory(c, nodes)
+	i.release.groups = former
+	got, err = i.inventory(c, run{nodes: nodes})
 	require.NoError(t, err)
 	for _, name := range []string{"kube-master:", "kube-node:", "k8s-cluster:", "calico-rr:", "etcd:"} {
 		assert.Contains(t, string(got), name)
@@ -97,4 +116,7 @@ func TestVariables(t *testing.T) {
 		"kube_pods_subnet": "10.3.0.0/16", "kube_service_addresses": "10.2.0.0/16", "http_proxy": "http://u:p@192.0.2.1:3128",
 		"additional_no_proxy": "10.0.0.0/8", "kube_network_plugin": "cilium",
 	}, variables(c))
+
+	c.Registries = []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: "192.168.0.10:5000"}}
+	assert.Equal(t, true, variables(c)["containerd_use_config_path"])
 }

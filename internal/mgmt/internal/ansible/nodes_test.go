@@ -90,6 +90,10 @@ func TestPreflight(t *testing.T) {
 	require.ErrorContains(t, err, "has ansible-core 2.9.27, but at least 2.11 is needed")
 	assert.Equal(t, "2.9.27", version)
 
+	// The Python of Ansible is asked for modules, and Ansible for its collections.
+	_, err = ansible.Preflight(t.Context(), c, ansible.Needs{Dir: t.TempDir(), Collections: []string{"no.such"}, Modules: []string{"json", "no_such"}, Install: "pip install all"})
+	require.EqualError(t, err, fmt.Sprintf("host %s has no Ansible collection no.such, which the playbooks use: run there: pip install all\nhost %s has no Python module no_such for its Ansible: run there: pip install all", c.Name(), c.Name()))
+
 	bare := connectBare(t)
 	_, err = ansible.Preflight(t.Context(), bare, ansible.Needs{Dir: filepath.Join(dir, "venv"), Passwords: true})
 	require.ErrorContains(t, err, "has no ansible-playbook: install ansible-core 2.11 or later")

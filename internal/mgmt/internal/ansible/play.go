@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -33,6 +34,8 @@ type Play struct {
 	ExtraVars map[string]any
 	// Become is root on the nodes.
 	Become bool
+	// Facts is where Ansible keeps what it has gathered of the nodes.
+	Facts Facts
 	// KnownHosts are the host keys of the nodes as in known_hosts; no others are
 	// accepted, wherever the user of the host or its ansible.cfg has some.
 	KnownHosts string
@@ -42,6 +45,27 @@ type Play struct {
 	Output func(line string)
 	// Secrets are masked in Output and errors.
 	Secrets []vnfm.Secret
+}
+
+// Facts is the folder of the fact cache of a playbook. Ansible finds the facts of a node by its name alone, so a folder must
+// never be that of several inventories, wherever ansible.cfg has it: another node's facts would be taken for those of the
+// node. Without a folder the cache is part of the private folder of the run.
+type Facts struct {
+	Folder string
+	// Keep has the playbook begin with an empty cache and leave it to the next one with the same folder, which removes it.
+	Keep bool
+}
+
+// args are the folder and what becomes of it, as run.sh takes them.
+func (f Facts) args() []string {
+	switch {
+	case f.Folder == "":
+		return []string{"", ""}
+	case f.Keep:
+		return []string{f.Folder, "keep"}
+	default:
+		return []string{f.Folder, "last"}
+	}
 }
 
 // Result is what a playbook did.
@@ -70,7 +94,7 @@ func Run(ctx context.Context, p Play) (Result, error) {
 	}
 	log := &journal{play: p, stats: map[string]stats{}, last: map[string]Failure{}}
 	ran, err := p.Host.Run(ctx, remote.Command{
-		What: "playbook " + p.Playbook, Script: files + pathScript + runScript, Args: append([]string{p.Dir}, p.args()...),
+		What: "playbook " + p.Playbook, Script: files + pathScript + runScript, Args: slices.Concat([]string{p.Dir}, p.Facts.args(), p.args()),
 		Timeout: p.Timeout, Decode: log.event, Output: log.other, Secrets: p.Secrets,
 	})
 	result := log.result()

@@ -1,11 +1,13 @@
 package ansible
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,6 +35,20 @@ type Needs struct {
 	Playbooks []string
 	// Passwords says that the inventory has passwords for SSH.
 	Passwords bool
+	// AtLeast and Before bound the version of ansible-core; an empty AtLeast is the oldest that is known to do.
+	AtLeast, Before string
+	// Collections are those that the playbooks use, Modules those of Python.
+	Collections, Modules []string
+	// Install is the command that installs what of these is missing, with a version that is within the bounds.
+	Install string
+}
+
+// remedy is the end of an error that says how to get what is missing.
+func (n Needs) remedy(otherwise string) string {
+	if n.Install == "" {
+		return otherwise
+	}
+	return "run there: " + n.Install
 }
 
 // Preflight checks that a host can run playbooks, and returns the version of its
@@ -44,7 +60,7 @@ func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version s
 	}
 	result, err := host.Run(ctx, remote.Command{
 		What: "looking for Ansible", Script: pathScript + checkScript, Timeout: preflightTimeout,
-		Args: append([]string{needs.Dir, passwords}, needs.Playbooks...),
+		Args: append([]string{needs.Dir, passwords, strings.Join(needs.Collections, " "), strings.Join(needs.Modules, " ")}, needs.Playbooks...),
 	})
 	if err != nil {
 		return "", err
@@ -54,8 +70,12 @@ func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version s
 	for line := range strings.Lines(missing) {
 		errs = append(errs, needs.missing(host.Name(), strings.TrimSpace(line)))
 	}
-	if version != "" && older(version, oldest) {
-		errs = append(errs, fmt.Errorf("host %s has ansible-core %s, but at least %s is needed: install a newer one", host.Name(), version, oldest))
+	switch {
+	case version == "":
+	case older(version, cmp.Or(needs.AtLeast, oldest)):
+		errs = append(errs, fmt.Errorf("host %s has ansible-core %s, but at least %s is needed: %s", host.Name(), version, cmp.Or(needs.AtLeast, oldest), needs.remedy("install a newer one")))
+	case needs.Before != "" && !older(version, needs.Before):
+		errs = append(errs, fmt.Errorf("host %s has ansible-core %s, but a version before %s is needed: %s", host.Name(), version, needs.Before, needs.remedy("install an older one")))
 	}
 	return version, errors.Join(errs...)
 }
@@ -72,7 +92,11 @@ func (n Needs) missing(host, line string) error {
 		}
 		return fmt.Errorf("host %s has no playbook %s, or its user may not read it", host, name)
 	case name == "ansible-playbook":
-		return fmt.Errorf("host %s has no ansible-playbook: install ansible-core %s or later (the package ansible-core, or pip install into %s)", host, oldest, path.Join(n.Dir, "venv"))
+		return fmt.Errorf("host %s has no ansible-playbook: %s", host, n.remedy(fmt.Sprintf("install ansible-core %s or later (the package ansible-core, or pip install into %s)", oldest, path.Join(n.Dir, "venv"))))
+	case kind == "collection":
+		return fmt.Errorf("host %s has no Ansible collection %s, which the playbooks use: %s", host, name, n.remedy("install it with ansible-galaxy"))
+	case kind == "module":
+		return fmt.Errorf("host %s has no Python module %s for its Ansible: %s", host, name, n.remedy("install it with pip"))
 	case name == "sshpass":
 		return fmt.Errorf("host %s has no sshpass, which Ansible needs for nodes with passwords: install the package sshpass, or use a key", host)
 	case name == "ssh":
@@ -82,14 +106,18 @@ func (n Needs) missing(host, line string) error {
 	}
 }
 
-// older compares versions by their first two numbers.
-func older(version, than string) bool {
-	number := func(version string) int {
-		major, rest, _ := strings.Cut(version, ".")
-		minor, _, _ := strings.Cut(rest, ".")
-		a, _ := strconv.Atoi(major)
-		b, _ := strconv.Atoi(minor)
-		return a*1000 + b
+// older compares versions by their first three numbers.
+func older(version, than string) bool { return slices.Compare(numbers(version), numbers(than)) < 0 }
+
+// numbers are the first three numbers of a version. What follows the digits of one, as in "0rc1", does not count.
+func numbers(version string) []int {
+	out := make([]int, 3)
+	for n, part := range strings.SplitN(version, ".", len(out)+1)[:min(strings.Count(version, ".")+1, len(out))] {
+		digits := strings.IndexFunc(part, func(r rune) bool { return r < '0' || r > '9' })
+		if digits < 0 {
+			digits = len(part)
+		}
+		out[n], _ = strconv.Atoi(part[:digits])
 	}
-	return number(version) < number(than)
+	return out
 }

@@ -29,6 +29,11 @@ type Installer interface {
 	Discard(ctx context.Context, c *Cluster) error
 }
 
+// Updater is an installer that brings a cluster to what its parameters say by now, before nodes are added.
+type Updater interface {
+	Update(ctx context.Context, c *Cluster) error
+}
+
 // state is what is written down of a cluster.
 type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
@@ -180,6 +185,11 @@ func (c *Cluster) lead(ctx context.Context) error {
 			}
 		}
 		if err := c.forget(ctx, n); err != nil {
+			return err
+		}
+	}
+	if u, ok := c.installer.(Updater); ok {
+		if err := u.Update(ctx, c); err != nil {
 			return err
 		}
 	}

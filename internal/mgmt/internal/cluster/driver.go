@@ -14,11 +14,16 @@ type Driver struct {
 	Own Kind
 	// CheckSettings adds what this driver cannot work with in settings that were read.
 	CheckSettings func(c *vnfm.HookCheck, s *Settings, problems *vnfm.Problems)
+	// CheckHost finds what the host that the installer works on lacks; nil where there is none.
+	CheckHost func(ctx context.Context, s *Settings, keys vnfm.HostKeys) (vnfm.Problems, error)
 	// NewInstaller returns the installer of one call. It is closed after the call when it is an io.Closer.
 	NewInstaller func() Installer
 }
 
-var _ vnfm.Registrar = Driver{}
+var (
+	_ vnfm.Registrar   = Driver{}
+	_ vnfm.HostChecker = Driver{}
+)
 
 // RegistersVIM implements vnfm.Registrar.
 func (Driver) RegistersVIM() {}
@@ -35,6 +40,20 @@ func (d Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 		d.CheckSettings(c, s, &problems)
 	}
 	return problems
+}
+
+// CheckHosts implements vnfm.HostChecker.
+func (d Driver) CheckHosts(ctx context.Context, c *vnfm.HostCheck) (vnfm.Problems, error) {
+	if d.CheckHost == nil {
+		return nil, nil
+	}
+	var problems vnfm.Problems
+	s := Read(c.Params, false, c.Package, c.Flavour, d.Own, &problems)
+	if problems.HasErrors() {
+		// Check reports them.
+		return nil, nil
+	}
+	return d.CheckHost(ctx, s, c.HostKeys)
 }
 
 // Run implements vnfm.ManagementDriver.

@@ -153,6 +153,9 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 		if n.effective, err = w.ask(ctx, "read the configuration of containerd", nil, "effective"); err != nil {
 			return nil, err
 		}
+		if err := w.lookAtMirrors(ctx, n); err != nil {
+			return nil, err
+		}
 	}
 	if present, ok := n.files[recordFile]; ok {
 		if err := json.Unmarshal(present.content, &n.record); err != nil {
@@ -160,6 +163,21 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 		}
 	}
 	return n, nil
+}
+
+// lookAtMirrors reads the files that describe the registries whose mirrors are in the configuration of containerd.
+func (w *worker) lookAtMirrors(ctx context.Context, n *node) error {
+	settings, err := readContainerd(n.effective)
+	if err != nil || settings.configPath != "" {
+		// The plan says what is wrong with it.
+		return nil //nolint:nilerr // as above
+	}
+	for _, name := range settings.mirrors {
+		if n.files[hostsTOMLOf(name)], err = w.readFile(ctx, hostsTOMLOf(name), "644 "); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // readFile reads a file of which mode and owner are known.

@@ -153,11 +153,18 @@ func (p *plan) containerd(n *node, connections []Connection) error {
 	folder := settings.configPath
 	if folder == "" {
 		folder = containerdCerts
-		if len(settings.former) > 0 {
+		text := string(n.files[containerdConfig].content)
+		switch {
+		case len(settings.former) == 0:
+		case settings.sole && n.describes(settings.mirrors):
+			if text, err = withoutMirrors(text, settings.plugin); err != nil {
+				return fmt.Errorf("registry.mirrors cannot be removed from %s: %w; remove it there", containerdConfig, err)
+			}
+		default:
 			return fmt.Errorf("%s has %s, which containerd refuses beside config_path: describe these registries in %s/<server>/hosts.toml, and remove the entries",
 				containerdConfig, settings.former[0], containerdCerts)
 		}
-		text, err := withConfigPath(string(n.files[containerdConfig].content), folder)
+		text, err := withConfigPath(text, folder)
 		if err != nil {
 			return fmt.Errorf("config_path cannot be set in %s: %w; set it there to %q in the table registry of the plugin %s", containerdConfig, err, folder, settings.plugin)
 		}
@@ -172,6 +179,20 @@ func (p *plan) containerd(n *node, connections []Connection) error {
 	}
 	return nil
 }
+
+// describes reports whether each of the registries has a file in the folder that config_path will name. Kubespray writes both forms up to
+// v2.26, and has containerd read the former one.
+func (n *node) describes(registries []string) bool {
+	for _, name := range registries {
+		if len(n.files[hostsTOMLOf(name)].content) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hostsTOMLOf is the file of a registry in the folder that config_path names.
+func hostsTOMLOf(registry string) string { return path.Join(containerdCerts, registry, "hosts.toml") }
 
 func (p *plan) docker(n *node, connections []Connection) error {
 	var insecure []string

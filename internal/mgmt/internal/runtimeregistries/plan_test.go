@@ -47,6 +47,16 @@ func nodesOfGolden(t *testing.T) map[string]*node {
 			containerd: true, kubelet: true, files: map[string]file{hostsFile: hosts, containerdConfig: text(t, "containerd-2.toml")},
 			effective: "version = 3\n[plugins.\"io.containerd.cri.v1.images\".registry]\nconfig_path = \"/etc/containerd/certs.d:/etc/docker/certs.d\"\n",
 		},
+		// Up to v2.26 without containerd_use_config_path, which is not set where no registries were connected at first.
+		"kubespray-2.23": {
+			containerd: true, kubelet: true, effective: string(text(t, "kubespray-2.23.toml").content),
+			files: map[string]file{hostsFile: hosts, containerdConfig: text(t, "kubespray-2.23.toml"), hostsTOMLOf("docker.io"): {content: []byte("server = \"https://docker.io\"\n")}},
+		},
+		// From v2.27 on, and before with containerd_use_config_path.
+		"kubespray-2.27": {
+			containerd: true, kubelet: true, effective: string(text(t, "kubespray-2.27.toml").content),
+			files: map[string]file{hostsFile: hosts, containerdConfig: text(t, "kubespray-2.27.toml")},
+		},
 		"docker": {docker: true, kubelet: true, files: map[string]file{
 			hostsFile:    hosts,
 			daemonConfig: {content: []byte(`{"exec-opts": ["native.cgroupdriver=systemd"], "insecure-registries": ["old:5000"], "max-concurrent-downloads": 12345678901234567890}`), mode: 0o640, owner: "root:docker"},
@@ -224,4 +234,31 @@ func TestWithConfigPathKeepsText(t *testing.T) {
 	after, err := withConfigPath(before, "/etc/containerd/certs.d")
 	require.NoError(t, err)
 	assert.Equal(t, strings.Replace(before, `config_path = '' # off`, `config_path = "/etc/containerd/certs.d"`, 1), after)
+}
+
+// Kubespray writes its configuration again with each run: with containerd_use_config_path what is connected stays connected. Mirrors
+// that no file describes are not lost.
+func TestKubesprayConfigurations(t *testing.T) {
+	n := nodesOfGolden(t)["kubespray-2.23"]
+	p, err := planFor(n, both(t))
+	require.NoError(t, err)
+	connected := after(n, p)
+	settings, err := readContainerd(connected.effective)
+	require.NoError(t, err)
+	assert.Equal(t, containerdCerts, settings.configPath)
+	assert.Empty(t, settings.former)
+	assert.Contains(t, connected.effective, `registry.configs."quay.example.com".auth`)
+
+	again := *connected
+	again.files[containerdConfig] = text(t, "kubespray-2.27.toml")
+	again.effective = string(again.files[containerdConfig].content)
+	p, err = planFor(&again, both(t))
+	require.NoError(t, err)
+	for _, f := range p.files {
+		assert.True(t, f.ours, "%s is written again", f.path)
+	}
+
+	delete(n.files, hostsTOMLOf("docker.io"))
+	_, err = planFor(n, both(t))
+	require.ErrorContains(t, err, `has registry.mirrors."docker.io", which containerd refuses beside config_path`)
 }

@@ -27,8 +27,11 @@ type containerdSettings struct {
 	configPath string
 	// disabled says that the plugin is, so that no kubelet uses this containerd.
 	disabled bool
-	// former are the settings that cannot be together with a configPath.
-	former []string
+	// former are the settings that cannot be together with a configPath; mirrors are the registries of those that name
+	// mirrors, and sole says that there are no others.
+	former  []string
+	mirrors []string
+	sole    bool
 }
 
 // readContainerd reads a configuration of containerd.
@@ -59,13 +62,14 @@ func readContainerd(text string) (containerdSettings, error) {
 	path, _ := registry["config_path"].(string)
 	out.configPath, _, _ = strings.Cut(path, ":")
 	for _, name := range slices.Sorted(maps.Keys(table(registry["mirrors"]))) {
-		out.former = append(out.former, fmt.Sprintf("registry.mirrors.%q", name))
+		out.former, out.mirrors = append(out.former, fmt.Sprintf("registry.mirrors.%q", name)), append(out.mirrors, name)
 	}
 	for _, name := range slices.Sorted(maps.Keys(table(registry["configs"]))) {
 		if table(table(registry["configs"])[name])["tls"] != nil {
 			out.former = append(out.former, fmt.Sprintf("registry.configs.%q.tls", name))
 		}
 	}
+	out.sole = len(out.former) == len(out.mirrors)
 	return out, nil
 }
 
@@ -115,6 +119,35 @@ func withConfigPath(text, folder string) (string, error) {
 	out := strings.Join(lines, "\n") + "\n"
 	if err := onlyConfigPath(text, out, settings.plugin); err != nil {
 		return "", err
+	}
+	return out, nil
+}
+
+// withoutMirrors removes the tables of mirrors from a configuration of containerd, and changes nothing else in its text.
+func withoutMirrors(text, plugin string) (string, error) {
+	of := []string{"plugins", plugin, "registry", "mirrors"}
+	var kept []string
+	inside := false
+	for line := range strings.Lines(text) {
+		if m := headerForm.FindStringSubmatch(line); m != nil {
+			name := keys(m[1])
+			inside = len(name) >= len(of) && slices.Equal(name[:len(of)], of)
+		}
+		if !inside {
+			kept = append(kept, line)
+		}
+	}
+	out := strings.Join(kept, "")
+	var old, edited map[string]any
+	if _, err := toml.Decode(text, &old); err != nil {
+		return "", err
+	}
+	if _, err := toml.Decode(out, &edited); err != nil {
+		return "", fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
+	}
+	delete(table(table(table(old["plugins"])[plugin])["registry"]), "mirrors")
+	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
+		return "", errors.New("its tables are written in a form that cannot be edited")
 	}
 	return out, nil
 }

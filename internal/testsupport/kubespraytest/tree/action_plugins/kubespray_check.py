@@ -2,11 +2,13 @@
 
 import json
 import os
+import re
 import time
 
 from ansible import context
 from ansible.errors import AnsibleError
 from ansible.plugins.action import ActionBase
+from ansible.release import __version__
 from ansible.utils.vars import load_extra_vars
 
 RECORD = "/var/log/kubespray-calls.jsonl"
@@ -19,7 +21,7 @@ HOST = {
     "ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_become", "ansible_become_user", "ansible_become_method",
     "ansible_become_password", "ansible_become_pass", "ansible_connection", "ansible_python_interpreter", "ansible_ssh_timeout",
     "ansible_timeout", "ansible_ssh_retries", "ip", "ip6", "access_ip", "access_ip6", "etcd_member_name", "node_labels", "node_taints",
-    "kube_override_hostname",
+    "kube_override_hostname", "main_ip", "main_ips", "main_access_ip", "main_access_ips",
 }
 EXTRA = {"node", "skip_confirmation", "reset_confirmation", "reset_nodes", "node_labels", "node_taints", "ignore_assert_errors"}
 
@@ -53,8 +55,16 @@ def done(of, seen=[]):  # noqa: B006: a playbook that has others in it checks se
     return len(seen) > 0 or seen.append(of) is not None
 
 
+def numbers(version):
+    return [int(n) for n in re.findall(r"[0-9]+", version)[:3]]
+
+
 def check(playbook, limit, limited, extra, groups, inventory, hostvars):
     names = known()
+    with open(os.path.join(HERE, "playbooks", "ansible_version.yml")) as asserted:
+        least, before = re.findall(r"imal_ansible_version: ([0-9.]+)", asserted.read())
+    if not numbers(least) <= numbers(__version__) < numbers(before):
+        yield "Ansible must be between %s and %s exclusive - you have %s" % (least, before, __version__)
     if playbook not in PLAYBOOKS:
         yield "there is no playbook %s" % playbook
     for group in sorted(set(groups) - GROUPS):
