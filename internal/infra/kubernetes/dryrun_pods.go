@@ -7,34 +7,72 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // replacedPods warns of pods that an apply replaces because nothing else does: those of
-// changed workloads that keep their pods, and bare Pods that read other configuration. What
-// cannot be read is left out.
+// changed workloads that keep their pods, bare Pods that read other configuration, and pods
+// that would block the roll-out of a StatefulSet. What cannot be read is left out.
 func (s *session) replacedPods(ctx context.Context, objects []*render.Object) vnfm.Problems {
 	var mu sync.Mutex
-	var lines []string
+	var replaced, blocking []string
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
-		if how := s.howReplaced(ctx, objects[i]); how != "" {
-			mu.Lock()
-			defer mu.Unlock()
-			lines = append(lines, objects[i].Key+": "+how)
+		how, which := s.howReplaced(ctx, objects[i]), s.blockingPods(ctx, objects[i])
+		mu.Lock()
+		defer mu.Unlock()
+		if how != "" {
+			replaced = append(replaced, objects[i].Key+": "+how)
+		}
+		if which != "" {
+			blocking = append(blocking, objects[i].Key+": "+which)
 		}
 		return nil
 	})
-	if len(lines) == 0 {
-		return nil
+	var out vnfm.Problems
+	warn := func(lines []string, summary, detail string) {
+		if len(lines) > 0 {
+			slices.Sort(lines)
+			out = append(out, vnfm.Problem{Severity: vnfm.SeverityWarning, Summary: summary, Detail: strings.Join(lines, "\n") + "\n" + detail})
+		}
 	}
-	slices.Sort(lines)
-	return vnfm.Problems{{
-		Severity: vnfm.SeverityWarning,
-		Summary:  "the apply replaces pods of workloads that have no roll-out of their own",
-		Detail:   strings.Join(lines, "\n") + "\nA Deployment rolls its changes out by its own strategy.",
-	}}
+	warn(replaced, "the apply replaces pods of workloads that have no roll-out of their own", "A Deployment rolls its changes out by its own strategy.")
+	warn(blocking, "pods that are not ready would block the roll-out of a StatefulSet",
+		"The apply deletes those that do not become ready, and the StatefulSet creates them again with their claims.")
+	return out
+}
+
+// blockingPods names the pods of a StatefulSet that are not ready, empty for none.
+func (s *session) blockingPods(ctx context.Context, o *render.Object) string {
+	if o.GVK.GroupKind() != statefulSetKind.GroupKind() {
+		return ""
+	}
+	r, served, err := s.resolveKind(ctx, o.GVK)
+	if err != nil || !served {
+		return ""
+	}
+	p := s.newTargetObject(o, r)
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil || !restartable(p) {
+		return ""
+	}
+	if p.live = liveOf(p, obj, false); p.live.ready {
+		return ""
+	}
+	byOwner, err := s.client.PodsOf(ctx, p.ref.Namespace, map[types.UID]string{p.live.UID: o.Key})
+	if err != nil {
+		return ""
+	}
+	var names []string
+	for i := range byOwner[o.Key] {
+		if pod := &byOwner[o.Key][i]; pod.DeletionTimestamp == nil && !podIsReady(pod) {
+			names = append(names, pod.Name)
+		}
+	}
+	slices.Sort(names)
+	return strings.Join(names, ", ")
 }
 
 // howReplaced says how the pods of an object are replaced, empty for not at all.

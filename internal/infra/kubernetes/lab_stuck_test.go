@@ -3,6 +3,7 @@ package kubernetes
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -93,6 +94,10 @@ func TestLabForcedRollback(t *testing.T) {
 			l.setFiles("3", orderedSet("3", "image", policy))
 			l.applyFailing("ImagePullBackOff")
 			l.setFiles("4", orderedSet("4", "", policy))
+			found, err := l.driver.DryRun(l.ctx, l.target, []string{"apps/v1/StatefulSet db"})
+			if err != nil || !strings.Contains(fmt.Sprint(found), "would block the roll-out") || !strings.Contains(fmt.Sprint(found), "db-1") {
+				t.Errorf("the dry run says %v, %v", found, err)
+			}
 			l.apply()
 			l.images(2, "4")
 			l.inSync()
