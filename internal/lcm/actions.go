@@ -23,9 +23,9 @@ func (u *update) modify(context.Context, *operation, *plannedOperation) error {
 	return nil
 }
 
-// applyReadiness waits until the objects are ready by rules that have changed; those that
-// are as they were applied are not written.
-func (u *update) applyReadiness(ctx context.Context, op *operation, o *plannedOperation) error {
+// applyInfo writes a new name to the objects that show it, and waits until all are ready, by rules
+// that may have changed; those that are as they were applied are not written.
+func (u *update) applyInfo(ctx context.Context, op *operation, o *plannedOperation) error {
 	if err := u.modify(ctx, op, o); err != nil {
 		return err
 	}

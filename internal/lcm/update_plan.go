@@ -31,6 +31,7 @@ const (
 	actionRotateKubeconfig action = "regenerate the kubeconfig"
 	actionModify           action = "modify the record"
 	actionApplyReadiness   action = "apply new readiness rules"
+	actionRename           action = "rename"
 	actionChangePackage    action = "change package, flavour or parameters"
 	actionConnect          action = "change external connectivity"
 	actionOperate          action = "start or stop"
@@ -188,20 +189,24 @@ func (p *planner) finish() {
 	p.record.Status, p.unfinished = vnfm.StatusInstantiated, nil
 }
 
-// modify changes what only the record holds. After a change of readiness rules it waits by them at once, unless a change of
-// the package comes next, whose wait uses them: the rules may speak of kinds that only it brings.
+// modify changes what only the record holds. A new name is written to the objects, which show it, and after a change of readiness
+// rules it waits by them at once, unless a change of the package comes next, which does both: the rules may speak of kinds that only
+// it brings.
 func (p *planner) modify() {
 	i, want := &p.record, p.spec
-	sameRules := slices.Equal(i.Readiness, want.Readiness)
-	if i.Name == want.Name && i.Description == want.Description && maps.Equal(i.Metadata, want.Metadata) && sameRules {
+	sameName, sameRules := i.Name == want.Name, slices.Equal(i.Readiness, want.Readiness)
+	if sameName && i.Description == want.Description && maps.Equal(i.Metadata, want.Metadata) && sameRules {
 		return
 	}
 	o := plannedOperation{
 		Action: actionModify, Type: vnfm.OpModifyInfo, Params: map[string]any{"name": want.Name, "description": want.Description, "metadata": want.Metadata},
 		spec: p.spec, to: p.wanted,
 	}
-	if !sameRules && !p.packageDiffers() {
+	if !(sameName && sameRules) && !p.packageDiffers() {
 		o.Action, p.applied = actionApplyReadiness, true
+		if !sameName {
+			o.Action = actionRename
+		}
 		o.spec, o.to = p.atPresentLevels(i.OperationalState)
 	}
 	p.add(o)

@@ -80,6 +80,7 @@ func changes() []change {
 	return []change{
 		{"description", func(in *planInput) { in.spec.Description = "other" }, "MODIFY_INFO: modify the record", false},
 		{"readiness", func(in *planInput) { in.spec.Readiness = []vnfm.ReadinessRule{{Kind: "Cell"}} }, "MODIFY_INFO: apply new readiness rules", true},
+		{"name", func(in *planInput) { in.spec.Name = "other" }, "MODIFY_INFO: rename", true},
 		{"parameters", func(in *planInput) { in.spec.AdditionalParams = map[string]any{"a": "b"} }, "CHANGE_VNFPKG: change package, flavour or parameters", true},
 		{"flavour", func(in *planInput) { in.spec.FlavourID = "complex" }, "CHANGE_FLAVOUR: change package, flavour or parameters", true},
 		{"networks", func(in *planInput) {
@@ -97,7 +98,7 @@ func changes() []change {
 
 // order is the order of operations whatever they are for.
 var order = []action{
-	actionModify, actionApplyReadiness, actionChangePackage, actionConnect, actionOperate, actionScale, actionHeal, actionRepair, actionConfigure,
+	actionModify, actionApplyReadiness, actionRename, actionChangePackage, actionConnect, actionOperate, actionScale, actionHeal, actionRepair, actionConfigure,
 	actionRotateKubeconfig, actionSendCredentials,
 }
 
@@ -132,12 +133,12 @@ func TestPlanOfPairs(t *testing.T) {
 func pairOf(a, b change) []string {
 	pair := a.name + " and " + b.name
 	switch {
-	case pair == "description and readiness", pair == "heal and heal all":
+	case pair == "description and readiness", b.name == "name", pair == "heal and heal all":
 		return []string{b.want} // one operation has both, or the later value replaces the earlier one
 	case pair == "parameters and flavour":
 		return []string{b.want}
-	case a.name == "readiness" && (b.name == "parameters" || b.name == "flavour"):
-		// The change of the package waits by the rules itself.
+	case (a.name == "readiness" || a.name == "name") && (b.name == "parameters" || b.name == "flavour"):
+		// The change of the package waits by the rules and writes the name itself.
 		return []string{"MODIFY_INFO: modify the record", b.want}
 	case (a.name == "parameters" || a.name == "flavour") && b.name == "networks":
 		return []string{a.want} // the package is applied with the networks

@@ -61,7 +61,9 @@ func (s *session) apply(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if marked || s.differs(l, chosen) {
+		// Imports find a stack by the name of its instance among the tags.
+		renamed := slices.ContainsFunc(request.Tags, func(tag string) bool { return !slices.Contains(l.stack.Tags, tag) })
+		if marked || renamed || s.differs(l, chosen) {
 			if err := s.update(ctx, l, request); err != nil {
 				return err
 			}

@@ -68,6 +68,9 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.unmarkAdopted(ctx, plan.target); err != nil {
 		return err
 	}
+	if err := s.renameHooks(ctx, plan.hooks); err != nil {
+		return err
+	}
 	hooks := slices.DeleteFunc(plan.all, func(p *targetObject) bool { return !p.item.Hook })
 	return s.save(ctx, slices.Concat(plan.target, hooks), false)
 }

@@ -79,10 +79,10 @@ func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targ
 	return out
 }
 
-// applyInstanceNamespace creates the namespace of the instance, or takes over the one that
-// a terminated instance of the same name kept.
+// applyInstanceNamespace creates the namespace of the instance, takes over the one that
+// a terminated instance of the same name kept, or gives it the new name of the instance.
 func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) error {
-	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID {
+	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID && !s.showsOldName(p.live.Annotations) {
 		p.ready = true
 		return nil
 	}

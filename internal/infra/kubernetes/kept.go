@@ -58,11 +58,17 @@ func (d *Driver) kept(ctx context.Context, t *vnfm.Target) (keptFields, error) {
 	return s.readKept(ctx, ref)
 }
 
-// readKept reads the Secret; nil when it does not exist.
+// readKept reads the fields of the Secret; nil when it does not exist.
 func (s *session) readKept(ctx context.Context, ref kube.Ref) (keptFields, error) {
+	fields, _, err := s.readKeptSecret(ctx, ref)
+	return fields, err
+}
+
+// readKeptSecret also returns the annotations of the Secret.
+func (s *session) readKeptSecret(ctx context.Context, ref kube.Ref) (keptFields, map[string]string, error) {
 	secret, err := s.client.Get(ctx, ref)
 	if apierrors.IsNotFound(err) {
-		return nil, nil
+		return nil, nil, nil
 	}
 	if apierrors.IsForbidden(err) {
 		err = &vnfm.RightsError{Doing: fmt.Sprintf("reading Secret %s/%s", ref.Namespace, ref.Name), Err: fmt.Errorf("%w: %w", vnfm.ErrKeyLost, err)}
@@ -70,10 +76,10 @@ func (s *session) readKept(ctx context.Context, ref kube.Ref) (keptFields, error
 	if err == nil {
 		var kept keptFields
 		if kept, err = keptIn(secret); err == nil {
-			return kept, nil
+			return kept, secret.GetAnnotations(), nil
 		}
 	}
-	return nil, fmt.Errorf("reading the key of the digests of VNF instance %q: %w", s.target.Instance.Name, err)
+	return nil, nil, fmt.Errorf("reading the key of the digests of VNF instance %q: %w", s.target.Instance.Name, err)
 }
 
 // keptIn decodes the fields of the Secret.
@@ -127,7 +133,7 @@ func (s *session) applyKept(ctx context.Context) error {
 		return err
 	}
 	// A Secret that cannot be read, or holds something else, is replaced.
-	if kept, err := s.readKept(ctx, ref); err == nil && kept.equal(want) {
+	if kept, annotations, err := s.readKeptSecret(ctx, ref); err == nil && kept.equal(want) && !s.showsOldName(annotations) {
 		return nil
 	}
 	data := map[string]any{}

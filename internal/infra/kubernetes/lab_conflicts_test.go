@@ -4,6 +4,8 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
+	"testing"
 
 	"github.com/stretchr/testify/require"
 
@@ -54,4 +56,39 @@ func (l *lab) dryRunConflicts(texts []string) {
 	require.Len(l.t, updating, 1)
 	require.Equal(l.t, vnfm.SeverityWarning, updating[0].Severity)
 	l.meter.take()
+}
+
+// TestLabRename gives an instance another name: no object, the Secret beside it and what is left of a hook included, shows the old
+// one, and no pod is replaced.
+func TestLabRename(t *testing.T) {
+	t.Parallel()
+	l := newChartLab(t, map[string]string{
+		"templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: a }\nstringData: { a: b }\n",
+		"templates/hook.yaml":   "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: hook, annotations: { helm.sh/hook: pre-install } }\n",
+		"templates/web.yaml": `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: web }
+spec:
+  selector: { matchLabels: { a: b } }
+  template: { metadata: { labels: { a: b } }, spec: { containers: [ { name: web, image: "example.org/web:1" } ] } }
+`,
+	}, nil)
+	l.target.Instance.AdditionalParams = vnfm.MergeDeep(l.target.Instance.AdditionalParams, map[string]any{"helm_release_name": "ims"})
+	l.target.Arguments = func(context.Context) ([]byte, error) { return []byte("{}"), nil }
+	l.apply()
+	pods := l.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}")
+	names := func() []string {
+		out := l.kubectl("get", "deployments,secrets,configmaps", "-o", `jsonpath={range .items[*]}{.metadata.annotations.vnf\.nfv-iac\.github\.io/instance}{"\n"}{end}`)
+		return strings.Fields(out)
+	}
+	before := names()
+	require.Len(t, before, 4, "the Deployment, two Secrets, and the ConfigMap of the hook")
+	l.target.Instance.Name = "renamed"
+	l.apply()
+	require.Equal(t, []string{"renamed", "renamed", "renamed", "renamed"}, names())
+	require.Equal(t, pods, l.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}"))
+	l.inSync()
+	l.meter.take()
+	l.apply()
+	require.Empty(t, writes(l.meter.take()))
 }

@@ -1,6 +1,10 @@
 package kubernetes
 
 import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -42,6 +46,28 @@ func stamp(meta map[string]any, o *render.Object, instance *vnfm.Instance, packa
 		annotationPackage:  packageID,
 		annotationDigest:   o.Digest,
 		annotationKey:      o.Key,
+	})
+}
+
+// showsOldName reports whether the annotations of an object name the instance as it was called
+// before.
+func (s *session) showsOldName(annotations map[string]string) bool {
+	return annotations[annotationInstance] != s.target.Instance.Name
+}
+
+// renameHooks gives the objects of hooks that have stayed the name of the instance: nothing else
+// writes them before their hook runs again.
+func (s *session) renameHooks(ctx context.Context, hooks []*targetObject) error {
+	return s.each(ctx, len(hooks), false, func(ctx context.Context, i int) error {
+		p := hooks[i]
+		if p.live == nil || !s.belongs(p) || !s.showsOldName(p.live.Annotations) {
+			return nil
+		}
+		err := s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationInstance: &s.target.Instance.Name})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return err
 	})
 }
 

@@ -54,7 +54,7 @@ func (s *session) needsWrite(p *targetObject) (needed, repair bool, err error) {
 	if !s.belongs(p) || p.live.Annotations[annotationDigest] != p.object.Digest {
 		return true, false, nil
 	}
-	if p.live.Labels[labelInstance] != s.target.Instance.ID {
+	if p.live.Labels[labelInstance] != s.target.Instance.ID || s.showsOldName(p.live.Annotations) {
 		return true, true, nil
 	}
 	missing, err := s.lostFields(p)

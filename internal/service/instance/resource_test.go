@@ -122,6 +122,7 @@ func TestAccInstance_life(t *testing.T) {
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("name", knownvalue.StringExact("renamed"))},
+			Check:             env.expectKubectl("renamed", "get", "deployment", "web", "-o", `jsonpath={.metadata.annotations.vnf\.nfv-iac\.github\.io/instance}`),
 		},
 	)
 }
