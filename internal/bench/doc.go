@@ -16,7 +16,14 @@
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.
 //
 // BenchmarkHelm installs a chart of 300 objects with Helm's own command and with the provider, and prints both times and their ratio.
-// BenchmarkLargePackages plans five instances of packages of 40 MB.
+// BenchmarkLargePackages plans five instances of packages of 40 MiB. On two processors that other work had as well (load 12 to 20), medians
+// of three runs were
+//
+//	helm install --wait, 300 objects            34.3 s
+//	terraform apply, the same chart              6.7 s   ratio 0.20
+//	first plan, five packages of 40 MiB          0.7 s
+//	their apply, with the VIM                    3.0 s
+//	plan without a change                        1.0 s
 //
 // The command go test -bench 'Render|Drift' ./internal/infra/kubernetes measures what
 // needs no API server.
