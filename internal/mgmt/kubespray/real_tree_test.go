@@ -1,9 +1,11 @@
 package kubespray_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -19,7 +21,7 @@ import (
 const realTree = "KUBESPRAY_TREE"
 
 // TestRealTree has a real tree of kubespray read each command line that the driver makes, with its inventory: the syntax of the
-// playbooks, their tasks, and the hosts that they are for. Nothing is run.
+// playbooks, their tasks, and the hosts that they are for. The removal of a dead master is run as well.
 func TestRealTree(t *testing.T) {
 	tree := os.Getenv(realTree)
 	if tree == "" {
@@ -44,26 +46,36 @@ func TestRealTree(t *testing.T) {
 		w.gone(plugin)
 	}
 	delete(w.groupVars(), "kube_network_plugin")
-	w.groupVars()["kube_version"] = "1.31.0"
+	newest := newestVersion(t, tree)
+	w.groupVars()["kube_version"] = newest
+	var major, minor int
+	_, err := fmt.Sscanf(newest, "%d.%d.", &major, &minor)
+	require.NoError(t, err)
+	w.each(t, "/run/version", fmt.Sprintf("%d.%d.0\n", major, minor-1))
 	keep(w.at(t, vnfm.OpModifyInfo, true))
 	keep(w.at(t, vnfm.OpHeal, false, "m1"))
 	w.gone("m1")
 	w.node(t, "m4", "masterNode", "masterNode_CP1", 4)
 	keep(w.at(t, vnfm.OpHeal, true, "m1"))
-	w.each(t, "/run/members", "a1, started, etcd2, https://127.0.7.2:2380, https://127.0.7.2:2379, false\n")
+	installed := w.state
 	w.gone("m3")
+	const other = "a1, started, etcd2, https://127.0.7.2:2380, https://127.0.7.2:2379, false\n"
+	w.each(t, "/run/members", other+"c3, started, etcd3, https://127.0.7.3:2380, https://127.0.7.3:2379, false\n")
 	keep(w.at(t, vnfm.OpHeal, false, "m3"))
+	removal := calls[len(calls)-1]
+	w.state = installed
+	w.each(t, "/run/members", other)
+	keep(w.at(t, vnfm.OpHeal, false, "m3"))
+	again := calls[len(calls)-1]
+	assert.Equal(t, "c3", removedMember(t, copied, removal, true), "the member of a dead master")
+	assert.Empty(t, removedMember(t, copied, again, false), "a member that is gone already")
 
 	seen := map[string]bool{}
 	for _, call := range calls {
 		for _, question := range []string{"--syntax-check", "--list-tasks", "--list-hosts"} {
-			cmd := exec.CommandContext(t.Context(), "ansible-playbook", append([]string{question}, call.Args...)...) //nolint:gosec // The command lines of the driver.
-			cmd.Dir = copied
-			cmd.Env = append(os.Environ(), "ANSIBLE_CACHE_PLUGIN=jsonfile", "ANSIBLE_CACHE_PLUGIN_CONNECTION="+t.TempDir(), "ANSIBLE_LOCAL_TEMP="+t.TempDir(), "LC_ALL=C.UTF-8")
-			out, err := cmd.CombinedOutput()
-			require.NoError(t, err, "%s %s\n%s", question, strings.Join(call.Args, " "), out)
+			said := realAnsible(t, copied, append([]string{question}, call.Args...))
 			if question == "--list-hosts" {
-				checkHosts(t, call, string(out))
+				checkHosts(t, call, said)
 			}
 		}
 		seen[call.Playbook] = true
@@ -72,6 +84,72 @@ func TestRealTree(t *testing.T) {
 	for _, playbook := range []string{"cluster.yml", "scale.yml", "remove-node.yml", "upgrade-cluster.yml"} {
 		assert.True(t, seen[playbook], playbook)
 	}
+}
+
+// newestKubelet is the head of the list of kubelets that a tree can install, which begins with the newest one.
+var newestKubelet = regexp.MustCompile(`(?s)\nkubelet_checksums:.*?\n  amd64:\n    v?([0-9.]+):`)
+
+// newestVersion is the newest Kubernetes that a tree can install.
+func newestVersion(t *testing.T, tree string) string {
+	t.Helper()
+	for _, pattern := range []string{"roles/kubespray*/vars/main/checksums.yml", "roles/kubespray*/defaults/main/checksums.yml", "roles/download/defaults/main/checksums.yml", "roles/download/defaults/main.yml"} {
+		files, err := filepath.Glob(filepath.Join(tree, pattern))
+		require.NoError(t, err)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			if m := newestKubelet.FindSubmatch(text); m != nil {
+				return string(m[1])
+			}
+		}
+	}
+	t.Fatal("the tree lists no kubelets")
+	return ""
+}
+
+// realAnsible runs ansible-playbook in a tree, and returns what it says.
+func realAnsible(t *testing.T, tree string, args []string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "ansible-playbook", args...) //nolint:gosec // The command lines of the driver.
+	cmd.Dir = tree
+	cmd.Env = append(os.Environ(), "ANSIBLE_CACHE_PLUGIN=jsonfile", "ANSIBLE_CACHE_PLUGIN_CONNECTION="+t.TempDir(), "ANSIBLE_LOCAL_TEMP="+t.TempDir(), "LC_ALL=C.UTF-8")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s\n%s", strings.Join(args, " "), out)
+	return string(out)
+}
+
+// fakeEtcdctl lists members, of which one has an address that begins with that of another, and keeps which are removed.
+const fakeEtcdctl = `#!/bin/sh
+case "$*" in
+*"member list"*json*) cat HERE/members.json ;;
+*"member list"*) cat HERE/members ;;
+*"member remove"*) echo "$3" >>HERE/removed; echo "Removed member $3" ;;
+esac
+`
+
+// removedMember runs the removal of a dead master on this machine, with programs of the test for kubectl and etcdctl, and returns which
+// members of etcd it removes. Nothing is reset: the node is dead.
+func removedMember(t *testing.T, tree string, call kubespraytest.Recorded, member bool) string {
+	t.Helper()
+	require.Equal(t, false, call.Extra["reset_nodes"])
+	here := t.TempDir()
+	simple, encoded := "d4, started, etcd30, https://127.0.7.30:2380, https://127.0.7.30:2379, false\n", `{"ID": 212, "peerURLs": ["https://127.0.7.30:2380"]}`
+	if member {
+		simple, encoded = simple+"c3, started, etcd3, https://127.0.7.3:2380, https://127.0.7.3:2379, false\n", encoded+`, {"ID": 195, "peerURLs": ["https://127.0.7.3:2380"]}`
+	}
+	for name, text := range map[string]string{
+		"etcdctl": strings.ReplaceAll(fakeEtcdctl, "HERE", here), "kubectl": "#!/bin/sh\ncase $* in *jsonpath*) echo '[\"127.0.7.3\"]' ;; esac\n",
+		"members": simple, "members.json": `{"members": [` + encoded + `]}`, "removed": "",
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(here, name), []byte(text), 0o700)) //nolint:gosec // They are run.
+	}
+	vars := "ansible_connection: local\nansible_python_interpreter: /usr/bin/python3\nbin_dir: " + here + "\n"
+	require.NoError(t, os.WriteFile(filepath.Join(call.Folder, "group_vars", "all", "zzz-test.yml"), []byte(vars), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(call.Folder, "group_vars", "k8s_cluster", "zzz-test.yml"), []byte(vars), 0o600))
+	said := realAnsible(t, tree, call.Args)
+	removed, err := os.ReadFile(filepath.Join(here, "removed"))
+	require.NoError(t, err, said)
+	return strings.TrimSpace(string(removed))
 }
 
 // checkHosts looks for the nodes that a call is for among the hosts of its plays, and for those of a limit alone.

@@ -62,8 +62,8 @@ func Record(t testing.TB, tree, version, effects string) {
 		t.Fatal(err)
 	}
 	text := strings.NewReplacer("TREE", tree, "VERSION", version).Replace(recorder)
-	for name, content := range map[string]string{"venv/bin/ansible-playbook": text, "venv/bin/sshpass": "#!/bin/sh\n", "effects": effects} {
-		if err := os.WriteFile(filepath.Join(tree, name), []byte(content), 0o700); err != nil { //nolint:gosec // They are run.
+	for _, file := range [][2]string{{"venv/bin/ansible-playbook", text}, {"venv/bin/sshpass", "#!/bin/sh\n"}, {"effects", effects}} {
+		if err := os.WriteFile(filepath.Join(tree, file[0]), []byte(file[1]), 0o700); err != nil { //nolint:gosec // They are run.
 			t.Fatal(err)
 		}
 	}
