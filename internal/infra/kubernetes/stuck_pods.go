@@ -26,9 +26,9 @@ import (
 // the wanted revision. Only pods are deleted, never claims.
 
 const (
-	// stuckPatience is how long a pod of the revision before has to become ready. It may
-	// have just been started, and is stopped only once its roll-out would wait for it.
-	stuckPatience = 30 * time.Second
+	// longestPatience bounds how long a pod of the revision before has to become ready. It may
+	// have just been started, or follow its peers, as members of a database do.
+	longestPatience = 5 * time.Minute
 	// lookAgainAfter is the pause between two looks at pods that still have time, and
 	// observeAfter that between two looks at a set that its controller has not seen yet.
 	lookAgainAfter, observeAfter = 2 * time.Second, 200 * time.Millisecond
@@ -44,7 +44,15 @@ func (s *session) unblock(ctx context.Context, target []*targetObject) error {
 			sets = append(sets, p)
 		}
 	}
-	return s.each(ctx, len(sets), false, func(ctx context.Context, i int) error { return s.unblockSet(ctx, sets[i], stuckPatience) })
+	return s.each(ctx, len(sets), false, func(ctx context.Context, i int) error { return s.unblockSet(ctx, sets[i], patienceWithin(ctx)) })
+}
+
+// patienceWithin is a third of the time that an operation has left, or the longest patience.
+func patienceWithin(ctx context.Context) time.Duration {
+	if end, limited := ctx.Deadline(); limited {
+		return min(time.Until(end)/3, longestPatience)
+	}
+	return longestPatience
 }
 
 func isStatefulSet(p *targetObject) bool {
