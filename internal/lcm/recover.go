@@ -39,6 +39,10 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 		// Another process has recovered it meanwhile.
 		en, err = records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	}
+	if spec.Known.OnUnreachable == vnfm.OnUnreachableForget && isUnreachable(err) {
+		// The termination asks the VIM again, and forgets the instance if it is gone.
+		return e.recoverToEnd(ctx, s, id, spec)
+	}
 	if err != nil {
 		return nil, vnfm.ConcealedIn(ctx).Error(err)
 	}

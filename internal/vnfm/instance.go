@@ -90,6 +90,8 @@ type KnownState struct {
 	RegisteredVIMID string
 	// Ending says that nothing but a termination follows, for which the package may be lost.
 	Ending bool
+	// OnUnreachable is that of the termination that follows. OnUnreachableForget does without what only the VIM knows.
+	OnUnreachable OnUnreachable
 }
 
 // Noun names what the specification is of, in texts for people.

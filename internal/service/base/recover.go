@@ -59,7 +59,9 @@ func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, from tfsd
 		return nil, fmt.Errorf("the state of %s cannot be read: %v", r.config.titled(state.Common().Name.ValueString()), diags.Errors())
 	}
 	spec.Known, spec.Arguments = r.known(state), r.arguments(ctx, from.Raw)
-	spec.Known.Ending = ending
+	if spec.Known.Ending = ending; ending {
+		spec.Known.OnUnreachable = r.onUnreachable(state.Common())
+	}
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }
 

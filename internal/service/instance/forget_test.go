@@ -9,11 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // TestAccInstance_forget destroys two instances whose VIM is gone, and the VIM. One has failed to go, and gets on_unreachable while the
-// VIM does not answer; the other was never applied with it, and goes by the argument of the provider.
+// VIM does not answer; the other was never applied with it, has lost its record, and goes by the argument of the provider.
 func TestAccInstance_forget(t *testing.T) {
 	env := newEnv(t)
 	base := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")))
@@ -40,8 +41,10 @@ func TestAccInstance_forget(t *testing.T) {
 			},
 			{Config: base + other, Check: allChecks(leftBehind("test"), known(1))},
 			{
-				Config: strings.Replace(base, "provider \"vnf\" {", "provider \"vnf\" {\n  on_unreachable = \"forget\"", 1),
-				Check:  allChecks(leftBehind("other"), known(0)),
+				// Without its record nothing but the state tells of the instance.
+				PreConfig: func() { loseRecords(t, env.store, store.KindInstance, store.KindOperation) },
+				Config:    strings.Replace(base, "provider \"vnf\" {", "provider \"vnf\" {\n  on_unreachable = \"forget\"", 1),
+				Check:     allChecks(env.diagnostics.HasWarning(`(?s)Whatever There Is of VNF instance "other".*on_unreachable is "forget", and .*cannot be reached`), known(0)),
 			},
 		},
 		CheckDestroy: func(*terraform.State) error {
