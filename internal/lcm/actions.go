@@ -141,7 +141,7 @@ func (u *update) rotateKubeconfig(ctx context.Context, op *operation, _ *planned
 // have made must not stay as it was.
 func (u *update) configure(ctx context.Context, op *operation, _ *plannedOperation) error {
 	// Those that the hook itself runs are done there; credentials are none of this.
-	o := u.hookOperation(op, u.wanted)
+	o := u.hookOperation(op, u.wanted, nil)
 	done := map[string]bool{vnfm.CredentialsSender: true}
 	for _, b := range u.engine.management().At(&o, true) {
 		done[b.Name] = true

@@ -22,6 +22,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		}
 		// Faults of the hooks are reported together with those of the objects.
 		e.checkHooks(r, &spec, preview, &found)
+		e.checkPlannedHooks(ctx, id, &spec, r, &found)
 		return preview, found
 	})
 	var declared []string

@@ -132,6 +132,9 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if at >= 0 {
 			certain = plan.operations[:at]
 		}
+		if err := checkServed(u.engine.management(), certain).Err(); err != nil {
+			return plan, err
+		}
 		for i := range certain {
 			if err := u.operation(ctx, &certain[i]); err != nil {
 				return plan, err
@@ -252,9 +255,9 @@ const noteWorked = "worked"
 
 // withHooks does the work of an operation between its hooks.
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
-	hook := u.hookOperation(op, o.to)
+	hook := u.hookOperation(op, o.to, o.Changes)
 	if o.Leaving != "" {
-		ids, err := u.noteLeaving(ctx, op, hook, o.Leaving)
+		ids, err := u.noteLeaving(ctx, op, hook, o)
 		if err != nil {
 			return fmt.Errorf("choosing the VNFCs to remove: %w", err)
 		}
@@ -288,21 +291,21 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 }
 
 // hookOperation is what the hooks of an operation of this update need to know.
-func (u *update) hookOperation(op *operation, r *resolution) hooks.Operation {
-	return hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: u.spec}
+func (u *update) hookOperation(op *operation, r *resolution, changes hooks.Changes) hooks.Operation {
+	return hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: u.spec, Changes: changes}
 }
 
 // noteLeaving notes which VNFCs an operation takes away, for the drivers that are called
 // before and after it. Nothing is looked up where there are none, and an operation that is
 // continued goes on with those that were noted.
-func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Operation, which leaving) ([]string, error) {
+func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Operation, o *plannedOperation) ([]string, error) {
 	if !u.engine.management().HasAny(&hook) {
 		return nil, nil
 	}
 	if ids, noted, err := hooks.Leaving(op); noted || err != nil {
 		return ids, err
 	}
-	ids, err := u.leavingVNFCs(ctx, which)
+	ids, err := u.leavingVNFCs(ctx, o)
 	if err != nil || len(ids) == 0 {
 		return nil, err
 	}
@@ -310,11 +313,11 @@ func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Oper
 }
 
 // leavingVNFCs are the VNFCs that leave with an operation.
-func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, error) {
-	if which == leavingScaledIn {
+func (u *update) leavingVNFCs(ctx context.Context, o *plannedOperation) ([]string, error) {
+	if o.Leaving == leavingScaledIn || o.Leaving == leavingReplaced {
 		next := u.instance.Value
-		describe(&next, u.spec, u.wanted)
-		t, d, err := u.engine.bind(ctx, &next, u.wanted, u.spec)
+		describe(&next, o.spec, o.to)
+		t, d, err := u.engine.bind(ctx, &next, o.to, u.spec)
 		if err != nil {
 			return nil, err
 		}
@@ -329,7 +332,7 @@ func (u *update) leavingVNFCs(ctx context.Context, which leaving) ([]string, err
 	for i := range has.VNFCs {
 		c := &has.VNFCs[i]
 		leaves := c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError
-		if which == leavingHealed {
+		if o.Leaving == leavingHealed {
 			leaves = heals(heal, c)
 		}
 		if leaves {

@@ -92,7 +92,8 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 	// The management drivers see what is there again: what they made for what is gone
 	// must go as well.
 	spec.Management, spec.Sink = u.spec.Management, u.spec.Sink
-	return u.engine.runHook(ctx, op, hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: spec}, true)
+	changes := finishedChanges(nil, &plannedOperation{Type: op.kind(), to: r})
+	return u.engine.runHook(ctx, op, hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: spec, Changes: changes}, true)
 }
 
 // copyFindings carries over into an earlier record what was found out since.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -49,6 +50,8 @@ const (
 	leavingScaledIn leaving = "scaled in"
 	leavingHealed   leaving = "healed"
 	leavingBroken   leaving = "broken"
+	// leavingReplaced are those that the VIM replaces, or makes again in their place, because they are to be others.
+	leavingReplaced leaving = "replaced"
 )
 
 // plannedOperation is one LCM operation of an update, as data: it can be shown before it runs.
@@ -61,8 +64,9 @@ type plannedOperation struct {
 	Resumes bool
 	// OnlyIfDrifted says that it runs only when an object differs from what was applied, which was not observed yet.
 	OnlyIfDrifted bool
-	// Leaving says which VNFCs leave with it.
+	// Leaving says which VNFCs leave with it, and Changes what it does to those of each VDU.
 	Leaving leaving
+	Changes hooks.Changes
 	// Status is that of the instance when it has completed.
 	Status vnfm.InstanceStatus
 	// spec and to are what it leads to.
@@ -153,6 +157,7 @@ func (p *planner) add(o plannedOperation) {
 	if o.Resumes = p.continues(o.Type, o.Params); o.Resumes {
 		p.unfinished = nil
 	}
+	o.Changes = changesOf(&p.record, &o)
 	o.Status = vnfm.StatusInstantiated
 	if !p.applied && !p.repaired && (o.Type == vnfm.OpModifyInfo || p.unfinished != nil) {
 		// Leftovers of an earlier operation are repaired only after this one.
@@ -183,9 +188,11 @@ func (p *planner) finish() {
 	if p.unfinished == nil || p.unfinished.Notes[noteWorked] == "" {
 		return
 	}
-	p.operations = append(p.operations, plannedOperation{
+	o := plannedOperation{
 		Action: actionFinish, Type: p.unfinished.Type, Params: p.unfinished.Parameters, Resumes: true, Status: vnfm.StatusInstantiated, spec: p.spec, to: p.wanted,
-	})
+	}
+	o.Changes = changesOf(&p.record, &o)
+	p.operations = append(p.operations, o)
 	p.record.Status, p.unfinished = vnfm.StatusInstantiated, nil
 }
 
@@ -226,7 +233,7 @@ func (p *planner) changePackage() {
 	spec, to := p.atPresentLevels(i.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
-		Action: actionChangePackage, Type: kind, spec: spec, to: to,
+		Action: actionChangePackage, Type: kind, Leaving: leavingReplaced, spec: spec, to: to,
 		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, "flavour_id": to.flavour.ID},
 	})
 	describe(i, spec, to)
@@ -265,7 +272,8 @@ func (p *planner) connect() {
 	spec, to := p.atPresentLevels(p.record.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
-		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{"ext_virtual_links": p.spec.Links.External}, spec: spec, to: to,
+		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{"ext_virtual_links": p.spec.Links.External},
+		Leaving: leavingReplaced, spec: spec, to: to,
 	})
 	describe(&p.record, spec, to)
 }

@@ -81,11 +81,11 @@ func changes() []change {
 		{"description", func(in *planInput) { in.spec.Description = "other" }, "MODIFY_INFO: modify the record", false},
 		{"readiness", func(in *planInput) { in.spec.Readiness = []vnfm.ReadinessRule{{Kind: "Cell"}} }, "MODIFY_INFO: apply new readiness rules", true},
 		{"name", func(in *planInput) { in.spec.Name = "other" }, "MODIFY_INFO: rename", true},
-		{"parameters", func(in *planInput) { in.spec.AdditionalParams = map[string]any{"a": "b"} }, "CHANGE_VNFPKG: change package, flavour or parameters", true},
-		{"flavour", func(in *planInput) { in.spec.FlavourID = "complex" }, "CHANGE_FLAVOUR: change package, flavour or parameters", true},
+		{"parameters", func(in *planInput) { in.spec.AdditionalParams = map[string]any{"a": "b"} }, "CHANGE_VNFPKG: change package, flavour or parameters, replaced leave", true},
+		{"flavour", func(in *planInput) { in.spec.FlavourID = "complex" }, "CHANGE_FLAVOUR: change package, flavour or parameters, replaced leave", true},
 		{"networks", func(in *planInput) {
 			in.spec.Links.External = map[string]vnfm.ExtVirtualLink{"net": {ResourceID: "n1"}}
-		}, "CHANGE_EXT_CONN: change external connectivity", true},
+		}, "CHANGE_EXT_CONN: change external connectivity, replaced leave", true},
 		{"stop", func(in *planInput) { in.spec.OperationalState = vnfm.Stopped }, "OPERATE: start or stop", false},
 		{"scale", func(in *planInput) { in.spec.ScaleLevels = map[string]int{"workers": 1} }, "SCALE: scale, scaled in leave", false},
 		{"level", func(in *planInput) { in.spec.LevelID = "large" }, "SCALE_TO_LEVEL: scale, scaled in leave", false},
@@ -196,7 +196,7 @@ func TestPlanAfterAnInterruption(t *testing.T) {
 				"the unfinished one is abandoned",
 			},
 		},
-		{"a change of package is resumed", with(interrupted(vnfm.OpChangePackage, nil), by["parameters"]), []string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes"}},
+		{"a change of package is resumed", with(interrupted(vnfm.OpChangePackage, nil), by["parameters"]), []string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes, replaced leave"}},
 		{
 			"a heal of the same trigger is resumed",
 			with(interrupted(vnfm.OpHeal, map[string]any{paramTrigger: "1", paramCause: "old", "vnfc_ids": []string{"VDU1-a"}}), by["heal"]),

@@ -76,6 +76,14 @@ type HostCheck struct {
 	HostKeys HostKeys
 }
 
+// NodeKeeper is a management driver that keeps servers of an instance as the nodes of a cluster. Named for the hooks of one operation
+// that adds, removes or replaces VNFCs, it is called around every such operation on VNFCs of its VDUs.
+type NodeKeeper interface {
+	ManagementDriver
+	// NodeVDUs are the VDUs whose VNFCs are the nodes, or serve them; none while that is not known.
+	NodeVDUs(c *HookCheck) []string
+}
+
 // Hook is the start or the end of an operation, with what the VNFD says is done there.
 type Hook struct {
 	// Name is the hook's, such as "instantiate_end".

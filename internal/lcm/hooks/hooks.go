@@ -108,6 +108,8 @@ type Operation struct {
 	Package *vnfm.Package
 	Flavour *vnfm.Flavour
 	Request vnfm.InstanceSpec
+	// Changes are what it does to VNFCs.
+	Changes Changes
 	// Forceful has an operation go on whatever a driver returns; LeftBehind, when set,
 	// receives the error.
 	Forceful   bool
@@ -115,10 +117,12 @@ type Operation struct {
 }
 
 // At are the drivers that are called at one end of an operation: the one that the VNFD names
-// for it and, when the user gave a sink for credentials, at every end the one that serves it.
+// for it, those that keep nodes which the operation changes and, when the user gave a sink for
+// credentials, at every end the one that serves it.
 func (d Drivers) At(o *Operation, end bool) []Binding {
 	name := Name(o.Kind, end)
 	out := slices.DeleteFunc(d.All(o.Flavour), func(b Binding) bool { return b.Hook.Name != name })
+	out = append(out, d.keepers(o, end, out)...)
 	if sender := d[vnfm.CredentialsSender]; sender != nil && end && o.Request.Sink != nil &&
 		!slices.ContainsFunc(out, func(b Binding) bool { return b.Name == vnfm.CredentialsSender }) {
 		out = append(out, Binding{Hook: vnfm.Hook{Name: name}, Name: vnfm.CredentialsSender, Driver: sender})

@@ -16,16 +16,17 @@ func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 	if !named("instantiate_end") {
 		problems.Errorf("", 0, 0, "the VNFD does not name the management driver %q for hook instantiate_end: nothing would be installed", driver)
 	}
+	// Named for one of these, it serves every operation that changes its nodes.
 	var missing []string
-	for _, name := range []string{"scale_start", "scale_end", "heal_start", "heal_end"} {
-		if !named(name) {
-			missing = append(missing, name)
+	for _, end := range []string{"_start", "_end"} {
+		if !named("scale"+end) && !named("heal"+end) {
+			missing = append(missing, "scale"+end)
 		}
 	}
 	if !named("terminate_start") && !named("terminate_end") {
 		missing = append(missing, "terminate_end")
 	}
 	if len(missing) > 0 {
-		problems.Warnf("", 0, 0, "the VNFD does not name the management driver %q for %s: the cluster will not follow these operations", driver, strings.Join(missing, ", "))
+		problems.Warnf("", 0, 0, "the VNFD does not name the management driver %q for %s: the cluster will not follow its servers", driver, strings.Join(missing, ", "))
 	}
 }

@@ -23,10 +23,28 @@ type Driver struct {
 var (
 	_ vnfm.Registrar   = Driver{}
 	_ vnfm.HostChecker = Driver{}
+	_ vnfm.NodeKeeper  = Driver{}
 )
 
 // RegistersVIM implements vnfm.Registrar.
 func (Driver) RegistersVIM() {}
+
+// NodeVDUs implements vnfm.NodeKeeper: the VDUs of the nodes and that of the load balancer.
+func (d Driver) NodeVDUs(c *vnfm.HookCheck) []string {
+	var problems vnfm.Problems
+	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
+	if s == nil || s.Master.Access.VDU == "" || s.Worker.Access.VDU == "" {
+		return nil
+	}
+	out := []string{s.Master.Access.VDU, s.Worker.Access.VDU}
+	if s.LoadBalancer != nil {
+		if s.LoadBalancer.Access.VDU == "" {
+			return nil
+		}
+		out = append(out, s.LoadBalancer.Access.VDU)
+	}
+	return out
+}
 
 // Params implements vnfm.ManagementDriver.
 func (Driver) Params() []string { return []string{Param} }
