@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -17,6 +18,18 @@ type vnfc struct {
 // numbered is the name of a resource, connection point or storage for one VNFC, as
 // Tacker's Standard class has it.
 func numbered(name string, number int) string { return name + "-" + strconv.Itoa(number) }
+
+// NameOf is the name that the template has for a resource of the top-level stack: that of a copy is without the number of its VNFC.
+func (s *Source) NameOf(resource string) string {
+	i := strings.LastIndex(resource, "-")
+	if i < 0 || s.copies[resource[:i]] == "" {
+		return resource
+	}
+	if _, err := strconv.ParseUint(resource[i+1:], 10, 32); err != nil {
+		return resource
+	}
+	return resource[:i]
+}
 
 // expand makes the resources and outputs of the stack: what stands for the managed
 // virtual links goes, the resources of copied VDUs stand once for each VNFC.

@@ -150,7 +150,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	if err != nil {
 		return nil, err
 	}
-	points := l.connectionPoints(ports)
+	points := l.connectionPoints(ports, s.source)
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
@@ -169,8 +169,8 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 }
 
 // connectionPoints are the addresses of the ports that are resources of the stack, by
-// server and by the name of the resource, which is the connection point's.
-func (l *live) connectionPoints(ports map[string]*openstack.Port) map[string]map[string][]string {
+// server and by the name that the template has for the port, which is the connection point's.
+func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.Source) map[string]map[string][]string {
 	out := map[string]map[string][]string{}
 	for i := range l.resources {
 		r := &l.resources[i]
@@ -185,7 +185,11 @@ func (l *live) connectionPoints(ports map[string]*openstack.Port) map[string]map
 		for _, fixed := range port.Fixed {
 			addresses = append(addresses, fixed.Address)
 		}
-		out[port.Device][r.Name] = addresses
+		name := r.Name
+		if source != nil && r.StackID() == l.stack.ID {
+			name = source.NameOf(name)
+		}
+		out[port.Device][name] = addresses
 	}
 	return out
 }
