@@ -209,7 +209,7 @@ func (p *planner) modify() {
 		Action: actionModify, Type: vnfm.OpModifyInfo, Params: map[string]any{"name": want.Name, "description": want.Description, "metadata": want.Metadata},
 		spec: p.spec, to: p.wanted,
 	}
-	if !(sameName && sameRules) && !p.packageDiffers() {
+	if (!sameName || !sameRules) && !p.packageDiffers() {
 		o.Action, p.applied = actionApplyReadiness, true
 		if !sameName {
 			o.Action = actionRename

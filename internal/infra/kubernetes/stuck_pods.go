@@ -62,6 +62,15 @@ func isStatefulSet(p *targetObject) bool {
 // unblockSet deletes the pods that block the roll-out of one StatefulSet. Those of the
 // revision before are waited for until they have not been ready for the time of patience.
 func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time.Duration) error {
+	err := s.deleteStuck(ctx, p, patience)
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // The wait for readiness says what is not ready.
+	}
+	return err
+}
+
+// deleteStuck is unblockSet, whose end of ctx is an error.
+func (s *session) deleteStuck(ctx context.Context, p *targetObject, patience time.Duration) error {
 	resource, err := s.client.Resource(ctx, podKind)
 	if err != nil {
 		return err
@@ -74,11 +83,7 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 		byOwner, err := s.client.PodsOf(ctx, p.ref.Namespace, map[types.UID]string{set.UID: p.item.Key})
 		if apierrors.IsForbidden(err) {
 			s.progress(ctx, "%s: not looked for pods that block its roll-out: %v", p, err)
-			return nil
-		}
-		if ctx.Err() != nil {
-			// The wait for readiness says what is not ready.
-			return nil
+			return nil //nolint:nilerr // Without that right the controller decides alone.
 		}
 		if err != nil {
 			return fmt.Errorf("looking for pods that block the roll-out of %s: %w", p, err)
@@ -95,19 +100,19 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 		if wait <= 0 {
 			return nil
 		}
-		if poll.Sleep(ctx, min(wait, lookAgainAfter)) != nil {
-			return nil
+		if err := poll.Sleep(ctx, min(wait, lookAgainAfter)); err != nil {
+			return err
 		}
 	}
 }
 
 // observedSet reads a StatefulSet once its controller has seen its specification; nil when
-// it is gone, or ctx has ended.
+// it is gone.
 func (s *session) observedSet(ctx context.Context, p *targetObject) (*appsv1.StatefulSet, error) {
 	for {
 		obj, err := s.client.Get(ctx, p.ref)
-		if apierrors.IsNotFound(err) || ctx.Err() != nil {
-			return nil, nil
+		if apierrors.IsNotFound(err) {
+			return nil, nil //nolint:nilerr // It is gone.
 		}
 		if err != nil {
 			return nil, fmt.Errorf("looking for pods that block the roll-out of %s: %w", p, err)
@@ -119,8 +124,8 @@ func (s *session) observedSet(ctx context.Context, p *targetObject) (*appsv1.Sta
 		if set.Status.ObservedGeneration >= set.Generation {
 			return set, nil
 		}
-		if poll.Sleep(ctx, observeAfter) != nil {
-			return nil, nil
+		if err := poll.Sleep(ctx, observeAfter); err != nil {
+			return nil, err
 		}
 	}
 }
