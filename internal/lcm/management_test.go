@@ -308,7 +308,7 @@ func TestNodeKeeper(t *testing.T) {
 	require.NoError(t, problems.Err())
 	w.mustUpdate(t, i.ID, spec)
 	same(t, "at a new level", d.taken(), []string{"SCALE_TO_LEVEL scale_to_level_start", "SCALE_TO_LEVEL scale_to_level_end"})
-	spec.AdditionalParams = map[string]any{"namespace": "other", "site": spec.AdditionalParams["site"]}
+	spec.AdditionalParams = map[string]any{"namespace": "far", "greeting": "hello", "site": spec.AdditionalParams["site"]}
 	w.mustUpdate(t, i.ID, spec)
 	same(t, "at other parameters", d.taken(), []string{"CHANGE_VNFPKG change_current_package_start", "CHANGE_VNFPKG change_current_package_end"})
 }
