@@ -289,3 +289,26 @@ func TestParamsAreCheckedAtPlan(t *testing.T) {
 	spec.AdditionalParams = map[string]any{"site": map[string]any{"password": "planted-secret", "nodes": []any{map[string]any{"ssh_password": "x"}}}}
 	check("in clear", nil, false, "additional_params[]: additional_params shows secrets: site.nodes[0].ssh_password, site.password")
 }
+
+// nodeKeeper is a worker that keeps the VNFCs of the VDU as the nodes of a cluster.
+type nodeKeeper struct{ *worker }
+
+func (nodeKeeper) NodeVDUs(*vnfm.HookCheck) []string { return []string{"VDU1"} }
+
+// A driver that keeps nodes is called around a change of level and of package, which the VNFD names no hook for.
+func TestNodeKeeper(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
+	w.Engine = w.open(t)
+	i := w.mustInstantiate(t, spec)
+	d.taken()
+	spec.LevelID = "large"
+	_, problems, err := w.PreviewInstance(t.Context(), i.ID, spec)
+	require.NoError(t, err)
+	require.NoError(t, problems.Err())
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "at a new level", d.taken(), []string{"SCALE_TO_LEVEL scale_to_level_start", "SCALE_TO_LEVEL scale_to_level_end"})
+	spec.AdditionalParams = map[string]any{"namespace": "far", "greeting": "hello", "site": spec.AdditionalParams["site"]}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "at other parameters", d.taken(), []string{"CHANGE_VNFPKG change_current_package_start", "CHANGE_VNFPKG change_current_package_end"})
+}

@@ -69,7 +69,10 @@ func serverChanges() []serverChange {
 	}
 	return []serverChange{
 		{"scale one aspect", func(in *planInput) { in.spec.ScaleLevels = map[string]int{"worker": 1} }, vnfm.OpScale, "adds VNFCs of VDU worker"},
-		{"two aspects", func(in *planInput) { in.spec.ScaleLevels = map[string]int{"master": 2, "worker": 1} }, vnfm.OpScaleToLevel, "adds VNFCs of VDU master and adds VNFCs of VDU worker"},
+		{
+			"two aspects", func(in *planInput) { in.spec.ScaleLevels = map[string]int{"master": 2, "worker": 1} }, vnfm.OpScaleToLevel,
+			"adds VNFCs of VDU master and adds VNFCs of VDU worker",
+		},
 		{"level", func(in *planInput) { in.spec.LevelID = "large" }, vnfm.OpScaleToLevel, "adds VNFCs of VDU worker"},
 		{"flavour", func(in *planInput) { in.spec.FlavourID = "complex" }, vnfm.OpChangeFlavour, all},
 		{"package", other, vnfm.OpChangePackage, all},

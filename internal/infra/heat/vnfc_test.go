@@ -48,7 +48,8 @@ func TestConnectionPoints(t *testing.T) {
 		require.NoError(t, problems.Err(), form)
 		require.Equal(t, form == "translated", source.Translated, form)
 		l := &live{stack: &openstack.Stack{ID: "top"}}
-		text := `[{"resource_name": "` + tt.at + `", "resource_type": "` + port + `", "physical_resource_id": "p1", "links": [{"rel": "stack", "href": "https://heat/v1/t/stacks/x/` + tt.stack + `"}]},
+		text := `[{"resource_name": "` + tt.at + `", "resource_type": "` + port + `", "physical_resource_id": "p1",
+			"links": [{"rel": "stack", "href": "https://heat/v1/t/stacks/x/` + tt.stack + `"}]},
 			{"resource_name": "plain-1", "resource_type": "` + port + `", "physical_resource_id": "` + plain + `", "links": [{"rel": "stack", "href": "https://heat/v1/t/stacks/x/top"}]}]`
 		require.NoError(t, json.Unmarshal([]byte(text), &l.resources))
 		got := l.connectionPoints(map[string]*openstack.Port{"p1": {ID: "p1", Device: "s1"}, plain: {ID: plain, Device: "s1"}}, source)

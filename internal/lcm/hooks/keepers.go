@@ -109,7 +109,8 @@ func (d Drivers) CheckServed(o *Operation, attribute string) vnfm.Problems {
 			Attribute: attribute,
 			Summary: fmt.Sprintf("the VNFD names the management driver %q for %s, and for no hook after an operation %s that %s",
 				name, strings.Join(hooksOf[name], ", "), o.Kind, changes),
-			Detail: fmt.Sprintf("the cluster would not follow its servers: name the driver for %s and %s as well, it then serves every operation that adds, removes or replaces VNFCs of its VDUs",
+			Detail: fmt.Sprintf("the cluster would not follow its servers: name the driver for %s and %s as well, "+
+				"it then serves every operation that adds, removes or replaces VNFCs of its VDUs",
 				Name(vnfm.OpScale, false), Name(vnfm.OpScale, true)),
 		})
 	}

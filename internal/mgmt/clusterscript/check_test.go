@@ -95,3 +95,18 @@ func TestCheck(t *testing.T) {
 		})
 	}
 }
+
+// The nodes are servers of the VDUs of the parameters; without those, of any VDU.
+func TestNodeVDUs(t *testing.T) {
+	var given map[string]any
+	require.NoError(t, json.Unmarshal([]byte(specified), &given))
+	check := &vnfm.HookCheck{
+		Params: map[string]any{"k8s_cluster_installation_param": given}, Later: true, Flavour: flavour(), Request: &vnfm.InstanceSpec{},
+		Package: &vnfm.Package{Content: fstest.MapFS{}},
+	}
+	assert.Equal(t, []string{"masterNode", "workerNode"}, clusterscript.New().NodeVDUs(check))
+	given["external_lb_param"] = map[string]any{"ssh_cp_name": "none"}
+	assert.Empty(t, clusterscript.New().NodeVDUs(check))
+	check.Params = nil
+	assert.Empty(t, clusterscript.New().NodeVDUs(check))
+}
