@@ -26,7 +26,7 @@ func (u *update) lookAtHealed(ctx context.Context, in *planInput) {
 	if err != nil {
 		return
 	}
-	spec.Heal, spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.Heal, u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
+	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err == nil && !problems.HasErrors() {
 		in.present = &present{spec: spec, to: r}

@@ -352,6 +352,7 @@ func (p *planner) heal() {
 	spec, to := p.spec, p.wanted
 	if p.present != nil && p.changesObjects() {
 		spec, to = p.present.spec, p.present.to
+		spec.Heal = want
 	}
 	params := map[string]any{paramCause: want.Cause, paramTrigger: want.Trigger}
 	if len(want.VNFCIDs) > 0 {

@@ -241,7 +241,7 @@ func TestPlanOfBrokenVNFCs(t *testing.T) {
 			in.unfinished = &vnfm.Operation{Type: kind, State: vnfm.StateFailedTemp}
 		}
 	}
-	const heal, change = "HEAL: replace VNFCs, healed leave", "CHANGE_VNFPKG: change package, flavour or parameters"
+	const heal, change = "HEAL: replace VNFCs, healed leave", "CHANGE_VNFPKG: change package, flavour or parameters, replaced leave"
 	for _, tt := range []struct {
 		name string
 		make []func(*planInput)
@@ -252,7 +252,7 @@ func TestPlanOfBrokenVNFCs(t *testing.T) {
 		{"alone", nil, []string{heal}, false},
 		{"with a description", []func(*planInput){by["description"]}, []string{heal, "MODIFY_INFO: modify the record"}, false},
 		{"with parameters", []func(*planInput){by["parameters"]}, []string{heal, change}, true},
-		{"with networks", []func(*planInput){by["networks"]}, []string{heal, "CHANGE_EXT_CONN: change external connectivity"}, true},
+		{"with networks", []func(*planInput){by["networks"]}, []string{heal, "CHANGE_EXT_CONN: change external connectivity, replaced leave"}, true},
 		{"with a scale", []func(*planInput){by["scale"]}, []string{heal, "SCALE: scale, scaled in leave"}, false},
 		{"with a stop", []func(*planInput){by["stop"]}, []string{heal, "OPERATE: start or stop"}, false},
 		{"with a scale that failed", []func(*planInput){unfinished(vnfm.OpScale), by["scale"]}, []string{heal + ", then FAILED_TEMP", "SCALE: scale, resumes, scaled in leave"}, false},
