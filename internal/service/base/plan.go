@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -70,10 +73,11 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if manager != nil && known && state != nil && !runs {
 		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
 	}
-	if manager != nil && len(resp.RequiresReplace) == 0 {
-		r.dryRun(ctx, m, state, spec, &resp.Diagnostics)
-	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	if manager != nil && len(resp.RequiresReplace) == 0 {
+		asked := state == nil || argumentsDiffer(&req.State, &resp.Plan)
+		r.dryRun(ctx, m, state, spec, asked, &resp.Diagnostics)
+	}
 }
 
 // priorModel is what a state holds of an InstanceModel; nil without a state.
@@ -167,10 +171,25 @@ func AllEqual(pairs [][2]attr.Value) bool {
 	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
 }
 
+// argumentsDiffer reports whether a plan differs from the state in what a configuration can set.
+func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan) bool {
+	var before, after map[string]tftypes.Value
+	if state.Raw.As(&before) != nil || plan.Raw.As(&after) != nil {
+		return true
+	}
+	for name, a := range plan.Schema.GetAttributes() {
+		if (a.IsRequired() || a.IsOptional()) && !after[name].Equal(before[name]) {
+			return true
+		}
+	}
+	return false
+}
+
 // dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
 // the objects are not known yet there is nothing to try, and a plan that changes no
-// object asks for nothing.
-func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
+// object asks for nothing. What is rejected is a warning where no argument asks for it, as in
+// a repair: a destroy is preceded by such a plan, and the provider cannot tell.
+func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, asked bool, diags *diag.Diagnostics) {
 	plan := m.Common()
 	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || !tfutil.Set(plan.Objects) || (state != nil && !m.VIM().Equal(P(state).VIM())) {
 		return
@@ -180,6 +199,9 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 		return
 	}
 	problems, err := r.data.Manager.DryRunInstance(ctx, idOf[M, P](state), spec, keys)
+	if !asked {
+		problems = warnings(problems)
+	}
 	// Of several VIMs some may have answered.
 	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
 	switch {
@@ -190,6 +212,18 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	default:
 		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("Plan of %s Was Not Checked on the VIM", r.config.titled(spec.Name)), tfutil.ErrorDetail(err))
 	}
+}
+
+// warnings are problems that do not stop a plan: the apply finds them again.
+func warnings(problems vnfm.Problems) vnfm.Problems {
+	out := slices.Clone(problems)
+	for i := range out {
+		if p := &out[i]; p.Severity == vnfm.SeverityError {
+			p.Severity = vnfm.SeverityWarning
+			p.Detail = strings.TrimPrefix(p.Detail+"; no argument has changed, so that a destroy goes on: an apply is rejected", "; ")
+		}
+	}
+	return out
 }
 
 // changedObjects are the keys of the planned objects that are not in the state, or

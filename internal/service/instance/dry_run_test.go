@@ -1,14 +1,23 @@
 package instance_test
 
 import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // refusedPlans are plans that the API server refuses, against the package hello.
@@ -105,6 +114,53 @@ func TestAccInstance_dryRunForNow(t *testing.T) {
 			Config:      env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
 			PlanOnly:    true,
 			ExpectError: sentence(env.group()+`/v1/Cell a would be rejected by the API server`, `spec.band: Invalid value: 0`),
+		},
+	)
+}
+
+// refuseServices is a policy of the API server that refuses Services in a namespace.
+const refuseServices = `apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: { name: %[1]s }
+spec:
+  matchConstraints:
+    namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: %[1]s } }
+    resourceRules: [{ apiGroups: [""], apiVersions: ["v1"], operations: ["CREATE", "UPDATE"], resources: ["services"] }]
+  validations: [{ expression: "false", message: "no services today" }]
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: { name: %[1]s }
+spec: { policyName: %[1]s, validationActions: [Deny] }
+`
+
+// TestAccInstance_dryRunOfARepair plans a repair that the API server refuses: a warning, which does not stop the destroy that such a
+// plan precedes.
+func TestAccInstance_dryRunOfARepair(t *testing.T) {
+	env := newEnv(t)
+	refuse := func() {
+		file := filepath.Join(t.TempDir(), "policy.yaml")
+		require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, refuseServices, env.namespace), 0o600))
+		env.kubectl("apply", "-f", file)
+		t.Cleanup(func() {
+			_, err := env.lab.TryKubectl(context.WithoutCancel(t.Context()), "delete", "validatingadmissionpolicy,validatingadmissionpolicybinding", env.namespace)
+			assert.NoError(t, err)
+		})
+		labtest.Eventually(t, time.Minute, "the policy refuses", func() error {
+			_, err := env.lab.TryKubectl(t.Context(), "create", "service", "clusterip", "probe", "--tcp=80", "-n", env.namespace, "--dry-run=server")
+			if err == nil {
+				return errors.New("it does not")
+			}
+			return nil
+		})
+		env.kubectl("delete", "service", "web")
+	}
+	env.run(t,
+		resource.TestStep{Config: env.config("hello")},
+		resource.TestStep{PreConfig: refuse, Config: env.config("hello"), PlanOnly: true, ExpectNonEmptyPlan: true},
+		resource.TestStep{
+			Config: env.config("hello"), Destroy: true,
+			Check: env.diagnostics.HasWarning(`(?s)v1/Service web would be rejected by the API server.*no services today.*a destroy goes on`),
 		},
 	)
 }
