@@ -153,6 +153,16 @@ func TestAutoscalersOfCharts(t *testing.T) {
 			if !state.Autoscaled || state.Replicas != nil || scaling.DriverOwned() || scaling.FromZero != tt.fromZero || scaling.Count != 3 {
 				t.Errorf("state %+v, scaling %+v", state, scaling)
 			}
+
+			target.Flavour.Aspects = []vnfm.ScalingAspect{
+				{ID: "load", StepDeltas: []string{"one"}, Deltas: map[string]map[string]int{"one": {"amf": 1}}},
+				{ID: "other", StepDeltas: []string{"one"}, Deltas: map[string]map[string]int{"one": {"smf": 1}}},
+			}
+			target.Instance.ScaleLevels = map[string]int{"load": 1, "other": 1}
+			_, ps = Render(budget.New(t.Context(), budget.Limits{}), target)
+			require.Len(t, ps, 1)
+			require.False(t, ps.HasErrors())
+			require.Contains(t, ps[0].String(), `scale level of aspect "load" does not change the number of VNFCs of VDU "amf"`)
 		})
 	}
 }

@@ -58,7 +58,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 		return r, ps
 	}
 	r.bindVDUs(t, p.mapping, &ps)
-	r.bindAutoscaled()
+	r.bindAutoscaled(t, &ps)
 	r.markConfiguration(t.DigestKey, &ps)
 	r.setRules(t.Instance.Readiness, &ps)
 	r.setDigests(t, &ps)
