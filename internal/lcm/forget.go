@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -22,6 +23,18 @@ const (
 	gonePause = 2 * time.Second
 	goneLimit = 10 * time.Second
 )
+
+// forgets reports whether an instance is forgotten that is on a VIM which cannot be reached, by its own argument, else by that of the
+// VIM, else by default.
+func (e *Engine) forgets(ctx context.Context, vimID string, own, fallback vnfm.OnUnreachable) bool {
+	if own == "" {
+		// Without a record of the VIM there is nobody to ask either.
+		if v, err := e.vims.VIM(ctx, vimID); err == nil {
+			own = v.OnUnreachable
+		}
+	}
+	return cmp.Or(own, fallback) == vnfm.OnUnreachableForget
+}
 
 // allUnreachable returns why the VIMs of an instance cannot be reached, nil when one of them can or when that cannot be told.
 func (e *Engine) allUnreachable(ctx context.Context, i *vnfm.Instance) error {

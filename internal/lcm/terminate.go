@@ -48,7 +48,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
-	if spec.OnUnreachable == vnfm.OnUnreachableForget {
+	if e.forgets(ctx, en.Value.VIMID, spec.OnUnreachable, spec.DefaultOnUnreachable) {
 		if gone := e.allUnreachable(ctx, &en.Value); gone != nil {
 			return e.forget(ctx, s, en, spec, gone)
 		}

@@ -90,8 +90,9 @@ type KnownState struct {
 	RegisteredVIMID string
 	// Ending says that nothing but a termination follows, for which the package may be lost.
 	Ending bool
-	// OnUnreachable is that of the termination that follows. OnUnreachableForget does without what only the VIM knows.
-	OnUnreachable OnUnreachable
+	// OnUnreachable and DefaultOnUnreachable are those of the termination that follows. OnUnreachableForget does without what only the
+	// VIM knows.
+	OnUnreachable, DefaultOnUnreachable OnUnreachable
 }
 
 // Noun names what the specification is of, in texts for people.
@@ -510,8 +511,9 @@ type TerminateSpec struct {
 	// the definitions of kinds that its package brought.
 	Namespace   SharedPolicy
 	Definitions SharedPolicy
-	// OnUnreachable says what to do when no VIM of the instance can be reached; empty means OnUnreachableFail.
-	OnUnreachable OnUnreachable
+	// OnUnreachable says what to do when no VIM of the instance can be reached. When it is empty, what the VIM of the instance says
+	// holds, and then DefaultOnUnreachable; empty means OnUnreachableFail.
+	OnUnreachable, DefaultOnUnreachable OnUnreachable
 	// LeftBehind, when set, is called with each object that stays although it was to be deleted,
 	// and why.
 	LeftBehind func(object, reason string)

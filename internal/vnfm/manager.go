@@ -27,6 +27,8 @@ type VIMManager interface {
 	// UpdateVIM checks the VIM and replaces its record and credentials. While others share it, another name and another place are
 	// InvalidErrors about the name.
 	UpdateVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
+	// SetOnUnreachable changes that of a VIM. It does not dial.
+	SetOnUnreachable(ctx context.Context, id string, value OnUnreachable) error
 	// VIM reads a record. It does not dial.
 	VIM(ctx context.Context, id string) (*VIM, error)
 	// CheckRegisteredVIM dials a registered VIM with its sealed credentials. When

@@ -30,6 +30,8 @@ type VIM struct {
 	OpenStack *OpenStackConnection `json:"openstack,omitempty"`
 	// PerRun says that each run brings the connection (VIMAccess): the record has none.
 	PerRun bool `json:"per_run,omitempty"`
+	// OnUnreachable is for instances on the VIM that have none of their own; empty leaves it to the default of each termination.
+	OnUnreachable OnUnreachable `json:"on_unreachable,omitempty"`
 	// Shared says that others share the VIM with the resource that holds it (HoldVIM).
 	Shared bool `json:"-"`
 	// Status and what follows it are what the last check saw.
@@ -51,7 +53,7 @@ type VIM struct {
 func (v *VIM) Spec(credentials Credentials) VIMSpec {
 	return VIMSpec{
 		Name: v.Name, Description: v.Description, Type: v.Type, Kubernetes: v.Kubernetes, OpenStack: v.OpenStack,
-		Credentials: credentials, ClusterUID: v.ClusterUID,
+		Credentials: credentials, ClusterUID: v.ClusterUID, OnUnreachable: v.OnUnreachable,
 	}
 }
 
@@ -195,6 +197,8 @@ type VIMSpec struct {
 	Kubernetes  *KubernetesConnection
 	OpenStack   *OpenStackConnection
 	Credentials Credentials
+	// OnUnreachable is that of the VIM's instances, see VIM.
+	OnUnreachable OnUnreachable
 	// ClusterUID is what a check found of a VIM that is registered; one that knows it
 	// does not ask for it again.
 	ClusterUID string

@@ -182,7 +182,7 @@ func (m *Manager) undoRegistration(ctx context.Context, s store.Store, id, share
 // describeVIM writes into a VIM what a spec and a check say of it. The type is that of the
 // connection that was checked.
 func describeVIM(v *vnfm.VIM, spec vnfm.VIMSpec, t vnfm.VIMType, check vnfm.VIMCheck) {
-	v.Name, v.Description, v.Type = spec.Name, spec.Description, t
+	v.Name, v.Description, v.Type, v.OnUnreachable = spec.Name, spec.Description, t, spec.OnUnreachable
 	v.Kubernetes, v.OpenStack, v.PerRun = spec.Kubernetes, spec.OpenStack, !spec.HasConnection()
 	v.Saw(check)
 	if check.ClusterUID != "" {
@@ -210,6 +210,18 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 		return nil, nil, err
 	}
 	return v, check.Problems, nil
+}
+
+// SetOnUnreachable implements vnfm.Manager.
+func (m *Manager) SetOnUnreachable(ctx context.Context, id string, value vnfm.OnUnreachable) error {
+	s, err := m.cfg.Store(ctx)
+	if err != nil {
+		return err
+	}
+	return edit(ctx, s, id, func(en *records.Entry[Record]) error {
+		en.Value.OnUnreachable = value
+		return en.Update(ctx, s)
+	})
 }
 
 // writing is what a registration or an update writes into the record of a VIM.

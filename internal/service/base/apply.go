@@ -181,7 +181,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	defer cancel()
 	var left leftBehind
 	spec.LeftBehind = left.add
-	spec.OnUnreachable = r.onUnreachable(common)
+	spec.OnUnreachable, spec.DefaultOnUnreachable = r.onUnreachable(common)
 	defer func() { left.warn(fmt.Sprintf("%s %q", r.config.Noun, name), r.config.VIMNoun, &resp.Diagnostics) }()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
 		tfutil.AddError(&resp.Diagnostics, r.config.RemoveVerb, r.config.titled(name), err, path.Empty())
@@ -209,7 +209,8 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 	}
 }
 
-// onUnreachable is what a destroy does whose VIM cannot be reached.
-func (r *InstanceResource[M, P]) onUnreachable(state *InstanceModel) vnfm.OnUnreachable {
-	return vnfm.OnUnreachable(cmp.Or(state.OnUnreachable.ValueString(), string(r.data.DefaultOnUnreachable())))
+// onUnreachable is what a destroy does whose VIM cannot be reached: by the resource, and by the provider where neither the resource nor
+// the VIM says it.
+func (r *InstanceResource[M, P]) onUnreachable(state *InstanceModel) (own, fallback vnfm.OnUnreachable) {
+	return vnfm.OnUnreachable(state.OnUnreachable.ValueString()), r.data.DefaultOnUnreachable()
 }

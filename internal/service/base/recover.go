@@ -60,7 +60,7 @@ func (r *InstanceResource[M, P]) recover(ctx context.Context, state P, from tfsd
 	}
 	spec.Known, spec.Arguments = r.known(state), r.arguments(ctx, from.Raw)
 	if spec.Known.Ending = ending; ending {
-		spec.Known.OnUnreachable = r.onUnreachable(state.Common())
+		spec.Known.OnUnreachable, spec.Known.DefaultOnUnreachable = r.onUnreachable(state.Common())
 	}
 	return r.data.Manager.RecoverInstance(ctx, state.Common().ID.ValueString(), spec)
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/stretchr/testify/require"
 
@@ -13,16 +14,21 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// TestAccInstance_forget destroys two instances whose VIM is gone, and the VIM. One has failed to go, and gets on_unreachable while the
-// VIM does not answer; the other was never applied with it, has lost its record, and goes by the argument of the provider.
+// TestAccInstance_forget destroys three instances whose VIM is gone, and the VIM. One has failed to go, and gets on_unreachable while the
+// VIM does not answer, as the VIM does, by which the second one goes. The third was never applied with it, has lost its record, and goes
+// by the argument of the provider.
 func TestAccInstance_forget(t *testing.T) {
 	env := newEnv(t)
 	base := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")))
 	limit := `timeouts = { delete = "5s" }`
-	other := strings.ReplaceAll(strings.ReplaceAll(env.instanceWith(limit), `"vnf_instance" "test"`, `"vnf_instance" "other"`), `name            = "test"`, `name            = "other"`)
-	other = strings.ReplaceAll(other, env.namespace, env.namespace+"-other")
-	leftBehind := func(name string) resource.TestCheckFunc {
-		return env.diagnostics.HasWarning(`(?s)Left Behind: .*belonged to VNF instance "` + name + `" and stays? on the VIM: on_unreachable is "forget", and .*cannot be reached.*nothing was deleted.*Deployment ` + env.namespace)
+	like := func(name string) string {
+		config := strings.ReplaceAll(strings.ReplaceAll(env.instanceWith(limit), `"vnf_instance" "test"`, `"vnf_instance" "`+name+`"`), `name            = "test"`, `name            = "`+name+`"`)
+		return strings.ReplaceAll(config, env.namespace, env.namespace+"-"+name)
+	}
+	second, other := like("second"), like("other")
+	forgetting := strings.Replace(base, `resource "vnf_vim" "test" {`, "resource \"vnf_vim\" \"test\" {\n  on_unreachable = \"forget\"", 1)
+	leftBehind := func(name string) string {
+		return `(?s)Left Behind: .*belonged to VNF instance "` + name + `" and stays? on the VIM: on_unreachable is "forget", and .*cannot be reached.*nothing was deleted.*Deployment ` + env.namespace
 	}
 	known := func(want int) resource.TestCheckFunc {
 		return func(*terraform.State) error {
@@ -32,14 +38,15 @@ func TestAccInstance_forget(t *testing.T) {
 	}
 	env.runCase(t, resource.TestCase{
 		Steps: []resource.TestStep{
-			{Config: base + env.instanceWith(limit) + other},
-			{PreConfig: func() { env.lab.Fault(t, "cut") }, Config: base + other, ExpectError: regexp.MustCompile(`(?s)cannot\s+be\s+reached`)},
+			{Config: base + env.instanceWith(limit) + second + other},
+			{PreConfig: func() { env.lab.Fault(t, "cut") }, Config: base + second + other, ExpectError: regexp.MustCompile(`(?s)cannot\s+be\s+reached`)},
 			{
-				Config:             base + env.instanceWith(limit, `on_unreachable = "forget"`) + other,
+				Config:             forgetting + env.instanceWith(limit, `on_unreachable = "forget"`) + second + other,
 				ConfigPlanChecks:   updates(),
 				ExpectNonEmptyPlan: true,
 			},
-			{Config: base + other, Check: allChecks(leftBehind("test"), known(1))},
+			{Config: forgetting + other, Check: allChecks(env.diagnostics.HasWarning(leftBehind("test"), leftBehind("second")), known(1))},
+			{Config: base + other, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction("vnf_vim.test", plancheck.ResourceActionUpdate)}}},
 			{
 				// Without its record nothing but the state tells of the instance.
 				PreConfig: func() { loseRecords(t, env.store, store.KindInstance, store.KindOperation) },
@@ -52,7 +59,7 @@ func TestAccInstance_forget(t *testing.T) {
 			left := env.owned()
 			require.NotEmpty(t, left, "the instance was not left behind")
 			deleteAll(env, left)
-			env.lab.Kubectl(t, "delete", "namespace", env.namespace+"-other", "--wait=false")
+			env.lab.Kubectl(t, "delete", "namespace", env.namespace+"-other", env.namespace+"-second", "--wait=false")
 			return nil
 		},
 	})

@@ -21,7 +21,8 @@ import (
 // resourceModel is the resource as Terraform sees it.
 type resourceModel struct {
 	commonModel
-	Timeouts timeouts.Value `tfsdk:"timeouts"`
+	OnUnreachable types.String   `tfsdk:"on_unreachable"`
+	Timeouts      timeouts.Value `tfsdk:"timeouts"`
 }
 
 // commonModel is what the resource and the data source share.
@@ -132,6 +133,13 @@ func (m *commonModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics)
 	}
 	c.fill(&spec)
 	spec.Credentials = known(c.credentials())
+	return spec, diags
+}
+
+// spec is commonModel.spec, with what the resource alone has.
+func (m *resourceModel) spec(ctx context.Context) (vnfm.VIMSpec, diag.Diagnostics) {
+	spec, diags := m.commonModel.spec(ctx)
+	spec.OnUnreachable = vnfm.OnUnreachable(m.OnUnreachable.ValueString())
 	return spec, diags
 }
 

@@ -292,7 +292,13 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	if plan.describesSame(&state.commonModel) && !plan.Status.IsUnknown() {
-		// Only a time limit changed, which is nothing to bother the VIM with.
+		// Nothing changed that the VIM has to be asked about.
+		if !plan.OnUnreachable.Equal(state.OnUnreachable) {
+			if err := manager.SetOnUnreachable(ctx, state.ID.ValueString(), vnfm.OnUnreachable(plan.OnUnreachable.ValueString())); err != nil {
+				tfutil.AddError(&resp.Diagnostics, "Update", object(state.Name.ValueString()), err, path.Empty())
+				return
+			}
+		}
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,6 +32,11 @@ var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	attributes := attributes()
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
+	attributes["on_unreachable"] = schema.StringAttribute{
+		Optional:            true,
+		MarkdownDescription: base.OnUnreachableDescription + " It holds for what is on the VIM and does not set `on_unreachable` itself. Defaults to the argument `on_unreachable` of the provider, else to `fail`. Changing this alone asks the VIM nothing and applies to the next destroy.",
+		Validators:          base.OnUnreachableValidators(),
+	}
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "A virtualised infrastructure manager (VIM): a Kubernetes API server that runs network functions of containers or manages workload clusters, or a region and project of an OpenStack that runs network functions of servers and machines of workload clusters.\n\n" +
 			"Creating it connects to the VIM, authenticates, checks its version and the rights of the credentials, and seals the credentials in the store. " +

@@ -48,14 +48,16 @@ func (d *Diagnostics) InterruptApply(typeName string, wait func()) {
 	d.interrupted, d.interrupt = typeName, wait
 }
 
-// HasWarning checks that a warning matches, and drops all that were recorded so far.
-func (d *Diagnostics) HasWarning(pattern string) resource.TestCheckFunc {
+// HasWarning checks that each pattern matches a warning, and drops all that were recorded so far.
+func (d *Diagnostics) HasWarning(patterns ...string) resource.TestCheckFunc {
 	return func(*terraform.State) error {
 		given := strings.Join(d.takeWarnings(), "\n")
-		if regexp.MustCompile(pattern).MatchString(given) {
-			return nil
+		for _, pattern := range patterns {
+			if !regexp.MustCompile(pattern).MatchString(given) {
+				return fmt.Errorf("no warning matches %q; given were:\n%s", pattern, given)
+			}
 		}
-		return fmt.Errorf("no warning matches %q; given were:\n%s", pattern, given)
+		return nil
 	}
 }
 
