@@ -43,6 +43,6 @@ func TestList(t *testing.T) {
 // TestEveryFieldIsListed: each field of a record but its connection reaches the list.
 func TestEveryFieldIsListed(t *testing.T) {
 	t.Parallel()
-	hidden := []string{"Kubernetes", "OpenStack", "Status", "ClusterUID", "UpdatedAt", "Shared", "Cloud.UserName", "PerRun", "Shared"}
+	hidden := []string{"OnUnreachable", "Kubernetes", "OpenStack", "Status", "ClusterUID", "UpdatedAt", "Shared", "Cloud.UserName", "PerRun", "Shared"}
 	modeltest.EachField(t, hidden, func(v vnfm.VIM) any { return listedOf(&v) })
 }

@@ -66,7 +66,7 @@ func TestRecordRoundTrip(t *testing.T) {
 // TestEveryFieldIsShown: each field of a record reaches resource and data source.
 func TestEveryFieldIsShown(t *testing.T) {
 	t.Parallel()
-	hidden := []string{"ClusterUID", "UpdatedAt", "Shared", "Cloud.UserName", "Kubernetes.KubeconfigPath", "Kubernetes.InCluster", "PerRun", "Kubernetes.PerRun", "OpenStack.PerRun"}
+	hidden := []string{"OnUnreachable", "ClusterUID", "UpdatedAt", "Shared", "Cloud.UserName", "Kubernetes.KubeconfigPath", "Kubernetes.InCluster", "PerRun", "Kubernetes.PerRun", "OpenStack.PerRun"}
 	modeltest.EachField(t, hidden, func(v vnfm.VIM) any {
 		m := resourceModel{commonModel: commonModel{Kubernetes: types.ObjectNull(kubernetesTypes()), OpenStack: types.ObjectNull(openstackTypes())}}
 		require.Empty(t, m.fromVIM(t.Context(), &v))
