@@ -2,6 +2,7 @@ package openstack
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -25,9 +26,14 @@ type Server struct {
 	Volumes []struct {
 		ID string `json:"id"`
 	} `json:"os-extended-volumes:volumes_attached"`
+	// Image is what it was made of: the text "" for a server that boots from a volume.
+	Image json.RawMessage `json:"image"`
 	// Fault is why the status is ERROR.
 	Fault Fault `json:"fault"`
 }
+
+// BootsFromVolume reports whether the root of the server is a volume.
+func (s *Server) BootsFromVolume() bool { return string(s.Image) == `""` }
 
 // Address is one of a server's.
 type Address struct {

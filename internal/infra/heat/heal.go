@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -50,8 +51,15 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		}
 		for _, c := range round {
 			s.progress(ctx, "replacing VNFC "+c.id())
+			renewed := false
 			if h.Storage {
-				if err := s.replaceVolumes(ctx, l, c, "replaced by a heal: "+h.Cause); err != nil {
+				var err error
+				if renewed, err = s.replaceVolumes(ctx, l, c, "replaced by a heal: "+h.Cause); err != nil {
+					return err
+				}
+			}
+			if !renewed {
+				if err := s.freeRoot(ctx, c); err != nil {
 					return err
 				}
 			}
@@ -91,12 +99,28 @@ func (s *session) serversToReplace(ctx context.Context, l *live, h *vnfm.HealSpe
 	return ids, s.recorder.SetNote(ctx, keptServers, string(text))
 }
 
-// replaceVolumes marks the volumes of a VNFC: those that are in the same template as its
-// server. They go in the update that replaces the server.
-func (s *session) replaceVolumes(ctx context.Context, l *live, c *component, reason string) error {
+// freeRoot deletes the server of a VNFC that boots from a volume which stays, and waits until it is gone. Heat would make the next
+// server first, and Nova refuses one with a block device that another server has.
+func (s *session) freeRoot(ctx context.Context, c *component) error {
+	if c.server == nil || !c.server.BootsFromVolume() {
+		return nil
+	}
+	s.progress(ctx, fmt.Sprintf("server %s is deleted: its successor boots from the same volume", c.server.Name))
+	if err := s.client.DeleteServer(ctx, c.server.ID); err != nil && !openstack.IsNotFound(err) {
+		return err
+	}
+	return waitUntil(ctx, func(ctx context.Context) (bool, error) {
+		servers, err := s.client.Servers(ctx)
+		return err == nil && servers[c.server.ID] == nil, err
+	})
+}
+
+// replaceVolumes marks the volumes of a VNFC, and reports whether there are any: those that are in the same template as
+// its server. They go in the update that replaces the server.
+func (s *session) replaceVolumes(ctx context.Context, l *live, c *component, reason string) (marked bool, _ error) {
 	if c.resource.StackID() == l.stack.ID {
 		// In the template of the whole VNF nothing says whose a volume is.
-		return nil
+		return false, nil
 	}
 	for i := range l.resources {
 		r := &l.resources[i]
@@ -104,8 +128,9 @@ func (s *session) replaceVolumes(ctx context.Context, l *live, c *component, rea
 			continue
 		}
 		if err := s.client.MarkUnhealthy(ctx, r, reason); err != nil {
-			return err
+			return false, err
 		}
+		marked = true
 	}
-	return nil
+	return marked, nil
 }

@@ -111,6 +111,11 @@ func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*compo
 	}
 	for _, c := range unhealthy {
 		reason := cmp.Or(c.broken(), "it is removed by a scale-in")
+		if c.broken() != "" {
+			if err := s.freeRoot(ctx, c); err != nil {
+				return false, err
+			}
+		}
 		if err := s.replace(ctx, l, c, reason); err != nil {
 			return false, err
 		}

@@ -630,11 +630,43 @@ func otherNetwork(t *testing.T) (first, next string) {
 	return first, next
 }
 
+// privileged is the example package with a resource that Heat allows an administrator alone.
+func privileged(t *testing.T) string {
+	t.Helper()
+	dir := acctest.CopyPackage(t, "firewall")
+	acctest.Edit(t, dir, "BaseHOT/group/firewall.yaml", "\n  apart:\n", "\n  size:\n    type: OS::Nova::Flavor\n    properties: { ram: 512, vcpus: 1 }\n\n  apart:\n")
+	acctest.Hash(t, dir)
+	return dir
+}
+
+// bootingFromVolumes is the example package whose firewalls boot from their volume.
+func bootingFromVolumes(t *testing.T) string {
+	t.Helper()
+	const descriptor = "Definitions/firewall_df_plain.yaml"
+	dir := acctest.CopyPackage(t, "firewall")
+	const image = `        sw_image_data: &image
+          name: ubuntu-22.04
+          version: "22.04"
+          container_format: bare
+          disk_format: raw
+          min_disk: 1 GiB
+          size: 1 GiB
+`
+	acctest.Edit(t, dir, descriptor, image, "")
+	acctest.Edit(t, dir, descriptor, "{ size_of_storage: 1 GiB }\n", "{ size_of_storage: 1 GiB }\n"+image)
+	acctest.Hash(t, dir)
+	return dir
+}
+
 // TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
-// any template.
+// any template, where its firewalls boot from volumes.
 func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
 	first, next := otherNetwork(t)
+	fromVolumes := bootingFromVolumes(t)
+	plain := func(arguments ...string) string {
+		return c.configFor(fromVolumes, "plain", c.links(c.openstack.Networks["net0"]), append(arguments, level(1))...)
+	}
 	group := func(source, level string) string {
 		return c.configFor(source, "group", c.links(c.openstack.Networks["net0"]), level)
 	}
@@ -666,14 +698,26 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
+				Config:      c.configFor(privileged(t), "group", c.links(c.openstack.Networks["net0"]), level(1)),
+				PlanOnly:    true,
+				ExpectError: acctest.Says(`Resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`),
+			},
+			{
 				// Without a template the VNFD says it all.
-				Config:           c.firewall("plain", level(1)),
+				Config:           plain(),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
+				// What a server boots from is free only when the server has gone.
 				PreConfig:        c.remember,
-				Config:           c.firewall("plain", level(1), `heal = { trigger = "1", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
+				Config:           plain(`heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				ConfigPlanChecks: updatesInPlace(),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.sameVolumes),
+			},
+			{
+				PreConfig:        c.remember,
+				Config:           plain(`heal = { trigger = "2", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
 				ConfigPlanChecks: updatesInPlace(),
 				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
 			},
