@@ -146,7 +146,7 @@ func TestAccCreate_rollback(t *testing.T) {
 	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "selector")
 	env.gone()
 
-	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "12s" }`)
+	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "30s" }`)
 	r = env.expectExit(1, "apply", "-auto-approve")
 	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "web")
 	env.gone()

@@ -27,7 +27,7 @@ func TestAccPlanner(t *testing.T) {
 	env.write(parts(env.remote.full, env.lab.AdminToken)...)
 	env.apply()
 	token := env.lab.VIMToken(t, env.namespace, "kubernetes-plan.yaml", "vnf-planner")
-	creation := strings.ReplaceAll(env.instance("another"), `"vnf_instance" "test"`, `"vnf_instance" "another"`)
+	creation := env.another()
 	plan := func(code, warnings int, more string, arguments ...string) string {
 		t.Helper()
 		m := env.next()

@@ -41,6 +41,12 @@ func TestAccRunners_core5g(t *testing.T) {
 	})
 }
 
+// another is a second instance of the package, in a namespace of its own.
+func (env *testEnv) another() string {
+	config := strings.ReplaceAll(env.instance("another"), `"vnf_instance" "test"`, `"vnf_instance" "another"`)
+	return strings.ReplaceAll(config, env.namespace, env.namespace+"-another")
+}
+
 // planner plans over the package of that path on a runner beside the present one, in a role that may only read the store. Where it expects
 // something to do it also plans the creation of another instance.
 func (env *testEnv) planner(code int, source string) result {
@@ -49,7 +55,7 @@ func (env *testEnv) planner(code int, source string) result {
 	m.setHome("/dev/null")
 	parts := []string{fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n}\n", env.remote.reading), env.vims(), pkg(source), env.instance("test")}
 	if code == 2 {
-		parts = append(parts, strings.ReplaceAll(env.instance("another"), `"vnf_instance" "test"`, `"vnf_instance" "another"`))
+		parts = append(parts, env.another())
 	}
 	m.write(parts...)
 	seen := m.expectExit(code, "plan", "-detailed-exitcode")

@@ -138,7 +138,7 @@ func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", p, err)
 	}
-	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
+	body := s.body(p, nil)
 	missing := slices.DeleteFunc(drift.FindUnowned(body, set), func(u drift.Unowned) bool {
 		return s.metadataHolds(p, u)
 	})

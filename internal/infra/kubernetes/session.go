@@ -40,6 +40,8 @@ type session struct {
 	// of this call that were.
 	requests []*targetObject
 	posted   []vnfm.InventoryItem
+	// adopted is what this call took over.
+	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
 	// beforeReady is called once by an apply, when everything is written and before it waits

@@ -81,7 +81,8 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 			return s.explainWrite(p, err)
 		}
 	}
-	body := applyBody(o, s.target, p.ref.Namespace, replicas)
+	before, body := s.beforeAdoption(ctx, p), s.body(p, replicas)
+	rereads := s.isForeign(p) && !s.readsUnchanged(p)
 	if s.readsOther(p) {
 		obj, err := s.replace(ctx, p, body, options)
 		if err != nil {
@@ -105,7 +106,9 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 	if err != nil {
 		return s.explainWrite(p, err)
 	}
+	s.noteUnchanged(p, before, obj)
 	p.wrote(obj)
+	p.unmarked = p.unmarked && !rereads
 	return nil
 }
 

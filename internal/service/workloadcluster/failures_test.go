@@ -17,7 +17,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 	slow := func(limit string) string {
 		return `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "25s" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "resume"
   timeouts           = { create = "` + limit + `", update = "10m" }
@@ -25,12 +25,12 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 	}
 	env.run(t,
 		resource.TestStep{
-			Config:             env.config(slow("5s")),
+			Config:             env.config(slow("12s")),
 			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
-			Config:            env.config(slow("5s")),
+			Config:            env.config(slow("12s")),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
 		},

@@ -78,9 +78,11 @@ func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 func (r *Rendering) markRead(o *Object, pod []string, sources map[Identity]*Object, key []byte) error {
 	used := map[string]any{}
 	eachConfiguration(o.Field(slices.Concat(pod, []string{"spec"})...), func(kind, name string) {
-		if source, ok := sources[Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}]; ok {
+		id := Identity{Kind: kind, Namespace: o.NamespaceIn(r.namespace), Name: name}
+		if source, ok := sources[id]; ok {
 			content, secret := configurationContent(source, key)
 			used[kind+" "+name] = content
+			o.reads = append(o.reads, id)
 			o.keyed, o.later = o.keyed || secret, o.later || source.later
 		}
 	})
@@ -89,6 +91,10 @@ func (r *Rendering) markRead(o *Object, pod []string, sources map[Identity]*Obje
 	}
 	return o.mark(pod, AnnotationConfiguration, used, key)
 }
+
+// Reads are the ConfigMaps and Secrets of the package that the pods of the object read, one more
+// than once when they name it so.
+func (o *Object) Reads() []Identity { return o.reads }
 
 // markTemplate writes the digest of a pod template into it.
 func markTemplate(o *Object, pod []string, key []byte) error {

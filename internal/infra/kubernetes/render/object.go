@@ -30,6 +30,8 @@ type Object struct {
 	// later is set when the object depends on results of random functions that are not made
 	// yet: it has no digest.
 	later bool
+	// reads are the ConfigMaps and Secrets of the package that its pods read.
+	reads []Identity
 	Wave  int
 	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
 	Scaling *Scaling

@@ -15,6 +15,11 @@ import (
 // Preview renders the target offline. It returns no preview when a problem is an error.
 func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
+	if r != nil && r.Release != nil && !ps.HasErrors() {
+		if p := r.Release.CheckRecord(); p != nil {
+			ps = append(ps, *p)
+		}
+	}
 	if ps.HasErrors() {
 		return nil, ps
 	}
