@@ -17,17 +17,23 @@ func TestAccPlanner(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	env.useRemote(t, "kubernetes")
+	// The rights are those on one namespace, and another instance there has objects of its own.
+	second := acctest.CopyPackage(t, "hello")
+	for _, file := range []string{"Files/kubernetes/web.yaml", "hello.yaml"} {
+		acctest.Edit(t, second, file, "web", "edge")
+	}
+	acctest.Hash(t, second)
 	parts := func(store, token string, arguments ...string) []string {
 		return []string{
 			fmt.Sprintf("provider \"vnf\" {\n  store = { %s }\n  vims = { test = { kubernetes = { endpoint = %q, ca_certificate = file(%q), bearer_token = %q } } }\n}\n",
 				store, env.way.endpoint, env.way.caFile, token),
-			"resource \"vnf_vim\" \"test\" {\n  name = \"test\"\n}\n", pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", arguments...),
+			"resource \"vnf_vim\" \"test\" {\n  name = \"test\"\n}\n", pkg(acctest.ExamplePackage(t, "hello")), strings.ReplaceAll(pkg(second), `"test"`, `"another"`), env.instance("test", arguments...),
 		}
 	}
 	env.write(parts(env.remote.full, env.lab.AdminToken)...)
 	env.apply()
 	token := env.lab.VIMToken(t, env.namespace, "kubernetes-plan.yaml", "vnf-planner")
-	creation := env.another()
+	creation := strings.NewReplacer(`"vnf_instance" "test"`, `"vnf_instance" "another"`, "vnf_package.test", "vnf_package.another").Replace(env.instance("another"))
 	plan := func(code, warnings int, more string, arguments ...string) string {
 		t.Helper()
 		m := env.next()
