@@ -17,7 +17,7 @@ func TestAccWorkloadCluster_resumes(t *testing.T) {
 	slow := func(limit string) string {
 		return `
   kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "25s" } })] }
+  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "resume"
   timeouts           = { create = "` + limit + `", update = "10m" }
