@@ -65,7 +65,7 @@ type calls struct {
 	names   map[string]bool
 	// selected is set when a result is to be made again, or was for the same trigger.
 	selected bool
-	// standing are the results that stand in for others, by their keys; nil where nobody asks.
+	// standing are the results that stand in for others, by their keys; nil if they are not collected.
 	standing map[string]*Call
 	// looked is set when a template has called lookup.
 	looked bool

@@ -37,7 +37,7 @@ type Options struct {
 	Random     Randomness
 	Results    []byte
 	Regenerate *vnfm.RegenerateSpec
-	// Recorded is the manifest of a release that somebody else has installed from the chart. Unless there are Results, what it shows of results is
+	// Recorded is the manifest of an adopted release, installed from the chart before. Unless there are Results, what it shows of results is
 	// taken for remembered.
 	Recorded string
 }

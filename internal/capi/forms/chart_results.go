@@ -65,7 +65,7 @@ func (u *Unsettled) add(objects []map[string]any) {
 	}
 }
 
-// salt makes the salt of a cluster whose chart has generated secrets: nobody can tell them from the digest of the cluster by guessing.
+// salt makes the salt of a cluster whose chart has generated secrets, which cannot be guessed from the digest of the cluster then.
 func salt(ctx context.Context, spec *vnfm.ClusterSpec) error {
 	return spec.Results.Part(saltPart).Update(ctx, func(data []byte) []byte {
 		if len(data) > 0 {

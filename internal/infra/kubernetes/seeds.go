@@ -20,7 +20,7 @@ func (s *session) readRecorded(ctx context.Context) error {
 	}
 	planned, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
 	if problems.HasErrors() || planned.Release == nil {
-		// What is wrong is told when the objects are made.
+		// The problems are reported when the objects are rendered for the apply.
 		return nil
 	}
 	history, err := release.ReadHistory(ctx, s.client, planned.Release, s.namespace, t.Instance.ID)
