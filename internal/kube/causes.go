@@ -142,8 +142,8 @@ func claimState(claim *corev1.PersistentVolumeClaim) string {
 	}
 }
 
-// withoutSuffix replaces the names of pods that were to be made for an object, which are
-// others with each try, so that equal messages are told once.
+// withoutSuffix replaces the names of pods that could not be made for an object. Each try has
+// another name, and the message is reported once.
 func withoutSuffix(message, name string) string {
 	words := strings.Fields(message)
 	for i, word := range words {

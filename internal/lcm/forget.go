@@ -28,7 +28,7 @@ const (
 // VIM, else by default.
 func (e *Engine) forgets(ctx context.Context, vimID string, own, fallback vnfm.OnUnreachable) bool {
 	if own == "" {
-		// Without a record of the VIM there is nobody to ask either.
+		// A VIM without a record has no argument.
 		if v, err := e.vims.VIM(ctx, vimID); err == nil {
 			own = v.OnUnreachable
 		}

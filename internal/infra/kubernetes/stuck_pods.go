@@ -60,7 +60,7 @@ func isStatefulSet(p *targetObject) bool {
 }
 
 // unblockSet deletes the pods that block the roll-out of one StatefulSet. Those of the
-// revision before are waited for until they have not been ready for the time of patience.
+// revision before are deleted only when they have been unready for as long as patience.
 func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time.Duration) error {
 	err := s.deleteStuck(ctx, p, patience)
 	if ctx.Err() != nil {

@@ -155,7 +155,7 @@ func (w *testEnv) node(t *testing.T, id, vdu, point string, last int) {
 	w.record(t)
 }
 
-// replaceTree puts another release in the place of the tree.
+// replaceTree replaces the tree with that of another release.
 func (w *testEnv) replaceTree(t *testing.T, release string) {
 	t.Helper()
 	other := kubespraytest.Shape(t, release)

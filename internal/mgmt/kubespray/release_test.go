@@ -30,8 +30,8 @@ func ansibleHost(t *testing.T, root, version string) *remote.Client {
 	return client
 }
 
-// Each release takes a window of ansible-core, and its own check of it says which. What lacks is told with the command that
-// installs it.
+// Each release accepts a window of ansible-core, which its own check names. Errors contain the command that installs what is
+// missing.
 func TestVersionsOfAnsible(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ release, has, want string }{

@@ -56,7 +56,7 @@ type Facts struct {
 	Keep bool
 }
 
-// args are the folder and what becomes of it, as run.sh takes them.
+// args are the arguments of run.sh about the folder: its path, and whether it is kept.
 func (f Facts) args() []string {
 	switch {
 	case f.Folder == "":
