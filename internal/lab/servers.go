@@ -45,18 +45,10 @@ func probeServers(ctx context.Context, args []string, _, stderr io.Writer) error
 
 // bootServer becomes the first process of a server.
 func bootServer(_ context.Context, args []string, _, stderr io.Writer) error {
-	flags := flag.NewFlagSet("lab "+servers.ProcessBoot, flag.ContinueOnError)
-	flags.SetOutput(stderr)
-	var options servers.BootOptions
-	flags.StringVar(&options.Folder, "folder", "", "folder of the server")
-	flags.StringVar(&options.Written, "written", "", "folder of what it writes")
-	flags.StringVar(&options.Hostname, "hostname", "", "its name")
-	flags.StringVar(&options.System, "system", "", "its system, empty for the plain one")
-	flags.StringVar(&options.Disks, "disks", "", "names and numbers of its disks")
-	if err := flags.Parse(args); err != nil {
+	options, err := servers.ParseBoot(args, stderr)
+	if err != nil {
 		return err
 	}
-	options.Layers = flags.Args()
 	return servers.Boot(options)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -19,6 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -108,15 +108,6 @@ func (w *testEnv) RegisterVIM(_ context.Context, id string, spec vnfm.VIMSpec) (
 
 func (*testEnv) DeregisterVIM(context.Context, string) error { return nil }
 
-// freePort is a port that no server of another process has.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.6.254:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
-}
-
 // node adds a server of a VDU; its last byte is that of the address.
 func (w *testEnv) node(t *testing.T, id, vdu, point string, last int) *hosttest.Host {
 	t.Helper()
@@ -163,7 +154,7 @@ func (w *testEnv) calls(t *testing.T, id string) []string {
 
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: freePort(t)}
+	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: porttest.Free(t)}
 	login := func(role, point string) map[string]any {
 		return map[string]any{"aspect_id": role, "ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(w.port)}
 	}

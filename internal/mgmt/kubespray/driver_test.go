@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,6 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -105,7 +105,7 @@ func newTestEnv(t *testing.T, release string, masters, workers int) *testEnv {
 // newTestEnvOn is a cluster on a tree of kubespray that may be written to.
 func newTestEnvOn(t *testing.T, tree string, masters, workers int) *testEnv {
 	t.Helper()
-	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: freePort(t), tree: tree}
+	w := &testEnv{hosts: map[string]*hosttest.Host{}, has: &vnfm.ResourceInfo{}, port: porttest.Free(t), tree: tree}
 	w.inventory = filepath.Join(t.TempDir(), "edge")
 	server := sshtest.New(t, sshtest.Options{Env: []string{"HOME=" + t.TempDir()}})
 	login := func(role, point string) map[string]any {
@@ -198,15 +198,6 @@ func (w *testEnv) at(t *testing.T, kind vnfm.OperationType, end bool, leaving ..
 func (w *testEnv) take(t *testing.T) []kubespraytest.Recorded {
 	t.Helper()
 	return kubespraytest.Take(t, w.tree)
-}
-
-// freePort is a port that no server of another process has.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.7.254:0")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, listener.Close()) }()
-	return listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
 }
 
 // playbooks are the names of the playbooks that were called.

@@ -24,6 +24,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 )
 
 // Superuser and Password are those of the user who may do everything. The password is asked
@@ -138,7 +139,7 @@ func (s *Server) serve(t testing.TB, settings []string) {
 	t.Helper()
 	const tries = 5
 	for try := 1; ; try++ {
-		s.Port = freePort(t)
+		s.Port = porttest.Free(t)
 		stop, err := s.start(t.Context(), settings)
 		if err == nil {
 			t.Cleanup(stop)
@@ -203,21 +204,6 @@ func (s *Server) start(ctx context.Context, settings []string) (stop func(), err
 			_ = poll.Sleep(ctx, 20*time.Millisecond)
 		}
 	}
-}
-
-// freePort returns a port that nothing listens on.
-func freePort(t testing.TB) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is there or it is not.
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close() //nolint:errcheck // Nothing was sent.
-	address, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("the address of the port is %v", l.Addr())
-	}
-	return address.Port
 }
 
 // ConnStr is the connection of the superuser to a database, through the socket.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -61,7 +62,7 @@ func OpenSSH(t testing.TB, accounts ...Account) *Daemon {
 		}
 	}
 	signer, private := NewKey(t)
-	d := &Daemon{Log: &bytes.Buffer{}, accounts: accounts, key: signer, port: freePort(t)}
+	d := &Daemon{Log: &bytes.Buffer{}, accounts: accounts, key: signer, port: porttest.Free(t)}
 	folder := t.TempDir()
 	d.write(t, folder, private)
 	hidden := "hidden"
@@ -183,19 +184,4 @@ func home(t testing.TB, uid int) string {
 		t.Fatal(err)
 	}
 	return folder
-}
-
-// freePort is one that nobody listens on.
-func freePort(t testing.TB) int {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // It is closed at once.
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	if !ok {
-		t.Fatalf("%v is no address of TCP", listener.Addr())
-	}
-	return address.Port
 }

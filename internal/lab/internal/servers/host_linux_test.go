@@ -36,8 +36,11 @@ func TestMain(m *testing.M) {
 	case args[0] == "/bin/sh", args[0] == "/sbin/init":
 		os.Exit(beServer())
 	case args[1] == ProcessBoot:
-		// --folder F --hostname H --disks D --system S -- LAYER...
-		fmt.Fprintln(os.Stderr, Boot(BootOptions{Folder: args[3], Hostname: args[5], Disks: args[7], System: args[9], Layers: os.Args[11:]}))
+		options, err := ParseBoot(os.Args[2:], os.Stderr)
+		if err == nil {
+			err = Boot(options)
+		}
+		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	case args[1] == ProcessSweep:
 		octet, _ := strconv.Atoi(args[3])

@@ -148,11 +148,11 @@ func (s *server) command(process *running) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := []string{
-		ProcessBoot, "--folder", s.folder(), "--written", s.writes(), "--hostname", s.definition.Hostname, "--disks", process.disks.nodesFlag(s.definition.Volumes),
-		"--system", s.definition.System, "--",
+	options := BootOptions{
+		Layers: layers, Folder: s.folder(), Written: s.writes(), Hostname: s.definition.Hostname,
+		System: s.definition.System, Disks: process.disks.nodesFlag(s.definition.Volumes),
 	}
-	command := exec.Command("/proc/self/exe", append(args, layers...)...) //nolint:gosec,noctx // This program, which outlives the request.
+	command := exec.Command("/proc/self/exe", append([]string{ProcessBoot}, options.args()...)...) //nolint:gosec,noctx // This program, which outlives the request.
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET,

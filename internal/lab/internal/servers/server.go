@@ -6,7 +6,9 @@ package servers
 
 import (
 	"errors"
+	"flag"
 	"fmt"
+	"io"
 	"net"
 	"net/netip"
 	"path/filepath"
@@ -87,6 +89,30 @@ type BootOptions struct {
 	System string
 	// Disks are the names and numbers of its disks: "vdb=1792,vdc=1793".
 	Disks string
+}
+
+// args are the arguments of ProcessBoot that ParseBoot reads.
+func (o *BootOptions) args() []string {
+	return append([]string{
+		"--folder", o.Folder, "--written", o.Written, "--hostname", o.Hostname, "--system", o.System, "--disks", o.Disks, "--",
+	}, o.Layers...)
+}
+
+// ParseBoot reads the arguments of ProcessBoot, and tells the user of a fault on stderr.
+func ParseBoot(args []string, stderr io.Writer) (BootOptions, error) {
+	flags := flag.NewFlagSet("lab "+ProcessBoot, flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	var o BootOptions
+	flags.StringVar(&o.Folder, "folder", "", "folder of the server")
+	flags.StringVar(&o.Written, "written", "", "folder of what it writes")
+	flags.StringVar(&o.Hostname, "hostname", "", "its name")
+	flags.StringVar(&o.System, "system", "", "its system, empty for the plain one")
+	flags.StringVar(&o.Disks, "disks", "", "names and numbers of its disks")
+	if err := flags.Parse(args); err != nil {
+		return BootOptions{}, fmt.Errorf("%s: %w", ProcessBoot, err)
+	}
+	o.Layers = flags.Args()
+	return o, nil
 }
 
 // Status is what the host says of a server.

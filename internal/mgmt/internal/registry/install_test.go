@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/tls"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,23 +18,13 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// freePort is one that nobody listens on.
-func freePort(t *testing.T) int {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer func() { _ = listener.Close() }()
-	address, ok := listener.Addr().(*net.TCPAddr)
-	require.True(t, ok)
-	return address.Port
-}
-
 func plain(t *testing.T) Config {
 	t.Helper()
-	return Config{Port: freePort(t), Archive: archive("Files/images/registry.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))}
+	return Config{Port: porttest.Free(t), Archive: archive("Files/images/registry.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))}
 }
 
 func secured(t *testing.T, c Config) Config {
@@ -97,7 +86,7 @@ func TestInstall(t *testing.T) {
 
 	// HTTPS and users, on another port.
 	c = secured(t, c)
-	c.Port = freePort(t)
+	c.Port = porttest.Free(t)
 	drifted, err := Read(t.Context(), client, c)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"port is " + strconv.Itoa(state.Port) + ", not " + strconv.Itoa(c.Port), "users", "certificate", "key"}, drifted.Drift[:4])
@@ -155,7 +144,7 @@ func TestInstall(t *testing.T) {
 
 func TestInstallPulls(t *testing.T) {
 	h := debianHost(t)
-	c := Config{Port: freePort(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
+	c := Config{Port: porttest.Free(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
 	assert.Contains(t, takeCalls(t, h), "pull --quiet docker.io/library/registry:3")
@@ -237,7 +226,7 @@ func TestInstallFaults(t *testing.T) {
 func TestInstallUnreachableRegistry(t *testing.T) {
 	h := debianHost(t)
 	fault(t, h, "unreachable", true)
-	_, err := Install(t.Context(), h.Dial(t), Config{Port: freePort(t)}, silent)
+	_, err := Install(t.Context(), h.Dial(t), Config{Port: porttest.Free(t)}, silent)
 	require.ErrorContains(t, err, "lookup registry-1.docker.io: no such host")
 	require.ErrorContains(t, err, "give the image as a file of the package in image_path, or a proxy")
 }
