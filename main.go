@@ -42,6 +42,9 @@ func serve(ctx context.Context, debug bool) error {
 		// A person has started it and ends it with Ctrl-C.
 		return providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{Address: address, Debug: true, ProtocolVersion: 6})
 	}
+	if err := quietUnlessAsked(); err != nil {
+		return err
+	}
 	terminated := onTermination(ctx)
 	server := provider.NewServer(version)
 	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} })
