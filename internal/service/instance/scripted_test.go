@@ -19,18 +19,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubeadmtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 const clusterScript = "Scripts/install_k8s_cluster.sh"
 
-// scriptedPackage is the example package with the driver that calls its script. The script
+// clusterServers are the VDUs of the example package.
+var clusterServers = []hottest.Server{
+	{VDU: "masterNode", Points: []string{"masterNode_CP1"}}, {VDU: "workerNode", Points: []string{"workerNode_CP2"}}, {VDU: "externalLB", Points: []string{"externalLB_CP1"}},
+}
+
+// scriptedPackage is the example package with the driver that calls its script, and with all servers in the top template. The script
 // brings a stand-in of kubeadm along.
 func scriptedPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
+	acctest.UseForm(t, dir, "simple", hottest.Flat, clusterServers...)
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
 	require.NoError(t, err)
 	acctest.Write(t, dir, clusterScript, kubeadmtest.Carried(t, string(script)))
