@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/nodetest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -74,7 +75,7 @@ func TestCheck(t *testing.T) {
 				c.edit(given)
 			}
 			check := &vnfm.HookCheck{
-				Params: map[string]any{"k8s_cluster_installation_param": given}, Flavour: flavour(), Request: &vnfm.InstanceSpec{},
+				Params: map[string]any{nodetest.Param: given}, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{},
 				Counts: map[string]int{"masterNode": c.masters}, Package: &vnfm.Package{Content: fstest.MapFS{
 					"Scripts/install_k8s_cluster.sh": {Data: []byte(program)}, "Files/registries/ca.crt": {Data: authority}, "Scripts/large.sh": {Data: make([]byte, 1<<20+1)},
 				}},
@@ -111,7 +112,7 @@ func TestPodNetwork(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(specified, "192.168.3.0/24", network)), &given))
 		delete(given, "private_registry_connection_info")
 		check := &vnfm.HookCheck{
-			Params: map[string]any{"k8s_cluster_installation_param": given}, Flavour: flavour(), Request: &vnfm.InstanceSpec{}, Counts: map[string]int{"masterNode": 3, "workerNode": 2},
+			Params: map[string]any{nodetest.Param: given}, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{}, Counts: map[string]int{"masterNode": 3, "workerNode": 2},
 			Package: &vnfm.Package{Content: fstest.MapFS{"Scripts/install_k8s_cluster.sh": {Data: []byte(program)}}},
 		}
 		for _, hook := range []string{"instantiate_end", "scale_start", "scale_end", "terminate_start"} {
@@ -131,7 +132,7 @@ func TestNodeVDUs(t *testing.T) {
 	var given map[string]any
 	require.NoError(t, json.Unmarshal([]byte(specified), &given))
 	check := &vnfm.HookCheck{
-		Params: map[string]any{"k8s_cluster_installation_param": given}, Later: true, Flavour: flavour(), Request: &vnfm.InstanceSpec{},
+		Params: map[string]any{nodetest.Param: given}, Later: true, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{},
 		Package: &vnfm.Package{Content: fstest.MapFS{}},
 	}
 	assert.Equal(t, []string{"masterNode", "workerNode"}, clusterscript.New().NodeVDUs(check))
