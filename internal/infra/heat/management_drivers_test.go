@@ -14,7 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/privateregistry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/script"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
@@ -70,8 +69,8 @@ func TestDriversFindServers(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, form := range hottest.Forms() {
-				target := clusterTarget(hottest.Files(form, "simple", clusterServers...))
+			for form, files := range templates() {
+				target := clusterTarget(files)
 				_, vnfcs := deployed(t, target)
 				recorder := &hooktest.Recorder{}
 				call := &vnfm.HookCall{

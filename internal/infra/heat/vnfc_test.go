@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -39,9 +40,12 @@ func clusterTarget(templates map[string]string) *vnfm.Target {
 			points[point] = vnfm.ExtCP{}
 		}
 	}
+	instance := &vnfm.Instance{ID: "7", Name: "core", Links: vnfm.Links{External: map[string]vnfm.ExtVirtualLink{"net": {ResourceID: "net0", ExtCPs: points}}}}
+	if strings.Contains(templates["BaseHOT/simple/top.yaml"], "public_network") {
+		instance.AdditionalParams = map[string]any{"flavor": "m1.tiny", "image": "ubuntu", "public_network": "net0", "net1": "net1"}
+	}
 	return &vnfm.Target{
-		Instance: &vnfm.Instance{ID: "7", Name: "core", Links: vnfm.Links{External: map[string]vnfm.ExtVirtualLink{"net": {ResourceID: "net0", ExtCPs: points}}}},
-		Package:  &vnfm.Package{Content: files}, Flavour: f, Counts: map[string]int{"masterNode": 2, "workerNode": 2, "externalLB": 1},
+		Instance: instance, Package: &vnfm.Package{Content: files}, Flavour: f, Counts: map[string]int{"masterNode": 2, "workerNode": 2, "externalLB": 1},
 	}
 }
 
@@ -141,14 +145,44 @@ func deployed(t *testing.T, target *vnfm.Target) (*rendering, []vnfm.VNFC) {
 	return rendered, out
 }
 
+// ownParameters is a flat template with parameters of its own, which the request gives as additional parameters, and with servers that
+// have names.
+const ownParameters = `heat_template_version: 2013-05-23
+parameters: { flavor: { type: string }, image: { type: string }, public_network: { type: string }, net1: { type: string } }
+resources:
+  externalLB:
+    type: OS::Nova::Server
+    properties:
+      flavor: { get_param: flavor }
+      name: externalLB
+      image: { get_param: image }
+      networks: [{ port: { get_resource: externalLB_CP1 } }, { port: { get_resource: externalLB_CP2 } }]
+  externalLB_CP1: { type: OS::Neutron::Port, properties: { network: { get_param: public_network } } }
+  externalLB_CP2: { type: OS::Neutron::Port, properties: { network: { get_param: net1 } } }
+`
+
+// templates are the templates of a cluster in each form.
+func templates() map[string]map[string]string {
+	out := map[string]map[string]string{}
+	for _, form := range hottest.Forms() {
+		out[string(form)] = hottest.Files(form, "simple", clusterServers...)
+	}
+	text := ownParameters
+	for _, s := range clusterServers[:2] {
+		text += strings.NewReplacer("externalLB", s.VDU).Replace(ownParameters[strings.Index(ownParameters, "  externalLB:\n"):])
+	}
+	out["flat with parameters of its own"] = map[string]string{"BaseHOT/simple/top.yaml": text}
+	return out
+}
+
 // TestConnectionPoints: the ports of each VNFC are the connection points of the VNFD in every form of template, whatever the copies of
 // them are called.
 func TestConnectionPoints(t *testing.T) {
 	t.Parallel()
-	for _, form := range hottest.Forms() {
-		target := clusterTarget(hottest.Files(form, "simple", clusterServers...))
+	for form, files := range templates() {
+		target := clusterTarget(files)
 		rendered, vnfcs := deployed(t, target)
-		require.Equal(t, form == hottest.Translated, rendered.source.Translated, form)
+		require.Equal(t, len(files) == 0, rendered.source.Translated, form)
 		counts, seen := map[string]int{}, map[string]bool{}
 		for _, v := range vnfcs {
 			counts[v.VDUID]++

@@ -95,7 +95,8 @@ func prefixLength(s *cluster.Settings, name string, otherwise int, problems *vnf
 	// Numbers are whole ones as integers, floats and texts alike.
 	length, err := strconv.Atoi(fmt.Sprint(given))
 	if err != nil || length < 1 || length > longestPrefix {
-		*problems = append(*problems, cluster.Problem(vnfm.SeverityError, variablesParameter+name, "", "must be the length of a prefix, 1 to %d, not %q", longestPrefix, fmt.Sprint(given)))
+		*problems = append(*problems, cluster.Problem(vnfm.SeverityError, variablesParameter+name, "",
+			"must be the length of a prefix, 1 to %d, not %q", longestPrefix, fmt.Sprint(given)))
 		return 0
 	}
 	return length
