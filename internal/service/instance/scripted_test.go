@@ -66,11 +66,11 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			{
 				Config: config(small), ConfigStateChecks: reachable, ConfigPlanChecks: empty,
 				Check: resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil },
-					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t)),
+					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.points),
 			},
 			{
 				Config: config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2")),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points),
 			},
 			{
 				Config: config(small), ConfigPlanChecks: empty,
@@ -86,6 +86,19 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			},
 		},
 	})
+}
+
+// points checks that each server is known by the connection points of the VNFD.
+func (k *clusterScriptEnv) points(*terraform.State) error {
+	all := k.vnfcs()
+	for _, s := range clusterServers {
+		for _, v := range all[s.VDU] {
+			if at := v.ConnectionPoints[s.Points[0]]; !slices.Equal(at, v.Addresses) {
+				return fmt.Errorf("VNFC %s is at %v, and its connection points are %v", v.ID, v.Addresses, v.ConnectionPoints)
+			}
+		}
+	}
+	return nil
 }
 
 // first is the VNFC that began the cluster.
