@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -234,17 +235,27 @@ func savedImage(t *testing.T) string {
 	return archive.String()
 }
 
-// TestTackerRequests plans the requests of Tacker's management drivers as they are, with the packages of the examples.
+// TestTackerRequests plans the requests of Tacker's management drivers as they are, with the packages of the examples: with servers and
+// ports in the top template, as the specification of the driver for kubespray has them, with nested templates, and with none.
 func TestTackerRequests(t *testing.T) {
 	t.Parallel()
 	c := newCLI(t)
 	const example = "complete/tacker/servers"
-	for _, tt := range []struct{ request, pkg, driver, want string }{
-		{"kubespray", "kubernetes-cluster", "", "master_node.pod_cidr is 192.168.3.0/16, which has host bits"},
-		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", "masterNode"},
-		{"registry", "private-registry", "", "PrivateRegistryVDU"},
+	cluster := []hottest.Server{
+		{VDU: "masterNode", Points: []string{"masterNode_CP1"}}, {VDU: "workerNode", Points: []string{"workerNode_CP2"}}, {VDU: "externalLB", Points: []string{"externalLB_CP1"}},
+	}
+	for _, tt := range []struct {
+		request, pkg, driver string
+		form                 hottest.Form
+		servers              []hottest.Server
+		want                 []string
+	}{
+		{"kubespray", "kubernetes-cluster", "", hottest.Flat, cluster, []string{"master_node.pod_cidr is 192.168.3.0/16, which has host bits", "OS::Neutron::Port masterNode_CP1"}},
+		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", hottest.Translated, nil, []string{"OS::Nova::Server masterNode", "kubeadm gives each node a /24"}},
+		{"registry", "private-registry", "", hottest.Nested, []hottest.Server{{VDU: "PrivateRegistryVDU", Points: []string{"CP1"}}}, []string{"OS::Nova::Server PrivateRegistryVDU"}},
 	} {
 		source := acctest.CopyPackage(t, tt.pkg)
+		acctest.UseForm(t, source, "simple", tt.form, tt.servers...)
 		if tt.driver != "" {
 			acctest.Edit(t, source, "Definitions/"+tt.pkg+"_df_simple.yaml", "mgmt-drivers-kubespray", tt.driver)
 		}
@@ -254,8 +265,11 @@ func TestTackerRequests(t *testing.T) {
 		body, err := os.ReadFile("testdata/tacker/" + tt.request + ".json")
 		require.NoError(t, err)
 		acctest.Write(t, c.root, example+"/"+tt.request+".json", string(body))
-		if out := c.plan(t, example, "package="+source, "request="+tt.request+".json"); !strings.Contains(out, "3 to add") || !strings.Contains(out, tt.want) {
-			t.Errorf("%s: the plan says\n%s", tt.request, out)
+		out := c.plan(t, example, "package="+source, "request="+tt.request+".json")
+		for _, want := range append(tt.want, "3 to add") {
+			if !strings.Contains(out, want) {
+				t.Errorf("%s: the plan does not say %q:\n%s", tt.request, want, out)
+			}
 		}
 	}
 }

@@ -106,6 +106,27 @@ func countsAt(f *vnfm.Flavour, levelID string, status map[string]int, given bool
 	return counts, problems
 }
 
+// MaxCounts returns the greatest number of VNFCs that each VDU can have, at any instantiation level and any scale levels, within
+// vdu_profile.
+func MaxCounts(f *vnfm.Flavour) map[string]int {
+	counts := make(map[string]int, len(f.VDUs))
+	for i := range f.VDUs {
+		v := &f.VDUs[i]
+		n := formulaBase(v)
+		for j := range f.Levels {
+			n = max(n, baseOf(f, v, &f.Levels[j]))
+		}
+		for j := range f.Aspects {
+			n += stepsTo(&f.Aspects[j], v.ID, f.Aspects[j].MaxLevel)
+		}
+		if v.MaxInstances > 0 {
+			n = min(n, v.MaxInstances)
+		}
+		counts[v.ID] = n
+	}
+	return counts
+}
+
 // outside says when a number of instances is outside vdu_profile.
 func outside(v *vnfm.VDU, n int) (vnfm.Problem, bool) {
 	switch {

@@ -40,6 +40,20 @@ func flavour() *vnfm.Flavour {
 	}
 }
 
+// The greatest numbers are those of the highest scale levels, or of an instantiation level, within vdu_profile.
+func TestMaxCounts(t *testing.T) {
+	f := flavour()
+	if diff := cmp.Diff(map[string]int{"media": 9, "signal": 5, "db": 2}, MaxCounts(f)); diff != "" {
+		t.Error(diff)
+	}
+	f.VDUs[0].MaxInstances, f.VDUs[1].MaxInstances = 4, 0
+	f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: "odd", Counts: map[string]int{"signal": 7, "db": 3}})
+	f.VDUs[2].MaxInstances = 0
+	if diff := cmp.Diff(map[string]int{"media": 4, "signal": 11, "db": 3}, MaxCounts(f)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 func TestCounts(t *testing.T) {
 	// The level counts of inconsistent are not what the formula gives: VDU2 has 2
 	// and 4 instances at its levels, the formula gives 3 and 4.

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/nodetest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -56,7 +57,7 @@ func TestCheck(t *testing.T) {
 		"as specified": {nil, 1, ""},
 		"no script":    {func(p map[string]any) { delete(p, "script_path") }, 1, "script_path is missing"},
 		"wrong script": {func(p map[string]any) { p["script_path"] = "Scripts/install_k8s.sh" }, 1, `script_path names a file that is not in the package: "Scripts/install_k8s.sh"`},
-		"large script": {func(p map[string]any) { p["script_path"] = "Scripts/large.sh" }, 1, "Scripts/large.sh of the package is not a script, or is larger than 1 MiB"},
+		"large script": {func(p map[string]any) { p["script_path"] = "Scripts/large.sh" }, 1, "script_path cannot be used: Scripts/large.sh of the package is not a script, or is larger than 1 MiB"},
 		"timeout":      {func(p map[string]any) { p["script_timeout"] = "soon" }, 1, `script_timeout must be a duration, not "soon"`},
 		"certificate": {func(p map[string]any) {
 			p["private_registry_connection_info"] = []any{map[string]any{"connection_type": 1.0, "server": "registry.example.com", "certificate_path": "Files/ca.crt"}}
@@ -74,7 +75,7 @@ func TestCheck(t *testing.T) {
 				c.edit(given)
 			}
 			check := &vnfm.HookCheck{
-				Params: map[string]any{"k8s_cluster_installation_param": given}, Flavour: flavour(), Request: &vnfm.InstanceSpec{},
+				Params: map[string]any{nodetest.Param: given}, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{},
 				Counts: map[string]int{"masterNode": c.masters}, Package: &vnfm.Package{Content: fstest.MapFS{
 					"Scripts/install_k8s_cluster.sh": {Data: []byte(program)}, "Files/registries/ca.crt": {Data: authority}, "Scripts/large.sh": {Data: make([]byte, 1<<20+1)},
 				}},
@@ -96,12 +97,42 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+// How many pods a node has is the affair of the script: only a network without an address for each node is an error.
+func TestPodNetwork(t *testing.T) {
+	for network, want := range map[string]string{
+		"10.1.0.0/21": "",
+		"10.1.0.0/24": "warning: pod_cidr 10.1.0.0/24 has room for 1 node, and the cluster can have 5: kubeadm gives each node a /24 unless the script configures it otherwise: give a network of /21 or larger",
+		"10.1.0.0/29": "warning: pod_cidr 10.1.0.0/29 has room for no node, and the cluster can have 5: kubeadm gives each node a /24 unless the script configures it otherwise: give a network of /21 or larger",
+		"10.1.0.0/30": "error: pod_cidr 10.1.0.0/30 has room for 4 nodes, and the cluster can have 5: each node needs an address: give a network of /29 or larger",
+		"fd00::/60":   "",
+		"fd00::/64":   "warning: pod_cidr fd00::/64 has room for 1 node, and the cluster can have 5: kubeadm gives each node a /64 unless the script configures it otherwise: give a network of /61 or larger",
+		"fd00::/126":  "error: pod_cidr fd00::/126 has room for 4 nodes, and the cluster can have 5: each node needs an address: give a network of /125 or larger",
+	} {
+		var given map[string]any
+		require.NoError(t, json.Unmarshal([]byte(strings.ReplaceAll(specified, "192.168.3.0/24", network)), &given))
+		delete(given, "private_registry_connection_info")
+		check := &vnfm.HookCheck{
+			Params: map[string]any{nodetest.Param: given}, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{}, Counts: map[string]int{"masterNode": 3, "workerNode": 2},
+			Package: &vnfm.Package{Content: fstest.MapFS{"Scripts/install_k8s_cluster.sh": {Data: []byte(program)}}},
+		}
+		for _, hook := range []string{"instantiate_end", "scale_start", "scale_end", "terminate_start"} {
+			check.Hooks = append(check.Hooks, vnfm.Hook{Name: hook})
+		}
+		var got []string
+		for _, p := range clusterscript.New().Check(check) {
+			severity := map[vnfm.Severity]string{vnfm.SeverityError: "error: ", vnfm.SeverityWarning: "warning: "}[p.Severity]
+			got = append(got, severity+strings.TrimPrefix(p.String(), "k8s_cluster_installation_param.master_node."))
+		}
+		assert.Equal(t, want, strings.Join(got, "\n"))
+	}
+}
+
 // The nodes are servers of the VDUs of the parameters; without those, of any VDU.
 func TestNodeVDUs(t *testing.T) {
 	var given map[string]any
 	require.NoError(t, json.Unmarshal([]byte(specified), &given))
 	check := &vnfm.HookCheck{
-		Params: map[string]any{"k8s_cluster_installation_param": given}, Later: true, Flavour: flavour(), Request: &vnfm.InstanceSpec{},
+		Params: map[string]any{nodetest.Param: given}, Later: true, Flavour: nodetest.Flavour(), Request: &vnfm.InstanceSpec{},
 		Package: &vnfm.Package{Content: fstest.MapFS{}},
 	}
 	assert.Equal(t, []string{"masterNode", "workerNode"}, clusterscript.New().NodeVDUs(check))

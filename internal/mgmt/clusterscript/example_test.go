@@ -62,7 +62,7 @@ esac
 // kubeadms makes a node one that has kubeadm.
 func (w *testEnv) kubeadms(t *testing.T, id string) {
 	t.Helper()
-	h := w.hosts[id]
+	h := w.Hosts[id]
 	h.StandIn(t, "kubeadm", kubeadm)
 	h.StandIn(t, "kubectl", kubectlOfKubeadm)
 	for _, name := range []string{"iptables", "ip6tables"} {
@@ -75,14 +75,14 @@ func (w *testEnv) kubeadms(t *testing.T, id string) {
 func (w *testEnv) takeCalls(t *testing.T, id, word string) []string {
 	t.Helper()
 	var found []string
-	for line := range strings.Lines(w.hosts[id].Read(t, "/run/argv")) {
+	for line := range strings.Lines(w.Hosts[id].Read(t, "/run/argv")) {
 		assert.NotContains(t, line, "0123456789abcdef", "a command line shows a token")
 		assert.NotContains(t, line, "0000000000007", "a command line shows the key of the certificates")
 		if strings.Contains(line, word) {
 			found = append(found, strings.TrimSpace(line))
 		}
 	}
-	require.NoError(t, os.RemoveAll(filepath.Join(w.hosts[id].Root, "run", "argv")))
+	require.NoError(t, os.RemoveAll(filepath.Join(w.Hosts[id].Root, "run", "argv")))
 	return found
 }
 
@@ -91,27 +91,25 @@ func TestExample(t *testing.T) {
 	script, err := os.ReadFile(filepath.Join(labtest.Root(t), "examples", "packages", "kubernetes-cluster", "Scripts", "install_k8s_cluster.sh"))
 	require.NoError(t, err)
 	w := newTestEnv(t)
-	w.call.Package.Content = fstest.MapFS{"Scripts/install.sh": {Data: script}, "Scripts/balance.sh": {Data: []byte("#!/bin/sh\n")}}
+	w.Call.Package.Content = fstest.MapFS{"Scripts/install.sh": {Data: script}, "Scripts/balance.sh": {Data: []byte("#!/bin/sh\n")}}
 	// Names may look like the inventory.
-	w.call.Instance.Name = `{"name":"master9","role":"master","api_address":"127.0.6.2","joined":true}`
-	w.call.Flavour.VDUs = append(w.call.Flavour.VDUs, vnfm.VDU{ID: "externalLB"})
-	w.call.Flavour.ConnectionPoints = append(w.call.Flavour.ConnectionPoints, vnfm.ConnectionPoint{ID: "externalLB_CP1", VDUID: "externalLB"})
-	params, ok := w.call.Params["k8s_cluster_installation_param"].(map[string]any)
-	require.True(t, ok)
-	delete(params, "proxy")
-	params["external_lb_param"] = map[string]any{
-		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(w.port), "script_path": "Scripts/balance.sh",
+	w.Call.Instance.Name = `{"name":"master9","role":"master","api_address":"127.0.6.2","joined":true}`
+	w.Call.Flavour.VDUs = append(w.Call.Flavour.VDUs, vnfm.VDU{ID: "externalLB"})
+	w.Call.Flavour.ConnectionPoints = append(w.Call.Flavour.ConnectionPoints, vnfm.ConnectionPoint{ID: "externalLB_CP1", VDUID: "externalLB"})
+	delete(w.Params(), "proxy")
+	w.Params()["external_lb_param"] = map[string]any{
+		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(w.Port), "script_path": "Scripts/balance.sh",
 	}
-	w.node(t, "lb", "externalLB", "externalLB_CP1", 30)
+	w.Server(t, "lb", "externalLB", "externalLB_CP1", 30)
 	for n := 1; n <= 3; n++ {
-		w.master(t, fmt.Sprintf("m%d", n), n)
+		w.Master(t, fmt.Sprintf("m%d", n), n)
 		w.kubeadms(t, fmt.Sprintf("m%d", n))
 	}
-	w.worker(t, "w1", 11)
+	w.Worker(t, "w1", 11)
 	w.kubeadms(t, "w1")
 	members := "a1, started, master1, https://127.0.6.1:2380, https://127.0.6.1:2379, false\n"
-	w.hosts["m1"].Write(t, "/run/members", members+"b2, unstarted, , https://127.0.6.2:2380, , false\n")
-	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
+	w.Hosts["m1"].Write(t, "/run/members", members+"b2, unstarted, , https://127.0.6.2:2380, , false\n")
+	require.NoError(t, w.At(t, vnfm.OpInstantiate, true))
 
 	// A member of a master that has not joined is one that an interrupted call has left.
 	began := w.takeCalls(t, "m1", "")
@@ -123,22 +121,22 @@ func TestExample(t *testing.T) {
 	}
 	assert.Contains(t, began, "kubectl delete node worker1 --ignore-not-found")
 	assert.NotContains(t, began, "kubectl delete node master1 --ignore-not-found")
-	config := w.hosts["m1"].Read(t, "/run/init.yaml")
+	config := w.Hosts["m1"].Read(t, "/run/init.yaml")
 	for _, want := range []string{`controlPlaneEndpoint: "127.0.6.30:8383"`, `- "127.0.6.30"`, `- "127.0.6.3"`, `advertiseAddress: "127.0.6.1"`, "name: master1\n", `podSubnet: "192.168.0.0/16"`} {
 		assert.Contains(t, config, want)
 	}
 	assert.Equal(t, []string{"iptables -w -t nat -A VNF-API -p tcp -d 127.0.6.30 --dport 8383 -j DNAT --to-destination 127.0.6.1:6443"}, w.takeCalls(t, "w1", "DNAT"))
-	config = w.hosts["w1"].Read(t, "/run/join.yaml")
+	config = w.Hosts["w1"].Read(t, "/run/join.yaml")
 	assert.Contains(t, config, `apiServerEndpoint: "127.0.6.1:6443"`)
 	assert.Contains(t, config, `token: "abcdef.0123456789abcdef"`)
 	assert.NotContains(t, config, "controlPlane")
-	assert.Contains(t, w.hosts["m2"].Read(t, "/run/join.yaml"), `certificateKey: "`+fmt.Sprintf("%064d", 7)+`"`)
+	assert.Contains(t, w.Hosts["m2"].Read(t, "/run/join.yaml"), `certificateKey: "`+fmt.Sprintf("%064d", 7)+`"`)
 	w.takeCalls(t, "m2", "")
 	w.unseen(t, nil)
 
 	// The master that began the cluster goes, and its member alone.
-	w.hosts["m2"].Write(t, "/run/members", members+"b2, started, master2, https://127.0.6.2:2380, https://127.0.6.2:2379, false\nc3, started, master3, https://127.0.6.3:2380, https://127.0.6.3:2379, false\n")
-	require.NoError(t, w.at(t, vnfm.OpHeal, false, "m1"))
+	w.Hosts["m2"].Write(t, "/run/members", members+"b2, started, master2, https://127.0.6.2:2380, https://127.0.6.2:2379, false\nc3, started, master3, https://127.0.6.3:2380, https://127.0.6.3:2379, false\n")
+	require.NoError(t, w.At(t, vnfm.OpHeal, false, "m1"))
 	var removed []string
 	for _, line := range w.takeCalls(t, "m2", "") {
 		if strings.Contains(line, "member remove") || strings.Contains(line, "delete node") {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -27,13 +28,13 @@ const silent = "\ncase $1 in --request-timeout=*) exit 1 ;; get) echo \"node/$3\
 func lost(t *testing.T, kubectl string) *testEnv {
 	t.Helper()
 	w := newTestEnv(t)
-	w.master(t, "m1", 1)
-	w.worker(t, "w1", 11)
-	w.worker(t, "w2", 12)
-	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
+	w.Master(t, "m1", 1)
+	w.Worker(t, "w1", 11)
+	w.Worker(t, "w2", 12)
+	require.NoError(t, w.At(t, vnfm.OpInstantiate, true))
 	w.all(t)
-	w.state, w.lines = nil, nil
-	w.hosts["m1"].StandIn(t, "kubectl", kubectl)
+	w.Recorder = &hooktest.Recorder{}
+	w.Hosts["m1"].StandIn(t, "kubectl", kubectl)
 	return w
 }
 
@@ -41,7 +42,7 @@ func lost(t *testing.T, kubectl string) *testEnv {
 func (w *testEnv) all(t *testing.T) []string {
 	t.Helper()
 	var out []string
-	for id := range w.hosts {
+	for id := range w.Hosts {
 		out = append(out, w.calls(t, id)...)
 	}
 	slices.Sort(out)
@@ -53,22 +54,22 @@ func TestLostRecord(t *testing.T) {
 	for name, kubectl := range map[string]string{"the cluster answers": living, "marks alone": silent} {
 		t.Run(name, func(t *testing.T) {
 			w := lost(t, kubectl)
-			assert.JSONEq(t, `{"instance": "7", "name": "worker2"}`, w.hosts["w2"].Read(t, "/etc/terraform-provider-vnf/node.json"))
-			require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
+			assert.JSONEq(t, `{"instance": "7", "name": "worker2"}`, w.Hosts["w2"].Read(t, "/etc/terraform-provider-vnf/node.json"))
+			require.NoError(t, w.At(t, vnfm.OpModifyInfo, true))
 			assert.Empty(t, w.all(t))
-			assert.Contains(t, strings.Join(w.lines, "\n"), "these servers are its nodes: master1, worker1, worker2")
+			assert.Contains(t, strings.Join(w.Lines(), "\n"), "these servers are its nodes: master1, worker1, worker2")
 
 			// A node that comes joins, under a name that is free.
-			w.state = nil
-			w.worker(t, "w3", 13)
-			require.NoError(t, w.at(t, vnfm.OpScale, true))
+			w.SetState(nil)
+			w.Worker(t, "w3", 13)
+			require.NoError(t, w.At(t, vnfm.OpScale, true))
 			assert.Equal(t, []string{"join", "token worker"}, w.all(t))
-			assert.Contains(t, w.hosts["w3"].Read(t, "/run/join.env"), "VNF_NODE_NAME=worker3\n")
+			assert.Contains(t, w.Hosts["w3"].Read(t, "/run/join.env"), "VNF_NODE_NAME=worker3\n")
 
 			// One that goes is taken out first.
-			w.state = nil
-			w.gone("w3")
-			require.NoError(t, w.at(t, vnfm.OpScale, false, "w2"))
+			w.SetState(nil)
+			w.Gone("w3")
+			require.NoError(t, w.At(t, vnfm.OpScale, false, "w2"))
 			assert.Equal(t, []string{"forget worker2", "reset"}, w.all(t))
 		})
 	}
@@ -84,17 +85,17 @@ func TestLostRecord_unmarked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := lost(t, tt.kubectl)
-			for _, h := range w.hosts {
+			for _, h := range w.Hosts {
 				h.Write(t, "/etc/terraform-provider-vnf/node.json", "{}")
 			}
-			err := w.at(t, vnfm.OpModifyInfo, true)
+			err := w.At(t, vnfm.OpModifyInfo, true)
 			assert.Empty(t, w.all(t))
 			if tt.want != "" {
 				require.ErrorContains(t, err, tt.want)
 				return
 			}
 			require.NoError(t, err)
-			assert.JSONEq(t, `{"instance": "7", "name": "master1"}`, w.hosts["m1"].Read(t, "/etc/terraform-provider-vnf/node.json"), "it is marked from now on")
+			assert.JSONEq(t, `{"instance": "7", "name": "master1"}`, w.Hosts["m1"].Read(t, "/etc/terraform-provider-vnf/node.json"), "it is marked from now on")
 		})
 	}
 }
@@ -102,7 +103,7 @@ func TestLostRecord_unmarked(t *testing.T) {
 // A server that is a node of the cluster of another instance is left alone.
 func TestForeignNode(t *testing.T) {
 	w := newTestEnv(t)
-	w.master(t, "m1", 1).Write(t, "/etc/terraform-provider-vnf/node.json", `{"instance": "8", "name": "master1"}`)
-	require.ErrorContains(t, w.at(t, vnfm.OpInstantiate, true), "server m1 at 127.0.6.1 belongs to the cluster of VNF instance 8")
+	w.Master(t, "m1", 1).Write(t, "/etc/terraform-provider-vnf/node.json", `{"instance": "8", "name": "master1"}`)
+	require.ErrorContains(t, w.At(t, vnfm.OpInstantiate, true), "server m1 at 127.0.6.1 belongs to the cluster of VNF instance 8")
 	assert.Empty(t, w.all(t))
 }

@@ -1,6 +1,14 @@
 # Usage: claim.sh FOLDER MARKER OWNER ROOT. Makes a folder for its owner alone, with the variables of kubespray's sample:
 # what is said of the cluster is laid over them, in files of its own.
 umask 077
+above=$(dirname "$1")
+while [ "$above" != / ] && [ "$above" != . ]; do
+	if [ -e "$above/$2" ]; then
+		echo "$1 is in $above, the inventory of the cluster of VNF instance $(cat "$above/$2"), which is removed with that cluster: transferring_inventory_path must name a folder elsewhere" >&2
+		exit 1
+	fi
+	above=$(dirname "$above")
+done
 marker=$1/$2
 if [ -e "$marker" ]; then
 	if [ "$(cat "$marker")" != "$3" ]; then

@@ -21,6 +21,7 @@ func New() cluster.Driver {
 func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
 	checkMasters(c, s, problems)
 	checkVersion(s, problems)
+	checkPods(c, s, problems)
 }
 
 // checkMasters refuses an even number of masters: etcd, which kubespray puts on them, votes.

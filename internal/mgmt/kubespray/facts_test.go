@@ -27,8 +27,8 @@ func TestScaleOut(t *testing.T) {
 			t.Parallel()
 			w := newTestEnv(t, c.release, 1, 1)
 			w.groupVars()["kube_network_plugin"] = c.plugin
-			w.node(t, "w2", "workerNode", "workerNode_CP2", 12)
-			require.NoError(t, w.at(t, vnfm.OpScale, true))
+			w.worker(t, 2)
+			require.NoError(t, w.At(t, vnfm.OpScale, true))
 			calls := w.take(t)
 			require.Equal(t, []string{"playbooks/facts.yml", "scale.yml"}, playbooks(calls))
 			assert.Empty(t, calls[0].Limit)
@@ -41,8 +41,8 @@ func TestScaleOut(t *testing.T) {
 			// Release 2.28 becomes root on the Ansible server itself, where the user need not be able to.
 			assert.Equal(t, c.local, readFile(t, calls[1], "host_vars/localhost.yml"))
 
-			w.gone("w1")
-			require.NoError(t, w.at(t, vnfm.OpHeal, false, "w1"))
+			w.Gone("w1")
+			require.NoError(t, w.At(t, vnfm.OpHeal, false, "w1"))
 			calls = w.take(t)
 			require.Equal(t, []string{"remove-node.yml"}, playbooks(calls))
 			assert.False(t, calls[0].Used)
@@ -56,8 +56,8 @@ func TestScaleOut(t *testing.T) {
 func TestRemovalOfAMember(t *testing.T) {
 	t.Parallel()
 	w := newTestEnv(t, "2.31", 3, 0)
-	w.gone("m3")
-	installed := w.state
+	w.Gone("m3")
+	installed := w.State()
 	const members = "a1, started, etcd1, https://127.0.7.1:2380, https://127.0.7.1:2379, false\nb2, started, etcd2, https://127.0.7.2:2380, https://127.0.7.2:2379, false\n"
 	const third = "c3, started, etcd3, https://127.0.7.3:2380, https://127.0.7.3:2379, false\n"
 	for _, c := range []struct {
@@ -77,9 +77,9 @@ func TestRemovalOfAMember(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.release, " ", strings.Count(c.members, "\n")), func(t *testing.T) {
 			w.replaceTree(t, c.release)
-			w.state = installed
-			w.each(t, "/run/members", c.members)
-			require.NoError(t, w.at(t, vnfm.OpHeal, false, "m3"))
+			w.SetState(installed)
+			w.Each(t, "/run/members", c.members)
+			require.NoError(t, w.At(t, vnfm.OpHeal, false, "m3"))
 			calls := w.take(t)
 			require.Equal(t, []string{"remove-node.yml"}, playbooks(calls))
 			extra := calls[0].Extra

@@ -40,10 +40,10 @@ func TestRealTree(t *testing.T) {
 	calls = append(calls, w.installed...)
 	for n, plugin := range []string{"calico", "cilium", "flannel"} {
 		w.groupVars()["kube_network_plugin"] = plugin
-		w.node(t, plugin, "workerNode", "workerNode_CP2", 12+n)
-		keep(w.at(t, vnfm.OpScale, true))
-		keep(w.at(t, vnfm.OpScale, false, plugin))
-		w.gone(plugin)
+		kubespraytest.AddHost(t, w.tree, w.Worker(t, plugin, 12+n))
+		keep(w.At(t, vnfm.OpScale, true))
+		keep(w.At(t, vnfm.OpScale, false, plugin))
+		w.Gone(plugin)
 	}
 	delete(w.groupVars(), "kube_network_plugin")
 	newest := newestVersion(t, tree)
@@ -51,21 +51,21 @@ func TestRealTree(t *testing.T) {
 	var major, minor int
 	_, err := fmt.Sscanf(newest, "%d.%d.", &major, &minor)
 	require.NoError(t, err)
-	w.each(t, "/run/version", fmt.Sprintf("%d.%d.0\n", major, minor-1))
-	keep(w.at(t, vnfm.OpModifyInfo, true))
-	keep(w.at(t, vnfm.OpHeal, false, "m1"))
-	w.gone("m1")
-	w.node(t, "m4", "masterNode", "masterNode_CP1", 4)
-	keep(w.at(t, vnfm.OpHeal, true, "m1"))
-	installed := w.state
-	w.gone("m3")
+	w.Each(t, "/run/version", fmt.Sprintf("%d.%d.0\n", major, minor-1))
+	keep(w.At(t, vnfm.OpModifyInfo, true))
+	keep(w.At(t, vnfm.OpHeal, false, "m1"))
+	w.Gone("m1")
+	w.master(t, 4)
+	keep(w.At(t, vnfm.OpHeal, true, "m1"))
+	installed := w.State()
+	w.Gone("m3")
 	const other = "a1, started, etcd2, https://127.0.7.2:2380, https://127.0.7.2:2379, false\n"
-	w.each(t, "/run/members", other+"c3, started, etcd3, https://127.0.7.3:2380, https://127.0.7.3:2379, false\n")
-	keep(w.at(t, vnfm.OpHeal, false, "m3"))
+	w.Each(t, "/run/members", other+"c3, started, etcd3, https://127.0.7.3:2380, https://127.0.7.3:2379, false\n")
+	keep(w.At(t, vnfm.OpHeal, false, "m3"))
 	removal := calls[len(calls)-1]
-	w.state = installed
-	w.each(t, "/run/members", other)
-	keep(w.at(t, vnfm.OpHeal, false, "m3"))
+	w.SetState(installed)
+	w.Each(t, "/run/members", other)
+	keep(w.At(t, vnfm.OpHeal, false, "m3"))
 	again := calls[len(calls)-1]
 	assert.Equal(t, "c3", removedMember(t, copied, removal, true), "the member of a dead master")
 	assert.Empty(t, removedMember(t, copied, again, false), "a member that is gone already")

@@ -95,7 +95,7 @@ func checkHost(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (vn
 		if _, broken := errors.AsType[*remote.ConnectionError](err); broken || ctx.Err() != nil {
 			return nil, err
 		}
-		return vnfm.Problems{{Attribute: vnfm.AttributeParams, Key: cluster.Param + ".ansible", Summary: "the Ansible server cannot run this kubespray", Detail: err.Error()}}, nil
+		return vnfm.Problems{cluster.Problem(vnfm.SeverityError, "ansible", err.Error(), "names a server that cannot run this kubespray")}, nil
 	}
 	return nil, nil
 }

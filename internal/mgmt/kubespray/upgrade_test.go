@@ -18,8 +18,8 @@ func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := newTestEnv(t, "2.26", 1, 0)
 	w.groupVars()["kube_version"], w.groupVars()["serial"] = "1.31.9", "1"
-	w.node(t, "w1", "workerNode", "workerNode_CP2", 11)
-	require.NoError(t, w.at(t, vnfm.OpScale, true))
+	w.worker(t, 1)
+	require.NoError(t, w.At(t, vnfm.OpScale, true))
 	calls := w.take(t)
 	require.Equal(t, []string{"upgrade-cluster.yml", "playbooks/facts.yml", "scale.yml"}, playbooks(calls))
 	assert.Equal(t, "v1.31.9", calls[0].Variables["kube_version"])
@@ -28,10 +28,10 @@ func TestUpgrade(t *testing.T) {
 	assert.Empty(t, calls[0].Groups["kube_node"], "a server that has not joined cannot be upgraded")
 	assert.Equal(t, "v1.31.9", calls[2].Variables["kube_version"])
 
-	require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
+	require.NoError(t, w.At(t, vnfm.OpModifyInfo, true))
 	assert.Empty(t, w.take(t), "nothing is left to do")
-	w.each(t, "/run/kubelets", "node master1 v1.31.9\nnode worker1 v1.30.4\n")
-	require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
+	w.Each(t, "/run/kubelets", "node master1 v1.31.9\nnode worker1 v1.30.4\n")
+	require.NoError(t, w.At(t, vnfm.OpModifyInfo, true))
 	assert.Equal(t, []string{"upgrade-cluster.yml"}, playbooks(w.take(t)))
 }
 
@@ -44,16 +44,16 @@ func TestUpgradeIsRefused(t *testing.T) {
 		"1.32.0":  "kube_version is 1.32.0, and the cluster has 1.30.4: no minor version may be skipped, so upgrade to a version 1.31 first; nothing was changed",
 	} {
 		w.groupVars()["kube_version"] = version
-		require.ErrorContains(t, w.at(t, vnfm.OpModifyInfo, true), want)
+		require.ErrorContains(t, w.At(t, vnfm.OpModifyInfo, true), want)
 		assert.Empty(t, w.take(t))
 	}
-	w.each(t, "/run/version", "")
-	require.ErrorContains(t, w.at(t, vnfm.OpModifyInfo, true), "no API server of the cluster says which version it has")
+	w.Each(t, "/run/version", "")
+	require.ErrorContains(t, w.At(t, vnfm.OpModifyInfo, true), "no API server of the cluster says which version it has")
 
 	for version, want := range map[any]bool{"1.31.9": true, "v1.31.9": true, "1.31": false, "latest": false, 1.31: false, nil: true} {
 		w.groupVars()["kube_version"] = version
 		problems := kubespray.New().Check(&vnfm.HookCheck{
-			Params: w.call.Params, Request: &vnfm.InstanceSpec{}, Package: w.call.Package, Flavour: w.call.Flavour, Counts: map[string]int{"masterNode": 1},
+			Params: w.Call.Params, Request: &vnfm.InstanceSpec{}, Package: w.Call.Package, Flavour: w.Call.Flavour, Counts: map[string]int{"masterNode": 1},
 			Hooks: []vnfm.Hook{{Name: "instantiate_end"}},
 		})
 		assert.Equal(t, want, !problems.HasErrors(), "%v: %v", version, problems)
@@ -69,10 +69,10 @@ func TestVersionIsKept(t *testing.T) {
 	pinned, err := os.ReadFile(filepath.Join(w.tree, sample))
 	require.NoError(t, err)
 	require.Contains(t, string(pinned), "kube_version: v1.30.4")
-	w.each(t, "/run/version", "1.31.9\n")
+	w.Each(t, "/run/version", "1.31.9\n")
 	w.replaceTree(t, "2.28")
-	w.node(t, "w1", "workerNode", "workerNode_CP2", 11)
-	require.NoError(t, w.at(t, vnfm.OpScale, true))
+	w.worker(t, 1)
+	require.NoError(t, w.At(t, vnfm.OpScale, true))
 	calls := w.take(t)
 	require.Equal(t, []string{"playbooks/facts.yml", "scale.yml"}, playbooks(calls))
 	assert.Contains(t, readFile(t, calls[1], "group_vars/k8s_cluster/k8s-cluster.yml"), "kube_version: v1.30.4", "the pin of the former sample")

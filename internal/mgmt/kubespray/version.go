@@ -62,10 +62,8 @@ func checkVersion(s *cluster.Settings, problems *vnfm.Problems) {
 	}
 	text, _ := s.Ansible.Variables[versionVariable].(string)
 	if v := parseVersion(text); v == nil || strings.TrimPrefix(text, "v") != versionText(v) {
-		*problems = append(*problems, vnfm.Problem{
-			Attribute: vnfm.AttributeParams, Key: cluster.Param + ".ansible.group_vars." + versionVariable,
-			Summary: fmt.Sprintf("%s must be a version of Kubernetes in three numbers, not %q", versionVariable, fmt.Sprint(s.Ansible.Variables[versionVariable])), Detail: `for example "1.31.9"`,
-		})
+		*problems = append(*problems, cluster.Problem(vnfm.SeverityError, variablesParameter+versionVariable, `for example "1.31.9"`,
+			"must be a version of Kubernetes in three numbers, not %q", fmt.Sprint(s.Ansible.Variables[versionVariable])))
 	}
 }
 

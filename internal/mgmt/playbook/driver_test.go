@@ -193,7 +193,7 @@ func TestCheck(t *testing.T) {
 		"bad variables": {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ansible_params"] = "x" }, false, "ansible_params must be an object"},
 		"bad access":    {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { p["ssh_access"].(map[string]any)["web-server"] = login("db_cp") }, false, "names a connection point of VDU db"}, //nolint:forcetypeassert // It is below.
 		"jump host":     {hook("scale_end", "Ansible/site.yml", web), with("jump_host", map[string]any{"address": "192.0.2.9", "username": "a", "password": "b"}), false, "ssh_access.web-server.jump_host cannot be used for a playbook"},
-		"agent":         {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { with("password", nil)(p); with("ssh_agent", true)(p) }, false, "ssh_access.web-server.ssh_agent cannot be used for a playbook"},
+		"agent":         {hook("scale_end", "Ansible/site.yml", web), func(p map[string]any) { with("password", nil)(p); with("ssh_agent", true)(p) }, false, "ssh_access.web-server.ssh_agent cannot be used: Ansible has no agent"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			given := map[string]any{

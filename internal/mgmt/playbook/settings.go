@@ -5,15 +5,14 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
-	"net/netip"
 	"path"
-	"regexp"
 	"slices"
 	"strconv"
 	"time"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -29,9 +28,6 @@ const (
 
 const defaultTimeout = 30 * time.Minute
 
-// variableName is what Ansible takes for the name of a variable.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
 // settings are the parameters.
 type settings struct {
 	host    remote.Host
@@ -42,57 +38,28 @@ type settings struct {
 
 // readSettings reads the parameters, and notes what is wrong with them.
 func readSettings(root *params.Object, f *vnfm.Flavour) *settings {
-	s := &settings{timeout: defaultTimeout, access: hosts.ReadAccesses(root, f)}
+	s := &settings{access: hosts.ReadAccesses(root, f)}
 	for _, vdu := range slices.Sorted(maps.Keys(s.access)) {
 		checkLogin(root.Object(hosts.ParamAccess).Object(vdu), s.access[vdu].Login)
 	}
-	if below := root.Object(ParamHost); below == nil {
-		root.Missing(ParamHost, "ip_address, username, and password or private_key of the server that runs Ansible")
-	} else {
+	if below := root.Needed(ParamHost, "ip_address, username, and password or private_key of the server that runs Ansible"); below != nil {
 		s.readHost(below)
 	}
-	input, isObject := root.Raw(ParamInput).(map[string]any)
-	if !isObject && root.Has(ParamInput) {
-		root.Errorf(ParamInput, "", "must be an object of variables")
-	}
-	for _, name := range slices.Sorted(maps.Keys(input)) {
-		if !variableName.MatchString(name) {
-			root.Errorf(ParamInput+"."+name, "a name has letters, digits and underscores, and does not begin with a digit", "is not a valid name of an Ansible variable")
-		}
-	}
-	s.input = input
+	s.input = ansible.ReadVariables(root, ParamInput)
 	return s
 }
 
 func (s *settings) readHost(o *params.Object) {
-	address := o.Required("ip_address")
-	s.host = hosts.ReadLogin(o)
-	s.host.Address = address
-	if parsed, err := netip.ParseAddr(address); address != "" && (err != nil || parsed.IsUnspecified()) {
-		o.Errorf("ip_address", "", "must be the IP address of the server that runs Ansible, not %q", address)
-	}
-	if text := o.Text("timeout"); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			o.Errorf("timeout", "for example 10m", "must be a duration, not %q", text)
-		}
-		s.timeout = d
-	}
+	s.host, s.timeout = hosts.ReadAnsibleHost(o), o.Duration("timeout", defaultTimeout)
 	o.Done()
 }
 
 // checkLogin finds what serves us to log in to a server, and Ansible not.
 func checkLogin(o *params.Object, login remote.Host) {
-	const own = "the host of Ansible logs in to the servers itself"
 	if login.Jump != nil {
-		o.Errorf("jump_host", own, "cannot be used for a playbook")
+		o.Errorf("jump_host", "the host of Ansible logs in to the servers itself", "cannot be used for a playbook")
 	}
-	if login.Agent && login.Password == "" && login.PrivateKey == "" && !o.Later() {
-		o.Errorf("ssh_agent", own+": give a password or a private_key", "cannot be used for a playbook")
-	}
-	if login.PrivateKey != "" && login.Passphrase != "" {
-		o.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible cannot ask for it")
-	}
+	hosts.CheckAnsibleLogin(o, login)
 }
 
 // secrets are all of them, to be kept out of what is shown.
@@ -134,7 +101,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 				return nil, fmt.Errorf("input %s is %q: a boolean is needed", name, text)
 			}
 		default:
-			if !variableName.MatchString(name) {
+			if !ansible.IsVariable(name) {
 				return nil, fmt.Errorf("input %q is not a valid name of an Ansible variable", name)
 			}
 			t.inputs[name] = text

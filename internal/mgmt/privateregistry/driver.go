@@ -43,9 +43,8 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 // read reads the parameters.
 func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, problems *vnfm.Problems) (hosts.Access, registry.Config) {
 	root := params.Root(values, later, problems)
-	o := root.Object(Param)
+	o := root.Needed(Param, "it says where the registry is installed: ssh_cp_name, ssh_username, ssh_password and more")
 	if o == nil {
-		root.Missing(Param, "it says where the registry is installed: ssh_cp_name, ssh_username, ssh_password and more")
 		return hosts.Access{}, registry.Config{}
 	}
 	access := hosts.ReadAccess(o, f)

@@ -4,10 +4,12 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -50,6 +52,31 @@ func Write(t testing.TB, dir, file, text string) {
 	}
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil { //nolint:gosec // a path of the test
 		t.Fatal(err)
+	}
+}
+
+// UseForm replaces the templates of a deployment flavour of a package by those of another form.
+func UseForm(t testing.TB, dir, flavour string, form hottest.Form, servers ...hottest.Server) {
+	t.Helper()
+	if err := os.RemoveAll(filepath.Join(dir, "BaseHOT", flavour)); err != nil {
+		t.Fatal(err)
+	}
+	manifests, err := filepath.Glob(filepath.Join(dir, "*.mf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, manifest := range manifests {
+		data, err := os.ReadFile(manifest) //nolint:gosec // a path of the test
+		if err != nil {
+			t.Fatal(err)
+		}
+		blocks := slices.DeleteFunc(strings.Split(string(data), "\n\n"), func(block string) bool {
+			return strings.HasPrefix(block, "Source: BaseHOT/"+flavour+"/")
+		})
+		Write(t, dir, filepath.Base(manifest), strings.TrimSuffix(strings.Join(blocks, "\n\n"), "\n")+"\n")
+	}
+	for file, text := range hottest.Files(form, flavour, servers...) {
+		Write(t, dir, file, text)
 	}
 }
 

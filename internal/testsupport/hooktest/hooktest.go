@@ -3,24 +3,29 @@ package hooktest
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Recorder keeps notes, lines of progress and keys of hosts, as an operation does. Its zero
+// Recorder keeps notes, lines of progress, keys of hosts, the state of a driver and VIMs, as an operation does. Its zero
 // value has none. It is safe for concurrent use.
 type Recorder struct {
 	mu    sync.Mutex
 	notes map[string]string
 	keys  map[string]string
 	lines []string
+	state json.RawMessage
+	vims  []vnfm.VIMSpec
 }
 
 var (
-	_ vnfm.Recorder = (*Recorder)(nil)
-	_ vnfm.HostKeys = (*Recorder)(nil)
+	_ vnfm.Recorder    = (*Recorder)(nil)
+	_ vnfm.HostKeys    = (*Recorder)(nil)
+	_ vnfm.DriverState = (*Recorder)(nil)
+	_ vnfm.VIMRegistry = (*Recorder)(nil)
 )
 
 // SaveInventory implements vnfm.Recorder.
@@ -73,4 +78,55 @@ func (r *Recorder) put(values *map[string]string, key, value string) error {
 	}
 	(*values)[key] = value
 	return nil
+}
+
+// Load implements vnfm.DriverState.
+func (r *Recorder) Load(into any) error {
+	state := r.State()
+	if state == nil {
+		return nil
+	}
+	return json.Unmarshal(state, into)
+}
+
+// Save implements vnfm.DriverState.
+func (r *Recorder) Save(_ context.Context, value any) error {
+	state, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	r.SetState(state)
+	return nil
+}
+
+// State is what the driver has written down; nil when it has nothing.
+func (r *Recorder) State() json.RawMessage {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.state
+}
+
+// SetState sets what the driver has written down; nil is a record that was lost.
+func (r *Recorder) SetState(state json.RawMessage) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.state = state
+}
+
+// RegisterVIM implements vnfm.VIMRegistry.
+func (r *Recorder) RegisterVIM(_ context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.vims = append(r.vims, spec)
+	return &vnfm.VIM{ID: id}, nil, nil
+}
+
+// DeregisterVIM implements vnfm.VIMRegistry.
+func (*Recorder) DeregisterVIM(context.Context, string) error { return nil }
+
+// VIMs are those that were registered, in their order.
+func (r *Recorder) VIMs() []vnfm.VIMSpec {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.vims)
 }

@@ -1,7 +1,9 @@
 package kubespraytest
 
 import (
+	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,10 +12,13 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 )
 
 // recorder stands for Ansible in a virtual environment of a tree: it keeps each call with a copy of its inventory, and does what
-// the script "effects" of the tree does for the playbook. sshpass is there too.
+// the script "effects" of the tree does for the playbook. Without a folder of its own a call has the facts of all, as ansible.cfg of
+// kubespray has it. sshpass is there too.
 const recorder = `#!/bin/sh
 if [ "$1" = --version ]; then echo 'ansible-playbook [core VERSION]'; exit; fi
 here=TREE/calls
@@ -25,14 +30,17 @@ for each; do
 	case $each in
 	@*) cp "${each#@}" "$call/vars.json" ;;
 	--inventory=*) inventory=$(dirname "${each#--inventory=}") ;;
+	--limit=*) limit=${each#--limit=} ;;
 	esac
 	playbook=$each
 done
 cp -R "$inventory" "$call/inventory"
-printf %s "$ANSIBLE_CACHE_PLUGIN_CONNECTION" >"$call/cache"
-[ -z "$(ls -A "$ANSIBLE_CACHE_PLUGIN_CONNECTION")" ] || echo used >"$call/facts"
-echo facts >"$ANSIBLE_CACHE_PLUGIN_CONNECTION/node"
-if [ -e TREE/effects ]; then sh TREE/effects "$playbook" "$inventory" || exit; fi
+printf %s "${ANSIBLE_CACHE_PLUGIN_CONNECTION-}" >"$call/cache"
+cache=${ANSIBLE_CACHE_PLUGIN_CONNECTION:-LAB/facts}
+mkdir -p "$cache"
+[ -z "$(ls -A "$cache")" ] || echo used >"$call/facts"
+echo facts >"$cache/node"
+sh TREE/effects "$playbook" "$inventory" "${limit-}" "$call/vars.json" || exit
 echo 'vnf-event {"event": "stats", "hosts": {"any": {}}}'
 `
 
@@ -53,20 +61,58 @@ type Recorded struct {
 	Used          bool
 }
 
-// Record has the tree of a shape keep the calls of its playbooks. Effects is a script for sh with the playbook and the folder of the
-// inventory as arguments; a status other than 0 is that of Ansible.
+// Effects is what playbooks do to the hosts of AddHost, which have a cluster in files: /run/nodes has names and addresses of its nodes,
+// /run/members the members of etcd. A host with /run/dead is not reached.
+//
+//go:embed effects.sh
+var Effects string
+
+// lab is the folder beside a tree with what is known of hosts and clusters. It outlives the tree.
+func lab(tree string) string { return tree + ".lab" }
+
+// Record has the tree of a shape keep the calls of its playbooks, for an Ansible of a version. Effects is a script for sh with the
+// playbook, the folder of the inventory, the limit and the file of extra variables as arguments; a status other than 0 is that of Ansible.
 func Record(t testing.TB, tree, version, effects string) {
 	t.Helper()
 	bin := filepath.Join(tree, "venv", "bin")
-	if err := os.MkdirAll(bin, 0o700); err != nil {
-		t.Fatal(err)
+	for _, folder := range []string{bin, lab(tree)} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
 	}
-	text := strings.NewReplacer("TREE", tree, "VERSION", version).Replace(recorder)
-	for _, file := range [][2]string{{"venv/bin/ansible-playbook", text}, {"venv/bin/sshpass", "#!/bin/sh\n"}, {"effects", effects}} {
+	place := strings.NewReplacer("TREE", tree, "LAB", lab(tree), "VERSION", version)
+	for _, file := range [][2]string{{"venv/bin/ansible-playbook", place.Replace(recorder)}, {"venv/bin/sshpass", "#!/bin/sh\n"}, {"effects", place.Replace(effects)}} {
 		if err := os.WriteFile(filepath.Join(tree, file[0]), []byte(file[1]), 0o700); err != nil { //nolint:gosec // They are run.
 			t.Fatal(err)
 		}
 	}
+}
+
+// AddHost makes a host known to the playbooks of a tree that are recorded.
+func AddHost(t testing.TB, tree string, host *hosttest.Host) {
+	t.Helper()
+	f, err := os.OpenFile(filepath.Join(lab(tree), "hosts"), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // The folder is the test's.
+	if err == nil {
+		_, err = fmt.Fprintln(f, host.Host().Address, host.Root)
+		err = errors.Join(err, f.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Replace replaces a tree that is recorded by that of another release. Hosts and clusters stay.
+func Replace(t testing.TB, tree, release string) {
+	t.Helper()
+	other := Shape(t, release)
+	err := os.RemoveAll(tree)
+	if err == nil {
+		err = os.Rename(other, tree)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	Record(t, tree, AtLeast(t, tree), Effects)
 }
 
 // Take returns the calls that were kept, and forgets them.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
+	"math"
 	"net/netip"
 	"net/url"
 	"path"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
@@ -21,8 +23,10 @@ import (
 // Param is the additional parameter that says what the cluster is.
 const Param = "k8s_cluster_installation_param"
 
-// The networks of a cluster whose parameters name none.
+// The parameters of the networks of a cluster, and those of a cluster whose parameters name none.
 const (
+	podCIDR            = "pod_cidr"
+	serviceCIDR        = "cluster_cidr"
 	defaultPodCIDR     = "192.168.0.0/16"
 	defaultServiceCIDR = "10.96.0.0/12"
 )
@@ -94,22 +98,25 @@ type Kind func(r Reader, o *params.Object, s *Settings)
 // Kubespray is a host of Ansible that has kubespray.
 func Kubespray(r Reader, o *params.Object, s *Settings) {
 	// The specification of the driver has an empty script_path.
-	o.Text("script_path")
+	if o.Text(scriptPath) != "" {
+		o.Errorf(scriptPath, fmt.Sprintf("remove it, or have the VNFD name the management driver %q, which runs a script of the package", vnfm.KubernetesScript),
+			"cannot be used: kubespray installs the cluster")
+	}
 	s.Ansible = r.ansible(o)
 	for _, of := range []struct {
 		name  string
 		group Group
 	}{{masterNode, s.Master}, {workerNode, s.Worker}} {
-		if login := of.group.Access.Login; login.PrivateKey != "" && login.Passphrase != "" {
-			o.Object(of.name).Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible cannot ask for it")
+		if login := of.group.Access.Login; login.User != "" {
+			hosts.CheckAnsibleLogin(o.Object(of.name), login)
 		}
 	}
 }
 
 // Script is a script of the package.
 func Script(r Reader, o *params.Object, s *Settings) {
-	s.ScriptPath = r.file(o, "script_path", true)
-	s.ScriptTimeout = duration(o, "script_timeout", defaultScriptTimeout)
+	s.ScriptPath = r.file(o, scriptPath, true)
+	s.ScriptTimeout = o.Duration("script_timeout", defaultScriptTimeout)
 }
 
 // The parameters of the nodes of a role.
@@ -118,24 +125,25 @@ const (
 	workerNode = "worker_node"
 )
 
+// scriptPath is the parameter that names a script of the package.
+const scriptPath = "script_path"
+
 // Read reads the parameters, and notes what is wrong with them.
 func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, own Kind, problems *vnfm.Problems) *Settings {
 	root := params.Root(values, later, problems)
-	o := root.Object(Param)
+	o := root.Needed(Param, "it says how the cluster is installed: master_node, worker_node and more")
 	if o == nil {
-		root.Missing(Param, "it says how the cluster is installed: master_node, worker_node and more")
 		return nil
 	}
 	r := Reader{content: p.Content, flavour: f}
-	s := &Settings{VIMName: o.Text("vim_name"), DrainTimeout: duration(o, "drain_timeout", defaultDrainTimeout)}
+	s := &Settings{VIMName: o.Text("vim_name"), DrainTimeout: o.Duration("drain_timeout", defaultDrainTimeout)}
 	s.Master, s.Worker = r.group(o, masterNode, s), r.group(o, workerNode, nil)
 	own(r, o, s)
 	s.Proxy = r.proxy(o)
 	s.LoadBalancer = r.loadBalancer(o)
 	s.Registries = r.registries(o)
-	if s.PodCIDR.IsValid() && s.ServiceCIDR.IsValid() && s.PodCIDR.Overlaps(s.ServiceCIDR) {
-		o.Errorf("master_node.cluster_cidr", "pods and services need networks of their own", "%s overlaps with pod_cidr %s", s.ServiceCIDR, s.PodCIDR)
-	}
+	s.checkNetworks(o)
+	s.checkVDUs(o)
 	o.Done()
 	return s
 }
@@ -148,23 +156,12 @@ type Reader struct {
 
 // group reads the nodes of a role; that of masters has the networks of the cluster too.
 func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
-	below := o.Object(name)
+	below := o.Needed(name, "ssh_cp_name, username, and password or private_key of its servers")
 	if below == nil {
-		o.Missing(name, "ssh_cp_name, username, and password or private_key of its servers")
 		return Group{}
 	}
 	g := Group{AspectID: below.Text("aspect_id"), Access: hosts.ReadAccess(below, r.flavour)}
-	if g.AspectID != "" && r.flavour.Aspect(g.AspectID) == nil {
-		ids := make([]string, 0, len(r.flavour.Aspects))
-		for _, a := range r.flavour.Aspects {
-			ids = append(ids, a.ID)
-		}
-		detail := fmt.Sprintf("deployment flavour %q has %s", r.flavour.ID, strings.Join(ids, ", "))
-		if like := params.Nearest(g.AspectID, ids); like != "" {
-			detail = fmt.Sprintf("did you mean %q? %s", like, detail)
-		}
-		below.Errorf("aspect_id", detail, "names no scaling aspect: %q", g.AspectID)
-	}
+	r.checkAspect(below, g)
 	point := func(name string, otherwise string) string {
 		if !below.Has(name) {
 			below.Text(name)
@@ -177,17 +174,26 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	}
 	g.NIC = point("nic_cp_name", g.Access.ConnectionPoint)
 	g.Cluster = point("cluster_cp_name", g.NIC)
-	pods, services := cidr(below, "pod_cidr", defaultPodCIDR), cidr(below, "cluster_cidr", defaultServiceCIDR)
 	if masters != nil {
-		masters.PodCIDR, masters.ServiceCIDR = pods, services
+		masters.PodCIDR, masters.ServiceCIDR = cidr(below, podCIDR, defaultPodCIDR), cidr(below, serviceCIDR, defaultServiceCIDR)
+	} else {
+		for _, unused := range []string{podCIDR, serviceCIDR} {
+			if below.Text(unused) != "" {
+				below.Warnf(unused, "the networks of the cluster are those of "+masterNode, "is not used")
+			}
+		}
 	}
 	below.Done()
 	return g
 }
 
-// cidr reads a network. One with host bits is taken for the network that it is in.
+// cidr reads a network; it is not valid while it is not known. One with host bits is taken for the network that it is in.
 func cidr(o *params.Object, name, otherwise string) netip.Prefix {
-	text := cmp.Or(o.Text(name), otherwise)
+	text := o.Text(name)
+	if text == "" && (otherwise == "" || o.Later()) {
+		return netip.Prefix{}
+	}
+	text = cmp.Or(text, otherwise)
 	prefix, err := netip.ParsePrefix(text)
 	if err != nil {
 		o.Errorf(name, "for example 10.233.64.0/18", "must be a network in CIDR form, not %q", text)
@@ -201,37 +207,36 @@ func cidr(o *params.Object, name, otherwise string) netip.Prefix {
 }
 
 func (r Reader) ansible(o *params.Object) *Ansible {
-	below := o.Object("ansible")
+	below := o.Needed("ansible", "ip_address, username, password, kubespray_root_path and transferring_inventory_path of the server that runs kubespray")
 	if below == nil {
-		o.Missing("ansible", "ip_address, username, password, kubespray_root_path and transferring_inventory_path of the server that runs kubespray")
 		return nil
 	}
-	a := &Ansible{Timeout: duration(below, "timeout", 0)}
-	address := below.Required("ip_address")
-	a.Host = hosts.ReadLogin(below)
-	a.Host.Address = address
-	if parsed, err := netip.ParseAddr(address); address != "" && (err != nil || parsed.IsUnspecified()) {
-		below.Errorf("ip_address", "", "must be the IP address of the server that runs Ansible, not %q", address)
-	}
+	a := &Ansible{Host: hosts.ReadAnsibleHost(below), Timeout: below.Duration("timeout", 0)}
 	folder := func(name, what string) string {
 		text := below.Required(name)
-		if text != "" && !path.IsAbs(text) {
+		switch {
+		case text == "":
+			// It is missing, or known later.
+			return ""
+		case !path.IsAbs(text):
 			below.Errorf(name, "", "must be the absolute path of %s on the Ansible server, not %q", what, text)
+			return ""
 		}
 		return path.Clean(text)
 	}
 	a.Root = folder("kubespray_root_path", "kubespray")
 	a.Inventory = folder("transferring_inventory_path", "the folder that is made for the cluster's inventory")
-	if a.Root != "" && a.Inventory != "" && (strings.HasPrefix(a.Root+"/", a.Inventory+"/") || a.Inventory == path.Join(a.Root, "inventory", "sample")) {
+	if sample := path.Join(a.Root, "inventory", "sample"); a.Root != "" && a.Inventory != "" && (within(sample, a.Inventory) || within(a.Inventory, sample)) {
 		below.Errorf("transferring_inventory_path", "it is removed with the cluster: name a folder of the cluster's own", "holds kubespray itself")
 	}
-	if v, ok := below.Raw("group_vars").(map[string]any); ok {
-		a.Variables = v
-	} else if below.Has("group_vars") {
-		below.Errorf("group_vars", "", "must be an object of Ansible variables")
-	}
+	a.Variables = ansible.ReadVariables(below, "group_vars")
 	below.Done()
 	return a
+}
+
+// within reports whether a folder is another one, or below it.
+func within(folder, other string) bool {
+	return folder == other || strings.HasPrefix(folder, strings.TrimSuffix(other, "/")+"/")
 }
 
 func (r Reader) proxy(o *params.Object) Proxy {
@@ -258,9 +263,7 @@ func (r Reader) proxy(o *params.Object) Proxy {
 			}
 		}
 	}
-	if below.Has("k8s_node_cidr") {
-		cidr(below, "k8s_node_cidr", "")
-	}
+	cidr(below, "k8s_node_cidr", "")
 	below.Done()
 	return p
 }
@@ -278,7 +281,7 @@ func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
 			}
 			port, isNumber := item.(int64)
 			if f, isFloat := item.(float64); isFloat {
-				port, isNumber = int64(f), true
+				port, isNumber = int64(f), f == math.Trunc(f)
 			}
 			if !isNumber || port < 1 || port > 65535 {
 				below.Errorf(fmt.Sprintf("node_ports.%d", n), "", "must be a port")
@@ -288,8 +291,13 @@ func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
 	} else if below.Has("node_ports") {
 		below.Errorf("node_ports", "", "must be a list of ports")
 	}
-	if slices.Contains(lb.NodePorts, lb.APIPort) {
+	if slices.Contains(lb.NodePorts, lb.APIPort) && (below.Has("api_port") || !below.Later()) {
 		below.Errorf("node_ports", "", "has the port of the API server, %d", lb.APIPort)
+	}
+	for n, port := range lb.NodePorts {
+		if slices.Contains(lb.NodePorts[:n], port) {
+			below.Errorf("node_ports", "", "has port %d twice", port)
+		}
 	}
 	below.Done()
 	return lb
@@ -318,20 +326,11 @@ func (r Reader) file(o *params.Object, name string, needed bool) string {
 		o.Errorf(name, "", "names a file that is not in the package: %q", text)
 		return ""
 	}
+	if _, err := hosts.ReadProgram(r.content, clean); err != nil {
+		o.Errorf(name, "", "cannot be used: %s", err)
+		return ""
+	}
 	return clean
-}
-
-func duration(o *params.Object, name string, otherwise time.Duration) time.Duration {
-	text := o.Text(name)
-	if text == "" {
-		return otherwise
-	}
-	d, err := time.ParseDuration(text)
-	if err != nil || d <= 0 {
-		o.Errorf(name, "for example 10m", "must be a duration, not %q", text)
-		return otherwise
-	}
-	return d
 }
 
 // Secrets are all of them, to be kept out of what is shown.

@@ -23,7 +23,10 @@ func flavour() *vnfm.Flavour {
 		ConnectionPoints: []vnfm.ConnectionPoint{
 			{ID: "masterNode_CP1", VDUID: "masterNode"}, {ID: "workerNode_CP2", VDUID: "workerNode"}, {ID: "externalLB_CP1", VDUID: "externalLB"},
 		},
-		Aspects: []vnfm.ScalingAspect{{ID: "master_instance"}, {ID: "worker_instance"}},
+		Aspects: []vnfm.ScalingAspect{
+			{ID: "master_instance", MaxLevel: 1, StepDeltas: []string{"two"}, Deltas: map[string]map[string]int{"two": {"masterNode": 2}}},
+			{ID: "worker_instance", MaxLevel: 2, StepDeltas: []string{"one"}, Deltas: map[string]map[string]int{"one": {"workerNode": 1}}},
+		},
 	}
 }
 
@@ -57,16 +60,26 @@ const specified = `{
 
 func read(t *testing.T, text string, edit func(map[string]any)) (*cluster.Settings, []string) {
 	t.Helper()
+	return readAs(t, cluster.Kubespray, text, false, edit)
+}
+
+// readAs reads parameters of a way to install clusters, of which some may be known later.
+func readAs(t *testing.T, own cluster.Kind, text string, later bool, edit func(map[string]any)) (*cluster.Settings, []string) {
+	t.Helper()
 	var params map[string]any
 	require.NoError(t, json.Unmarshal([]byte(text), &params))
 	if edit != nil {
 		edit(params)
 	}
 	var problems vnfm.Problems
-	p := &vnfm.Package{Content: fstest.MapFS{"Scripts/ExternalLB_installation.sh": {Data: []byte("true")}}}
-	s := cluster.Read(map[string]any{cluster.Param: params}, false, p, flavour(), cluster.Kubespray, &problems)
+	p := &vnfm.Package{Content: fstest.MapFS{
+		"Scripts/ExternalLB_installation.sh": {Data: []byte("true")}, "Scripts/install.sh": {Data: []byte("true")}, "Scripts/large.sh": {Data: make([]byte, 1<<20+1)},
+	}}
+	s := cluster.Read(map[string]any{cluster.Param: params}, later, p, flavour(), own, &problems)
 	var out []string
 	for _, problem := range problems {
+		require.Equal(t, vnfm.AttributeParams, problem.Attribute)
+		require.Equal(t, cluster.Param, problem.Key)
 		text := strings.ReplaceAll(problem.String(), cluster.Param+".", "")
 		if problem.Severity == vnfm.SeverityWarning {
 			text = "warning: " + text

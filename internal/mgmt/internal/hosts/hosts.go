@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -33,16 +34,9 @@ const paramBoot = "boot_timeout"
 // ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must be one
 // of the flavour's servers.
 func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
-	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: ReadLogin(o)}
+	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: ReadLogin(o), Patience: o.Duration(paramBoot, 0)}
 	if a.ConnectionPoint != "" {
 		a.VDU = VDUOf(o, "ssh_cp_name", f)
-	}
-	if text := o.Text(paramBoot); text != "" {
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			o.Errorf(paramBoot, "for example 10m", "must be a duration, not %q", text)
-		}
-		a.Patience = d
 	}
 	return a
 }
@@ -114,6 +108,27 @@ func ReadLogin(o *params.Object) remote.Host {
 		o.Errorf("", "", "cannot be used to log in: %s", strings.TrimPrefix(err.Error(), "host 192.0.2.1: "))
 	}
 	return h
+}
+
+// ReadAnsibleHost reads the address of the server that runs Ansible, ip_address, and how one logs in to it.
+func ReadAnsibleHost(o *params.Object) remote.Host {
+	address := o.Required("ip_address")
+	h := ReadLogin(o)
+	h.Address = address
+	if parsed, err := netip.ParseAddr(address); address != "" && (err != nil || parsed.IsUnspecified()) {
+		o.Errorf("ip_address", "", "must be the IP address of the server that runs Ansible, not %q", address)
+	}
+	return h
+}
+
+// CheckAnsibleLogin finds in the parameters of a login what serves us to log in to a server, and not Ansible on its host.
+func CheckAnsibleLogin(o *params.Object, login remote.Host) {
+	if login.Agent && login.Password == "" && login.PrivateKey == "" && !o.Later() {
+		o.Errorf("ssh_agent", "the host of Ansible logs in to the servers itself: give a password or a private_key", "cannot be used: Ansible has no agent")
+	}
+	if login.PrivateKey != "" && login.Passphrase != "" {
+		o.Errorf("private_key_passphrase", "give the key without a passphrase: the store keeps it sealed", "cannot be used: Ansible cannot ask for it")
+	}
 }
 
 // ParamAccess is the additional parameter that says how the servers of each VDU are

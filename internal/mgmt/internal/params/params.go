@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agext/levenshtein"
 
@@ -131,6 +132,20 @@ func (o *Object) Int(name string, otherwise, low, high int) int {
 	return v
 }
 
+// Duration is a length of time above 0; otherwise is what it is when it is not given.
+func (o *Object) Duration(name string, otherwise time.Duration) time.Duration {
+	text := o.Text(name)
+	if text == "" {
+		return otherwise
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		o.Errorf(name, "for example 10m", "must be a duration, not %q", text)
+		return otherwise
+	}
+	return d
+}
+
 // Texts is a list of texts; one text alone is a list of one.
 func (o *Object) Texts(name string) []string {
 	v, ok := o.value(name)
@@ -172,6 +187,14 @@ func (o *Object) Object(name string) *Object {
 		return nil
 	}
 	return &Object{values: below, path: o.At(name), later: o.later, read: map[string]bool{}, problems: o.problems}
+}
+
+// Needed is an object below this one that must be given; nil when it is not.
+func (o *Object) Needed(name, detail string) *Object {
+	if !o.Has(name) {
+		o.Missing(name, detail)
+	}
+	return o.Object(name)
 }
 
 // Objects is a list of objects.
