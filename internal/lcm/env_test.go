@@ -64,6 +64,11 @@ func (*driver) Params() vnfm.InfraParams {
 	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
 }
 
+// PackageParams has every parameter taken.
+func (*driver) PackageParams(context.Context, *vnfm.Package, *vnfm.Flavour) ([]string, bool) {
+	return nil, false
+}
+
 func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }
 
 func (d *driver) CheckVIM(context.Context, vnfm.VIMSpec) (vnfm.VIMCheck, error) {
