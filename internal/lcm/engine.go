@@ -13,8 +13,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/registries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"

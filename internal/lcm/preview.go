@@ -130,7 +130,9 @@ func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.Instan
 		return nil, nil, err
 	}
 	problems := e.checkTaken(ctx, drivers, spec, r)
-	if slices.ContainsFunc(problems, func(p vnfm.Problem) bool { return p.Attribute == vnfm.AttributeConnections && p.Severity == vnfm.SeverityError }) {
+	if slices.ContainsFunc(problems, func(p vnfm.Problem) bool {
+		return p.Attribute == vnfm.AttributeConnections && p.Severity == vnfm.SeverityError
+	}) {
 		return nil, problems, nil
 	}
 	var invalid *vnfm.InvalidError

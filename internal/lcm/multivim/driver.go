@@ -181,13 +181,13 @@ func (m *multiVIMDriver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.
 
 // Preview implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return v.driver.Preview(ctx, t) })
+	return m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return v.driver.Preview(ctx, t) })
 }
 
 // Render implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	contents := map[string]string{}
-	merged, problems := m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	merged, problems := m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		r, found := v.driver.Render(ctx, t)
 		if r == nil {
 			return nil, found
@@ -205,7 +205,9 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 
 // preview merges the previews of all VIMs. Problems of the package are the same for all
 // VIMs and are reported once.
-func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Target) (*vnfm.Preview, vnfm.Problems)) (*vnfm.Preview, vnfm.Problems) {
+func (m *multiVIMDriver) preview(ctx context.Context, t *vnfm.Target,
+	look func(*vimTarget, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
+) (*vnfm.Preview, vnfm.Problems) {
 	var merged *vnfm.Preview
 	var problems vnfm.Problems
 	for i := range m.targets {
@@ -235,6 +237,9 @@ func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Tar
 		for key, digest := range p.Objects {
 			merged.Objects[v.key(key)] = digest
 		}
+	}
+	if !problems.HasErrors() {
+		problems = append(problems, m.unplaced(ctx, t, merged)...)
 	}
 	if problems.HasErrors() {
 		return nil, problems

@@ -25,6 +25,8 @@ type single struct {
 	err              error
 	// order are the kinds of those that were terminated.
 	order *[]string
+	// objects are those of a preview.
+	objects func(t *vnfm.Target) map[string]string
 }
 
 func (s *single) Params() vnfm.InfraParams {
@@ -39,6 +41,13 @@ func (s *single) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.Terminate
 	s.target = t
 	*s.order = append(*s.order, s.kind)
 	return errors.Join(s.err, r.SaveInventory(ctx, nil))
+}
+
+func (s *single) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	if s.objects == nil {
+		return &vnfm.Preview{}, nil
+	}
+	return &vnfm.Preview{Objects: s.objects(t)}, nil
 }
 
 func (s *single) Heal(_ context.Context, t *vnfm.Target, _ vnfm.HealSpec, _ vnfm.Recorder) error {

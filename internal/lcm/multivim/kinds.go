@@ -1,6 +1,7 @@
 package multivim
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -127,4 +128,41 @@ func setKinds(all []vimTarget, f *vnfm.Flavour) {
 			*p = vnfm.Part{Rest: true, VDUIDs: p.Foreign, Alone: true, Foreign: p.Foreign}
 		}
 	}
+}
+
+// unplaced finds objects of the package that would be on no VIM: those of no VDU, of a kind with several VIMs of which none has the rest.
+func (m *multiVIMDriver) unplaced(ctx context.Context, t *vnfm.Target, planned *vnfm.Preview) vnfm.Problems {
+	var problems vnfm.Problems
+	for i := range m.targets {
+		v := m.targets[i]
+		kind := v.driver.Params().Driver
+		var same []vimTarget
+		for _, other := range m.targets {
+			if other.driver.Params().Driver == kind && !other.part.Empty() {
+				same = append(same, other)
+			}
+		}
+		hasRest := slices.ContainsFunc(same, func(other vimTarget) bool { return other.part.Rest })
+		if len(same) == 0 || same[0].connection != v.connection || hasRest {
+			continue
+		}
+		v.part = vnfm.Part{Rest: true, VDUIDs: v.part.Foreign, Foreign: v.part.Foreign}
+		all, found := v.driver.Preview(ctx, v.target(t))
+		if found.HasErrors() || all == nil {
+			continue
+		}
+		var lost []string
+		for key := range all.Objects {
+			if !slices.ContainsFunc(same, func(other vimTarget) bool { _, there := planned.Objects[other.key(key)]; return there }) {
+				lost = append(lost, key)
+			}
+		}
+		if len(lost) > 0 {
+			problems = append(problems, vnfm.Problem{
+				Attribute: vnfm.AttributeConnections, Summary: "objects of the package are on no VIM: " + vnfm.QuotedNames(lost),
+				Detail: "of several VIMs of a kind none has what is not named; give their files in manifests of one of the VIM connections",
+			})
+		}
+	}
+	return problems
 }

@@ -150,3 +150,28 @@ func TestCheckKinds(t *testing.T) {
 	// Without a VIM that takes networks, the driver says so itself.
 	require.Empty(t, CheckKinds(Drivers{Own: containers}, mixed(), vnfm.InstanceSpec{Links: spec.Links}))
 }
+
+// Of two clusters beside servers none has the rest: what is of no VDU has to be named.
+func TestObjectsOnNoVIM(t *testing.T) {
+	servers, one, _ := kinds()
+	two := &single{kind: "containers"}
+	objects := func(own string) func(*vnfm.Target) map[string]string {
+		return func(t *vnfm.Target) map[string]string {
+			if t.Part.Rest {
+				return map[string]string{"Deployment a": "", "Deployment b": "", "Role r": ""}
+			}
+			return map[string]string{own: ""}
+		}
+	}
+	one.objects, two.objects = objects("Deployment a"), objects("Deployment b")
+	connections := map[string]vnfm.Connection{"a": {VIMID: "2", VDUIDs: []string{"watcher"}}, "b": {VIMID: "3", VDUIDs: []string{"FW"}}}
+	m, target := on(t, servers, connections, map[string]*single{"2": one, "3": two})
+	_, problems := m.Preview(t.Context(), target)
+	require.Len(t, problems, 1)
+	require.Equal(t, `objects of the package are on no VIM: "Role r": of several VIMs of a kind none has what is not named; `+
+		"give their files in manifests of one of the VIM connections", problems[0].String())
+	two.objects = func(t *vnfm.Target) map[string]string { return map[string]string{"Deployment b": "", "Role r": ""} }
+	preview, problems := m.Preview(t.Context(), target)
+	require.Empty(t, problems)
+	require.Len(t, preview.Objects, 3)
+}

@@ -78,7 +78,7 @@ func TestCheck(t *testing.T) {
 		"namespace of another VIM": {[]vnfm.InfraDriver{servers, containers}, params{"namespace": "core"}, nil, []string{
 			`additional_params[namespace] additional parameter "namespace" is for the VIM of the instance, which has no namespaces: give the namespace of a VIM connection in vim_connections`,
 		}},
-		"namespace of its own": {[]vnfm.InfraDriver{containers, servers}, params{"namespace": "core"}, nil, nil},
+		"namespace of its own":        {[]vnfm.InfraDriver{containers, servers}, params{"namespace": "core"}, nil, nil},
 		"package that cannot be read": {[]vnfm.InfraDriver{&infra{params: servers.params, unread: true}}, params{"anything": 1}, nil, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
