@@ -104,8 +104,8 @@ func (t *Table) Check(ctx context.Context, r *Request) vnfm.Problems {
 			})
 		}
 		switch reason := t.ignored(drivers, name); {
-		case elsewhere(drivers, name) && !drivers[0].takes(name):
-			refuse("is for the VIM of the instance, which has no namespaces", "give the namespace of a VIM connection in "+vnfm.AttributeConnections)
+		case t.isNamespace(name) && drivers[0].Namespace == "" && !drivers[0].takes(name):
+			refuse("is for the VIM of the instance, which has no namespaces", "remove it; the namespace of a VIM connection is given in "+vnfm.AttributeConnections)
 		case slices.ContainsFunc(drivers, func(d driver) bool { return d.takes(name) }):
 		case reason != "":
 			ignored[name] = reason
@@ -126,9 +126,9 @@ func (r *Request) attributeOf(name string) string {
 	return vnfm.AttributeSecretParams
 }
 
-// elsewhere reports whether a parameter is the namespace of an instance whose own VIM has none, while another one has.
-func elsewhere(drivers []driver, name string) bool {
-	return len(drivers) > 1 && drivers[0].Namespace == "" && slices.ContainsFunc(drivers, func(d driver) bool { return d.Namespace == name })
+// isNamespace reports whether a parameter gives the namespace of an instance on some kind of infrastructure.
+func (t *Table) isNamespace(name string) bool {
+	return name != "" && slices.ContainsFunc(t.infra, func(d vnfm.InfraParams) bool { return d.Namespace == name })
 }
 
 // ignored says why a parameter that no driver of an instance takes needs nothing to be done; empty when that is not so.

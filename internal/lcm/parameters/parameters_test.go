@@ -76,7 +76,10 @@ func TestCheck(t *testing.T) {
 			`additional_params[host] additional parameter "host" is not supported by the OpenStack driver: it is a parameter of management driver "b", which the VNFD names for no hook`,
 		}},
 		"namespace of another VIM": {[]vnfm.InfraDriver{servers, containers}, params{"namespace": "core"}, nil, []string{
-			`additional_params[namespace] additional parameter "namespace" is for the VIM of the instance, which has no namespaces: give the namespace of a VIM connection in vim_connections`,
+			`additional_params[namespace] additional parameter "namespace" is for the VIM of the instance, which has no namespaces: remove it; the namespace of a VIM connection is given in vim_connections`,
+		}},
+		"namespace without any": {[]vnfm.InfraDriver{servers}, params{"namespace": "core"}, nil, []string{
+			`additional_params[namespace] additional parameter "namespace" is for the VIM of the instance, which has no namespaces: remove it; the namespace of a VIM connection is given in vim_connections`,
 		}},
 		"namespace of its own":        {[]vnfm.InfraDriver{containers, servers}, params{"namespace": "core"}, nil, nil},
 		"package that cannot be read": {[]vnfm.InfraDriver{&infra{params: servers.params, unread: true}}, params{"anything": 1}, nil, nil},
