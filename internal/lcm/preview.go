@@ -86,8 +86,12 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		return problems, nil
 	}
 	d, more, err := e.previewDriver(ctx, id, spec, r)
-	if problems = append(problems, more...); err != nil || d == nil {
-		return problems, err
+	if problems = append(problems, more...); err != nil {
+		return nil, err
+	}
+	if d == nil {
+		e.checkHooks(r, spec, nil, &problems)
+		return problems, nil
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
@@ -130,9 +134,8 @@ func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.Instan
 		return nil, nil, err
 	}
 	problems := e.checkTaken(ctx, drivers, spec, r)
-	if slices.ContainsFunc(problems, func(p vnfm.Problem) bool {
-		return p.Attribute == vnfm.AttributeConnections && p.Severity == vnfm.SeverityError
-	}) {
+	if problems.HasErrors() {
+		// What a driver would find only repeats them: the template lacks the parameter that is misspelt.
 		return nil, problems, nil
 	}
 	var invalid *vnfm.InvalidError
