@@ -117,3 +117,36 @@ func TestConnectionsInOnePlace(t *testing.T) {
 	require.Equal(t, "far", problems[0].Key)
 	require.Equal(t, `namespace "default" of VIM "edge" is already used by the instance itself: give the VIM connection another VIM or namespace`, problems[0].String())
 }
+
+// TestUnknownParams refuses parameters that nobody takes, also beside some that are known later, before there is anything of an instance.
+func TestUnknownParams(t *testing.T) {
+	w := newEnv(t)
+	w.driver.taken = []string{"size", "colour"}
+	spec := w.spec()
+	spec.AdditionalParams, spec.SecretParams = map[string]any{"size": 1, "color": "red"}, map[string]any{"sise": 2}
+	want := []string{"additional_params[color] did you mean \"colour\"?", "additional_params_wo[sise] did you mean \"size\"?"}
+	told := func(problems vnfm.Problems) (out []string) {
+		for _, p := range problems {
+			advice, _, _ := strings.Cut(p.Detail, " The")
+			out = append(out, p.Attribute+"["+p.Key+"] "+advice)
+		}
+		return out
+	}
+	_, problems, err := w.PreviewInstance(t.Context(), "", spec)
+	require.NoError(t, err)
+	require.Equal(t, want, told(problems))
+
+	later := spec
+	later.AdditionalParams, later.ParamsLater, later.SecretParams = map[string]any{"size": nil, "color": "red"}, []string{"size"}, nil
+	_, problems, err = w.PreviewInstance(t.Context(), "", later)
+	require.NoError(t, err)
+	require.Equal(t, want[:1], told(problems))
+
+	_, err = w.Instantiate(t.Context(), spec)
+	var invalid *vnfm.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, want, told(invalid.Problems))
+	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
+	require.NoError(t, err)
+	require.Empty(t, left)
+}

@@ -45,6 +45,8 @@ type driver struct {
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
+	// taken are the parameters that the package declares.
+	taken []string
 	// yields is given the function of the target that a dry run is for.
 	yields func(func(context.Context, string) bool)
 }
@@ -64,9 +66,9 @@ func (*driver) Params() vnfm.InfraParams {
 	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
 }
 
-// PackageParams has every parameter taken.
-func (*driver) PackageParams(context.Context, *vnfm.Package, *vnfm.Flavour) ([]string, bool) {
-	return nil, false
+// PackageParams has every parameter taken, unless the test says which.
+func (d *driver) PackageParams(context.Context, *vnfm.Package, *vnfm.Flavour) ([]string, bool) {
+	return d.taken, d.taken != nil
 }
 
 func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }

@@ -81,7 +81,10 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		return problems, err
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
-		// The known parameters of management drivers are checked all the same.
+		// The known parameters are checked all the same, those of infra drivers where the VIMs are known.
+		if _, found, err := e.previewDriver(ctx, id, spec, r); err == nil {
+			problems = append(problems, found...)
+		}
 		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
 	}
