@@ -63,7 +63,7 @@ func (d *driver) at(point string) error {
 }
 
 func (*driver) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
+	return vnfm.InfraParams{Driver: "the driver of the test", Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
 }
 
 // PackageParams has every parameter taken, unless the test says which.

@@ -157,13 +157,10 @@ func (t *Table) ignored(drivers []driver, name string) string {
 func (t *Table) known(ctx context.Context, drivers []driver, name string, r *Request) string {
 	var all, texts []string
 	for _, d := range drivers {
-		all = append(all, d.Names...)
-		text := d.Driver + " knows " + strings.Join(d.Names, ", ")
-		if names, _ := d.PackageParams(ctx, r.Package, r.Flavour); len(names) > 0 {
-			all = append(all, names...)
-			text += ", and of the package " + strings.Join(names, ", ")
-		}
-		texts = append(texts, text)
+		ofPackage, _ := d.PackageParams(ctx, r.Package, r.Flavour)
+		names := slices.Concat(d.Names, ofPackage)
+		all = append(all, names...)
+		texts = append(texts, d.Driver+" knows "+strings.Join(names, ", "))
 	}
 	text := strings.Join(texts, "; ")
 	if like := vnfm.Nearest(name, all); like != "" {

@@ -56,9 +56,9 @@ func TestCheck(t *testing.T) {
 	}{
 		"each its own": {[]vnfm.InfraDriver{servers, containers}, params{"nfv": 1, "helm_parameters": 1, "use_helm": true}, params{"collector": "a", "nfv": 2}, nil},
 		"misspelt": {[]vnfm.InfraDriver{servers, containers}, params{"colector": 1}, params{"helm_parameter": 1, "zzz": 1}, []string{
-			`additional_params[colector] additional parameter "colector" is not known: did you mean "collector"? The OpenStack driver knows nfv, and of the package collector; the Kubernetes driver knows helm_parameters, namespace`,
-			`additional_params_wo[helm_parameter] additional parameter "helm_parameter" is not known: did you mean "helm_parameters"? The OpenStack driver knows nfv, and of the package collector; the Kubernetes driver knows helm_parameters, namespace`,
-			`additional_params_wo[zzz] additional parameter "zzz" is not known: the OpenStack driver knows nfv, and of the package collector; the Kubernetes driver knows helm_parameters, namespace`,
+			`additional_params[colector] additional parameter "colector" is not known: did you mean "collector"? The OpenStack driver knows nfv, collector; the Kubernetes driver knows helm_parameters, namespace`,
+			`additional_params_wo[helm_parameter] additional parameter "helm_parameter" is not known: did you mean "helm_parameters"? The OpenStack driver knows nfv, collector; the Kubernetes driver knows helm_parameters, namespace`,
+			`additional_params_wo[zzz] additional parameter "zzz" is not known: the OpenStack driver knows nfv, collector; the Kubernetes driver knows helm_parameters, namespace`,
 		}},
 		"of a package on another VIM": {[]vnfm.InfraDriver{containers}, params{"collector": 1}, nil, []string{
 			`additional_params[collector] additional parameter "collector" is not known: the Kubernetes driver knows helm_parameters, namespace`,
