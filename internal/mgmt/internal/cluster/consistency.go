@@ -40,7 +40,7 @@ func (r Reader) checkAspect(o *params.Object, g Group) {
 	if aspect == nil {
 		ids := r.flavour.AspectIDs()
 		detail := fmt.Sprintf("deployment flavour %q has %s", r.flavour.ID, strings.Join(ids, ", "))
-		if like := params.Nearest(g.AspectID, ids); like != "" {
+		if like := vnfm.Nearest(g.AspectID, ids); like != "" {
 			detail = fmt.Sprintf("did you mean %q? %s", like, detail)
 		}
 		o.Errorf("aspect_id", detail, "names no scaling aspect: %q", g.AspectID)
