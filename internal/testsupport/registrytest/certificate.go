@@ -28,7 +28,7 @@ func Certificates(t testing.TB, name string) (authority, server, key string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return sign(t, root, above, above), sign(t, leaf, own, above, root), encoded("PRIVATE KEY", der)
+	return sign(t, root, above, root, above), sign(t, leaf, own, root, above), encoded("PRIVATE KEY", der)
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
@@ -40,11 +40,10 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 	return key
 }
 
-// sign signs a certificate for the owner of a key; without an issuer it signs itself.
-func sign(t testing.TB, template *x509.Certificate, key, by *ecdsa.PrivateKey, issuer ...*x509.Certificate) string {
+// sign signs a certificate for the owner of a key.
+func sign(t testing.TB, template *x509.Certificate, key *ecdsa.PrivateKey, issuer *x509.Certificate, by *ecdsa.PrivateKey) string {
 	t.Helper()
-	parent := append(issuer, template)[0]
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), by)
+	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), by)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -54,6 +54,7 @@ func answer(t *testing.T, c Config, user string) int {
 }
 
 func TestInstall(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	client := h.Dial(t)
 	c := plain(t)
@@ -143,6 +144,7 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallPulls(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	c := Config{Port: porttest.Free(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -170,6 +172,7 @@ func TestInstallPulls(t *testing.T) {
 }
 
 func TestInstallRefusals(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		osRelease, machine string
 		texts              []string
@@ -180,6 +183,7 @@ func TestInstallRefusals(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			h := registrytest.New(t)
 			h.Write(t, "/etc/os-release", test.osRelease)
 			h.StandIn(t, "uname", "echo "+test.machine)
@@ -195,6 +199,7 @@ func TestInstallRefusals(t *testing.T) {
 // Each failure says what happened in the words of who knows it, leaves nothing half done in
 // the way, and is over when its cause is.
 func TestInstallFaults(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		fault string
 		texts []string
@@ -224,6 +229,7 @@ func TestInstallFaults(t *testing.T) {
 }
 
 func TestInstallUnreachableRegistry(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	h.Fault(t, "unreachable", true)
 	_, err := Install(t.Context(), h.Dial(t), Config{Port: porttest.Free(t)}, silent)
@@ -232,6 +238,7 @@ func TestInstallUnreachableRegistry(t *testing.T) {
 }
 
 func TestInstallEngineThatDoesNotStart(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	h.InstallDocker(t)
 	h.Fault(t, "daemon", true)
@@ -241,6 +248,7 @@ func TestInstallEngineThatDoesNotStart(t *testing.T) {
 }
 
 func TestInstallPortInUse(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	c := plain(t)
 	h.Write(t, "/run/docker/listens", `LISTEN 0 511 0.0.0.0:5000 0.0.0.0:* users:(("nginx",pid=812,fd=6),("nginx",pid=813,fd=6))`)
@@ -249,6 +257,7 @@ func TestInstallPortInUse(t *testing.T) {
 }
 
 func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	h.InstallDocker(t)
 	h.Write(t, "/run/docker/active", "")
@@ -261,6 +270,7 @@ func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
 }
 
 func TestInstallImageOfAnotherMachine(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	c := plain(t)
 	c.Archive = archive("Files/arm.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "arm64")}))
@@ -273,6 +283,7 @@ func TestInstallImageOfAnotherMachine(t *testing.T) {
 }
 
 func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	c := plain(t)
 	c.Archive.Digest = "sha256:" + strings.Repeat("0", 64)
@@ -283,6 +294,7 @@ func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
 
 // Changes on the host by others are named and repaired.
 func TestDrift(t *testing.T) {
+	t.Parallel()
 	h := registrytest.New(t)
 	client := h.Dial(t)
 	c := secured(t, plain(t))
@@ -317,6 +329,7 @@ func TestDrift(t *testing.T) {
 
 // An installation that is stopped at any step is finished by the next one.
 func TestKillInstall(t *testing.T) {
+	t.Parallel()
 	var steps []string
 	_, err := Install(t.Context(), registrytest.New(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
 	require.NoError(t, err)
