@@ -283,7 +283,7 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 		before := len(hosts.addresses)
 		_, err := e.ReadRegistry(t.Context(), r.ID)
 		refused(t, err, `private registry "r"`, field)
-		refused(t, e.RemoveRegistry(t.Context(), r.ID, false), `private registry "r"`, field)
+		refused(t, e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{}), `private registry "r"`, field)
 		_, err = e.InstallRegistry(t.Context(), r.ID, spec)
 		refused(t, err, `private registry "r"`, field)
 		if got := hosts.addresses[before:]; len(got) > 0 {

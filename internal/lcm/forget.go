@@ -3,26 +3,18 @@ package lcm
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const (
-	// goneTries is how often a VIM is asked before it counts as gone, with gonePause between two tries and goneLimit for each: a
-	// restart of its API server is no reason to forget what is on it.
-	goneTries = 3
-	gonePause = 2 * time.Second
-	goneLimit = 10 * time.Second
-)
+// goneLimit is for one question whether a VIM is there.
+const goneLimit = 10 * time.Second
 
 // forgets reports whether an instance is forgotten that is on a VIM which cannot be reached, by its own argument, else by that of the
 // VIM, else by default.
@@ -51,25 +43,14 @@ func (e *Engine) allUnreachable(ctx context.Context, i *vnfm.Instance) error {
 
 // unreachable returns why a VIM cannot be reached, nil when it answers, whatever the answer is.
 func (e *Engine) unreachable(ctx context.Context, id string) error {
-	for try := 1; ; try++ {
+	gone, err := vnfm.UntilGone(ctx, func() error {
 		_, err := e.vims.CheckRegisteredVIM(ctx, id, goneLimit)
-		if ctx.Err() != nil || !isUnreachable(err) {
-			return nil //nolint:nilerr // It answers, or there is no time to ask.
-		}
-		if try == goneTries || poll.Sleep(ctx, gonePause) != nil {
-			return err
-		}
+		return err
+	})
+	if !gone {
+		return nil
 	}
-}
-
-// isUnreachable reports whether an error says that there is no such server any more. One with an expired certificate is there, and so is
-// one that rejects the handshake, for example for a client certificate.
-func isUnreachable(err error) bool {
-	var alert tls.AlertError
-	if invalid, ok := errors.AsType[x509.CertificateInvalidError](err); ok && invalid.Reason == x509.Expired || errors.As(err, &alert) {
-		return false
-	}
-	return errors.As(err, new(*vnfm.UnreachableError))
+	return err
 }
 
 // forget ends an instance whose VIMs cannot be reached: its records go, and spec.LeftBehind is told of all that its inventory names.

@@ -39,7 +39,7 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 		// Another process has recovered it meanwhile.
 		en, err = records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	}
-	if isUnreachable(err) && e.forgets(ctx, spec.VIMID, spec.Known.OnUnreachable, spec.Known.DefaultOnUnreachable) {
+	if vnfm.IsGone(err) && e.forgets(ctx, spec.VIMID, spec.Known.OnUnreachable, spec.Known.DefaultOnUnreachable) {
 		// The termination asks the VIM again, and forgets the instance if it is gone.
 		return e.recoverToEnd(ctx, s, id, spec)
 	}

@@ -55,7 +55,7 @@ func TestRecoverRegistry(t *testing.T) {
 	spec := vnfm.RegistrySpec{
 		Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted"}, Users: map[string]vnfm.Secret{"reader": "known"},
 	}
-	_, err = e.RecoverRegistry(t.Context(), "7", spec, false)
+	_, err = e.RecoverRegistry(t.Context(), "7", spec, nil)
 	require.NoError(t, err)
 	read, err := e.ReadRegistry(t.Context(), "7")
 	require.NoError(t, err)
@@ -63,11 +63,11 @@ func TestRecoverRegistry(t *testing.T) {
 	assert.Equal(t, "192.0.2.1", read.Address)
 	assert.Equal(t, map[string]vnfm.Secret{"reader": "known", "writer": ""}, host.seen.Users)
 	assert.Equal(t, "planted", host.seen.SSH.Password.Reveal())
-	_, err = e.RecoverRegistry(t.Context(), "7", spec, false)
+	_, err = e.RecoverRegistry(t.Context(), "7", spec, nil)
 	require.NoError(t, err, "another process was first")
 
-	require.NoError(t, e.RemoveRegistry(t.Context(), "7", false))
-	_, err = e.RecoverRegistry(t.Context(), "7", spec, true)
+	require.NoError(t, e.RemoveRegistry(t.Context(), "7", vnfm.RegistryRemoval{}))
+	_, err = e.RecoverRegistry(t.Context(), "7", spec, &vnfm.RegistryRemoval{})
 	require.ErrorIs(t, err, vnfm.ErrNoRegistry)
 	_, err = e.Registry(t.Context(), "7")
 	require.ErrorIs(t, err, vnfm.ErrNotFound)

@@ -64,7 +64,7 @@ func TestRegistriesOnOneHost(t *testing.T) {
 				wg.Go(func() {
 					r, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: host, User: "u"}})
 					if err == nil {
-						err = e.RemoveRegistry(t.Context(), r.ID, false)
+						err = e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{})
 					}
 					if err != nil {
 						t.Error(err)
@@ -107,6 +107,6 @@ func TestARegistryWaitsForItsLock(t *testing.T) {
 		waited = true
 		require.NoError(t, lease.Release(t.Context()))
 	})
-	require.NoError(t, e.RemoveRegistry(t.Context(), r.ID, false))
+	require.NoError(t, e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{}))
 	require.True(t, waited)
 }

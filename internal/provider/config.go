@@ -84,7 +84,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 			},
 			"on_unreachable": schema.StringAttribute{
 				Optional:            true,
-				MarkdownDescription: base.OnUnreachableDescription + " It holds for resources whose state does not have `on_unreachable`. Defaults to `fail`.",
+				MarkdownDescription: base.OnUnreachableDescription + " It holds for resources whose state does not have `on_unreachable`, and likewise for the hosts of private registries. Defaults to `fail`.",
 				Validators:          base.OnUnreachableValidators(),
 			},
 		},

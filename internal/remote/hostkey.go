@@ -96,7 +96,7 @@ func (v *verifier) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 		return v.refusal(key.Type() + " " + ssh.FingerprintSHA256(key))
 	}
 	if len(v.wanted) == 0 && v.host.Strict {
-		return &hostKeyError{fmt.Sprintf("host key of %s is %s, and no key of it is known: compare it with the host's own, then give it as one of its host keys: %s",
+		return &hostKeyError{text: fmt.Sprintf("host key of %s is %s, and no key of it is known: compare it with the host's own, then give it as one of its host keys: %s",
 			v.host.endpoint(), ssh.FingerprintSHA256(key), strings.TrimSpace(string(ssh.MarshalAuthorizedKey(key))))}
 	}
 	v.met = key
@@ -104,7 +104,11 @@ func (v *verifier) check(_ string, _ net.Addr, key ssh.PublicKey) error {
 }
 
 // hostKeyError is a host that is not the one that it should be.
-type hostKeyError struct{ text string }
+type hostKeyError struct {
+	text string
+	// changed says that the host has another key than the known one; else none is known.
+	changed bool
+}
 
 func (e *hostKeyError) Error() string { return e.text }
 
@@ -115,10 +119,10 @@ func (v *verifier) refusal(has string) error {
 		wanted = append(wanted, key.Type()+" "+ssh.FingerprintSHA256(key))
 	}
 	if len(v.host.HostKeys) > 0 {
-		return &hostKeyError{fmt.Sprintf("host key of %s is %s, and not %s as configured: the connection may be intercepted; if the host was reinstalled, correct its host keys",
+		return &hostKeyError{changed: true, text: fmt.Sprintf("host key of %s is %s, and not %s as configured: the connection may be intercepted; if the host was reinstalled, correct its host keys",
 			v.host.endpoint(), has, strings.Join(wanted, " or "))}
 	}
-	return &hostKeyError{fmt.Sprintf("host key of %s has changed: it is %s, and was %s at first use (pin %q): the connection may be intercepted; if the host was reinstalled, remove its pin or give its host keys",
+	return &hostKeyError{changed: true, text: fmt.Sprintf("host key of %s has changed: it is %s, and was %s at first use (pin %q): the connection may be intercepted; if the host was reinstalled, remove its pin or give its host keys",
 		v.host.endpoint(), has, strings.Join(wanted, " or "), v.host.pin())}
 }
 

@@ -116,6 +116,11 @@ func AddError(diags *diag.Diagnostics, verb, object string, err error, at path.P
 	diags.AddAttributeError(at, summary, detail)
 }
 
+// AddAdvisedError is AddError with advice of the caller's, where that knows more than the kind of the error.
+func AddAdvisedError(diags *diag.Diagnostics, verb, object string, err error, advice string) {
+	diags.AddError(fmt.Sprintf("Unable to %s %s", verb, object), errorDetail(err, advice))
+}
+
 // AddCreateError is AddError for a creation that leaves state behind, which Terraform marks as tainted.
 func AddCreateError(diags *diag.Diagnostics, verb, object string, err error) {
 	diags.AddError(fmt.Sprintf("Unable to %s %s", verb, object), errorDetail(err, taintAdvice(err)))

@@ -157,9 +157,9 @@ type RegistryManager interface {
 	// record of one that the store has lost is written again under its id.
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
 	// RecoverRegistry writes the record of a registry that the store has lost, from what Terraform's state says of it and the mark
-	// on its host, which it does not change. A host without the registry gives ErrNoRegistry. Ending says that only a removal
-	// follows, which needs no package.
-	RecoverRegistry(ctx context.Context, id string, spec RegistrySpec, ending bool) (*Registry, error)
+	// on its host, which it does not change. A host without the registry gives ErrNoRegistry. Ending is set where only a removal
+	// follows, which needs no package, and a host that cannot be reached is then no error where the registry is to be forgotten.
+	RecoverRegistry(ctx context.Context, id string, spec RegistrySpec, ending *RegistryRemoval) (*Registry, error)
 	// Registry reads a record; it does not dial.
 	Registry(ctx context.Context, id string) (*Registry, error)
 	// Registries lists records in the order of their creation, without their secrets. It does
@@ -167,6 +167,6 @@ type RegistryManager interface {
 	Registries(ctx context.Context, filter RegistryFilter) ([]Registry, error)
 	// ReadRegistry reads the registry on its host. With an error it returns the record.
 	ReadRegistry(ctx context.Context, id string) (*Registry, error)
-	// RemoveRegistry removes a registry, and its images when data is set. Not found is success.
-	RemoveRegistry(ctx context.Context, id string, data bool) error
+	// RemoveRegistry removes a registry from its host, or forgets it where that is asked for and the host is gone. Not found is success.
+	RemoveRegistry(ctx context.Context, id string, how RegistryRemoval) error
 }

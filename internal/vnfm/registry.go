@@ -66,6 +66,10 @@ type RegistrySpec struct {
 	Users      map[string]Secret `json:"-"`
 	HTTPProxy  Secret            `json:"-"`
 	HTTPSProxy Secret            `json:"-"`
+
+	// Pins are the keys of hosts that Terraform's state remembers, by their names in Registry.HostKeys. They hold where the record
+	// has none.
+	Pins map[string]string `json:"-"`
 }
 
 const userSecret = "user."
@@ -104,6 +108,17 @@ func (s *RegistrySpec) places() map[string]*Secret {
 	out := s.SSH.secrets("ssh.")
 	out["key"], out["http_proxy"], out["https_proxy"] = &s.Key, &s.HTTPProxy, &s.HTTPSProxy
 	return out
+}
+
+// RegistryRemoval says how a private registry is removed.
+type RegistryRemoval struct {
+	// Images removes the images in its storage too.
+	Images bool
+	// OnUnreachable says what to do when the host cannot be reached. When it is empty, what the VIM says holds whose server the host
+	// is, and then DefaultOnUnreachable; empty means OnUnreachableFail.
+	OnUnreachable, DefaultOnUnreachable OnUnreachable
+	// LeftBehind, when set, is called when the registry is forgotten, with why its host cannot be reached.
+	LeftBehind func(reason error)
 }
 
 // Registry is the record of a private registry.
@@ -156,9 +171,10 @@ type RegistryDriver interface {
 	InstallRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
 	ReadRegistry(ctx context.Context, h *RegistryHost) (*RegistryState, error)
 	// FindRegistry finds the mark that an installation has left on the host, and returns ErrNoRegistry without one. It gives
-	// the users of the registry that the specification does not know, without their passwords.
+	// the users of the registry that the specification does not know, without their passwords. A host that is not reached is a
+	// *UnreachableError, also without a login.
 	FindRegistry(ctx context.Context, h *RegistryHost) (users []string, err error)
 	// RemoveRegistry removes the container and what was made for it, and the images in its
-	// storage when that is asked for.
+	// storage when that is asked for. A host that is not reached is a *UnreachableError, as in FindRegistry.
 	RemoveRegistry(ctx context.Context, h *RegistryHost, data bool) error
 }

@@ -139,3 +139,14 @@ func (k *recordKeys) Pin(_ context.Context, name, key string) error {
 	k.registry.HostKeys = keys
 	return nil
 }
+
+// takePins takes over the keys of hosts that Terraform's state remembers and the record does not have: a lost record must not make
+// another key a trusted one.
+func takePins(r *vnfm.Registry) {
+	if len(r.Spec.Pins) == 0 {
+		return
+	}
+	keys := maps.Clone(r.Spec.Pins)
+	maps.Copy(keys, r.HostKeys)
+	r.HostKeys = keys
+}

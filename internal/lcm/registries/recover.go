@@ -10,17 +10,22 @@ import (
 )
 
 // RecoverRegistry implements vnfm.Manager. What the state does not have of the secrets is taken for what is on the host.
-func (m *Manager) RecoverRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec, ending bool) (*vnfm.Registry, error) {
+func (m *Manager) RecoverRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec, ending *vnfm.RegistryRemoval) (*vnfm.Registry, error) {
 	s, en, err := m.newEntry(ctx, id, &spec)
 	if err != nil {
 		return nil, err
 	}
 	en.Value.ID, en.Value.Spec = id, spec
+	takePins(&en.Value)
 	h, err := m.host(ctx, &en.Value)
 	if err != nil {
 		return nil, fmt.Errorf("finding the host of private registry %q: %w", spec.Name, err)
 	}
 	users, err := m.cfg.Driver.FindRegistry(ctx, h)
+	if ending != nil && vnfm.IsGone(err) && m.forgets(ctx, &spec, *ending) {
+		// The removal asks the host again, and forgets the registry if it is gone.
+		err = nil
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +43,7 @@ func (m *Manager) RecoverRegistry(ctx context.Context, id string, spec vnfm.Regi
 		return nil, err
 	}
 	create := func(ctx context.Context) error { return en.Create(ctx, s) }
-	if ending {
+	if ending != nil {
 		err = create(ctx)
 	} else {
 		err = m.cfg.WriteReferring(ctx, s, &spec, create)

@@ -33,6 +33,8 @@ type Config struct {
 	WriteReferring func(ctx context.Context, s store.Store, spec *vnfm.RegistrySpec, write func(ctx context.Context) error) error
 	// Resources looks what an instance has on its VIM.
 	Resources func(ctx context.Context, instance *records.Entry[vnfm.Instance]) (*vnfm.ResourceInfo, error)
+	// Forgets reports whether what cannot be reached is forgotten: by its own argument, else by that of a VIM, else by a default.
+	Forgets func(ctx context.Context, vimID string, own, fallback vnfm.OnUnreachable) bool
 	// Package finds a package, and RemoveUnusedPackages removes unused superseded packages.
 	Package              func(ctx context.Context, id string) (*vnfm.Package, error)
 	RemoveUnusedPackages func(ctx context.Context, s store.Store) error
@@ -97,6 +99,7 @@ func (m *Manager) InstallRegistry(ctx context.Context, id string, spec vnfm.Regi
 		return nil, err
 	}
 	en.Value.ID, en.Value.Spec = en.Rec.ID, spec
+	takePins(&en.Value)
 	h, err := m.host(ctx, &en.Value)
 	if err == nil {
 		h.Content, err = m.content(ctx, &spec)
@@ -168,46 +171,6 @@ func (m *Manager) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, 
 	}
 	en.Value.State, en.Value.Address = *state, h.Address
 	return &en.Value, nil
-}
-
-// RemoveRegistry implements vnfm.Manager.
-func (m *Manager) RemoveRegistry(ctx context.Context, id string, data bool) error {
-	s, err := m.cfg.Store(ctx)
-	if err != nil {
-		return err
-	}
-	en, err := m.open(ctx, id)
-	if errors.Is(err, vnfm.ErrNotFound) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	ctx, done, err := m.lock(ctx, s, registryLockTimeout, "registry/"+id, "private registry "+strconv.Quote(en.Value.Spec.Name))
-	if err != nil {
-		return err
-	}
-	defer done()
-	h, err := m.host(ctx, &en.Value)
-	switch {
-	case errors.Is(err, vnfm.ErrNotFound) && en.Value.Spec.InstanceID != "":
-		// Its server went with the instance.
-	case err != nil:
-		return err
-	default:
-		work, left, err := m.onHost(ctx, s, h)
-		if err != nil {
-			return err
-		}
-		defer left()
-		if err := m.cfg.Driver.RemoveRegistry(work, h, data); err != nil {
-			return err
-		}
-	}
-	if err := s.Delete(ctx, store.KindRegistry, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of private registry %q: %w", en.Value.Spec.Name, err)
-	}
-	return m.cfg.RemoveUnusedPackages(ctx, s)
 }
 
 const (

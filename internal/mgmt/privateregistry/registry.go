@@ -95,7 +95,7 @@ func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.
 
 // FindRegistry implements vnfm.RegistryDriver.
 func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]string, error) {
-	c, cfg, err := open(ctx, h, nil, 0)
+	c, cfg, err := reach(ctx, h)
 	if err != nil {
 		return nil, err
 	}
@@ -105,12 +105,32 @@ func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]stri
 
 // RemoveRegistry implements vnfm.RegistryDriver.
 func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data bool) error {
-	c, cfg, err := open(ctx, h, nil, 0)
+	c, cfg, err := reach(ctx, h)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Close() }()
 	return registry.Remove(ctx, c, cfg, data)
+}
+
+// reach is open for a host that may be gone for good, which is a *vnfm.UnreachableError. Without a complete login it can still be seen
+// that the host is gone.
+func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, registry.Config, error) {
+	to := host(h)
+	gone := func(err error) error {
+		return &vnfm.UnreachableError{Peer: "host " + h.Address, Err: err}
+	}
+	if err := to.Check(); err != nil {
+		if silent := remote.Probe(ctx, to); remote.IsGone(silent) {
+			return nil, registry.Config{}, gone(silent)
+		}
+		return nil, registry.Config{}, err
+	}
+	c, cfg, err := open(ctx, h, nil, 0)
+	if remote.IsGone(err) {
+		err = gone(err)
+	}
+	return c, cfg, err
 }
 
 // open connects to the host of a registry, and returns the configuration of the registry, with content of its package where that is

@@ -146,7 +146,7 @@ func TestList(t *testing.T) {
 func TestRecordIsShown(t *testing.T) {
 	t.Parallel()
 	hidden := []string{
-		"HostKeys", "State.Port", "State.Secure", "State.Ready", "Spec.Certificate", "Spec.NoProxy", "Spec.Key", "Spec.Users", "Spec.HTTPProxy", "Spec.HTTPSProxy",
+		"HostKeys", "State.Port", "State.Secure", "State.Ready", "Spec.Certificate", "Spec.NoProxy", "Spec.Key", "Spec.Users", "Spec.HTTPProxy", "Spec.HTTPSProxy", "Spec.Pins",
 		"Spec.SSH.Port", "Spec.SSH.User", "Spec.SSH.Agent", "Spec.SSH.HostKeys", "Spec.SSH.Strict", "Spec.SSH.Jump",
 		"Spec.SSH.Password", "Spec.SSH.SudoPassword", "Spec.SSH.PrivateKey", "Spec.SSH.Passphrase",
 	}

@@ -37,10 +37,12 @@ type model struct {
 	StoragePath        types.String   `tfsdk:"storage_path"`
 	DeletionPolicy     types.Object   `tfsdk:"deletion_policy"`
 	Proxy              types.Object   `tfsdk:"proxy"`
+	OnUnreachable      types.String   `tfsdk:"on_unreachable"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
-	Status types.String `tfsdk:"status"`
-	Drift  types.List   `tfsdk:"drift"`
+	Status         types.String `tfsdk:"status"`
+	Drift          types.List   `tfsdk:"drift"`
+	PinnedHostKeys types.Map    `tfsdk:"pinned_host_keys"`
 	installed
 }
 
@@ -147,6 +149,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 		Name: m.Name.ValueString(), InstanceID: m.InstanceID.ValueString(), ConnectionPoint: m.ConnectionPoint.ValueString(),
 		PackageID: m.PackageID.ValueString(), ImagePath: m.ImagePath.ValueString(), Image: m.ContainerImage.ValueString(),
 		Runtime: m.Runtime.ValueString(), Port: int(m.Port.ValueInt64()), StoragePath: m.StoragePath.ValueString(),
+		Pins: tfutil.Texts(m.PinnedHostKeys),
 	}
 	var ssh sshModel
 	if diags.Append(m.SSH.As(ctx, &ssh, basetypes.ObjectAsOptions{})...); diags.HasError() {
@@ -209,12 +212,12 @@ func (m *model) set(ctx context.Context, r *vnfm.Registry, diags *diag.Diagnosti
 	}
 	list, more := types.ListValueFrom(ctx, types.StringType, drift)
 	diags.Append(more...)
-	m.Drift = list
+	m.Drift, m.PinnedHostKeys = list, tfutil.StringMap(r.HostKeys)
 }
 
 // setUnknown says that what an installation leads to is not known yet.
 func (m *model) setUnknown() {
-	m.Status, m.Drift = types.StringUnknown(), types.ListUnknown(types.StringType)
+	m.Status, m.Drift, m.PinnedHostKeys = types.StringUnknown(), types.ListUnknown(types.StringType), types.MapUnknown(types.StringType)
 	for _, v := range []*types.String{&m.Address, &m.Server, &m.URL, &m.ImageID, &m.OperatingSystem, &m.RuntimeVersion} {
 		*v = types.StringUnknown()
 	}

@@ -27,6 +27,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		set := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host.host_key_policy": "strict"}
 		ignored := []string{
 			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "deletion_policy",
+			"on_unreachable",
 		}
 		for _, name := range secretNames {
 			ignored = append(ignored, name+"_wo_version")
@@ -48,6 +49,7 @@ func TestRegistryRoundTrip(t *testing.T) {
 	record := modeltest.Filled[vnfm.Registry]()
 	m := modeltest.Decode[model](t, modeltest.Full(t, NewResource(), map[string]any{
 		"name": nil, "tls": nil, "users": nil, "users_wo": nil, "proxy": nil, "ssh.jump_host": nil, "timeouts": nil,
+		"pinned_host_keys": nil,
 	}))
 	(&Resource{}).restore(m, &record)
 	var diags diag.Diagnostics
@@ -57,7 +59,7 @@ func TestRegistryRoundTrip(t *testing.T) {
 	// The record has no secrets, and the configuration alone says how to log in.
 	want.SSH = got.SSH
 	want.SSH.Address = record.Spec.SSH.Address
-	want.Certificate, want.NoProxy, want.Key, want.Users, want.HTTPProxy, want.HTTPSProxy = "", "", "", nil, "", ""
+	want.Certificate, want.NoProxy, want.Key, want.Users, want.HTTPProxy, want.HTTPSProxy, want.Pins = "", "", "", nil, "", "", nil
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("(-record +specification):\n%s", diff)
 	}

@@ -20,26 +20,26 @@ func isMissing(err error, id string) bool {
 	return errors.As(err, &missing) && missing.ID == id
 }
 
-// recover writes the record of a registry again that the store has lost, by its mark on the host. Ending says that only a removal
+// recover writes the record of a registry again that the store has lost, by its mark on the host. Ending is set where only a removal
 // follows.
-func (r *Resource) recover(ctx context.Context, state *model, ending bool) error {
+func (r *Resource) recover(ctx context.Context, state *model, ending *vnfm.RegistryRemoval) (*vnfm.Registry, error) {
 	if !tfutil.Set(state.SSH) {
-		return errors.New("the state does not say how to log in to the host of the registry")
+		return nil, errors.New("the state does not say how to log in to the host of the registry")
 	}
 	var diags diag.Diagnostics
 	spec := state.spec(ctx, &diags)
 	if diags.HasError() {
-		return fmt.Errorf("the state of private registry %q cannot be read: %v", state.Name.ValueString(), diags.Errors())
+		return nil, fmt.Errorf("the state of private registry %q cannot be read: %v", state.Name.ValueString(), diags.Errors())
 	}
-	_, err := r.Data.Manager.RecoverRegistry(tfutil.Mask(ctx, secretsOf(&spec)...), state.ID.ValueString(), spec, ending)
-	return err
+	return r.Data.Manager.RecoverRegistry(tfutil.Mask(ctx, secretsOf(&spec)...), state.ID.ValueString(), spec, ending)
 }
 
 // readLost refreshes a registry without a record. It reports whether the record was written again.
 func (r *Resource) readLost(ctx context.Context, state *model, diags *diag.Diagnostics) bool {
-	err := r.recover(ctx, state, false)
+	found, err := r.recover(ctx, state, nil)
 	if err == nil {
 		base.WarnRecovered(ctx, r.Data, diags, object(state.Name.ValueString()))
+		warnPinned(state, found.HostKeys, diags)
 		return true
 	}
 	state.Status = types.StringValue(statusUnknown)
@@ -49,17 +49,21 @@ func (r *Resource) readLost(ctx context.Context, state *model, diags *diag.Diagn
 	return false
 }
 
-// findLost finds a registry without a record that is to be removed. It reports whether the host has it; one that is gone is removed.
-func (r *Resource) findLost(ctx context.Context, state *model, diags *diag.Diagnostics) bool {
-	err := r.recover(ctx, state, true)
+// findLost finds a registry without a record that is to be removed. It reports whether there is something to remove; a registry that is
+// gone is removed.
+func (r *Resource) findLost(ctx context.Context, state *model, how vnfm.RegistryRemoval, diags *diag.Diagnostics) bool {
+	_, err := r.recover(ctx, state, &how)
 	switch {
 	case err == nil:
 		return true
 	case errors.Is(err, vnfm.ErrNoRegistry):
 		return false
+	case vnfm.IsGone(err):
+		tfutil.AddAdvisedError(diags, "Remove", object(state.Name.ValueString()), err, goneAdvice)
+		return false
 	}
 	diags.AddError("Record of "+object(state.Name.ValueString())+" Is Missing",
 		tfutil.ErrorDetail(err)+"\n\nThe registry may still run on its host. A destroy receives the state alone, which has no write-only arguments such as ssh.password_wo. "+
-			"Run terraform apply first, which writes the record again from the configuration, then destroy. Or use ssh.use_agent. If the host no longer exists, run terraform state rm with the address of the registry.")
+			"Run terraform apply first, which writes the record again from the configuration, then destroy. Or use ssh.use_agent.")
 	return false
 }

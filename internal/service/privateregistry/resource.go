@@ -70,10 +70,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
 		return
 	}
-	if plan.asksFor(&state) || state.Status.ValueString() != statusReady {
+	if plan.asksFor(&state) || state.Status.ValueString() != statusReady && plan.OnUnreachable.Equal(state.OnUnreachable) {
 		plan.setUnknown()
 	} else {
-		plan.Status, plan.Drift, plan.Address, plan.Server = state.Status, state.Drift, state.Address, state.Server
+		// A change of on_unreachable alone is for a host that may be gone: nothing is repaired there.
+		plan.Status, plan.Drift, plan.Address, plan.Server, plan.PinnedHostKeys = state.Status, state.Drift, state.Address, state.Server, state.PinnedHostKeys
 		plan.URL, plan.ImageID, plan.OperatingSystem, plan.RuntimeVersion = state.URL, state.ImageID, state.OperatingSystem, state.RuntimeVersion
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
@@ -122,8 +123,8 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
 
-// install installs the registry of a plan and fills the plan. A plan without an id makes a
-// new record.
+// install installs the registry of a plan, which has the pinned keys of hosts that the state knows, and fills the plan. A plan
+// without an id makes a new record.
 func (r *Resource) install(ctx context.Context, verb string, plan, config *model, diags *diag.Diagnostics) {
 	spec := plan.complete(config).spec(ctx, diags)
 	manager := r.Data.RequireManager(diags)
@@ -201,8 +202,9 @@ func (r *Resource) restore(state *model, seen *vnfm.Registry) {
 
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
-	var plan, config model
+	var plan, state, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, installTimeout, &resp.Diagnostics)
 	defer cancel()
@@ -214,9 +216,16 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 		return
 	}
+	plan.PinnedHostKeys = state.PinnedHostKeys
 	r.install(ctx, "Update", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
+		// A destroy is given the state alone, and may be what the user does next.
+		state.OnUnreachable, state.DeletionPolicy, state.Timeouts = plan.OnUnreachable, plan.DeletionPolicy, plan.Timeouts
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
+	}
+	if state.Status.ValueString() == statusUnknown && tfutil.Set(state.SSH) {
+		warnPinned(&state, tfutil.Texts(plan.PinnedHostKeys), &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 }
@@ -232,12 +241,20 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id := state.ID.ValueString()
-	if _, err := manager.Registry(ctx, id); isMissing(err, id) && !r.findLost(ctx, &state, &resp.Diagnostics) {
+	id, name := state.ID.ValueString(), state.Name.ValueString()
+	how := vnfm.RegistryRemoval{
+		Images: removeImages, OnUnreachable: vnfm.OnUnreachable(state.OnUnreachable.ValueString()), DefaultOnUnreachable: r.Data.DefaultOnUnreachable(),
+		LeftBehind: func(reason error) { warnLeftBehind(&state, reason, &resp.Diagnostics) },
+	}
+	if _, err := manager.Registry(ctx, id); isMissing(err, id) && !r.findLost(ctx, &state, how, &resp.Diagnostics) {
 		return
 	}
-	if err := manager.RemoveRegistry(ctx, id, removeImages); err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Remove", object(state.Name.ValueString()), err, path.Empty())
+	err := manager.RemoveRegistry(ctx, id, how)
+	switch {
+	case vnfm.IsGone(err):
+		tfutil.AddAdvisedError(&resp.Diagnostics, "Remove", object(name), err, goneAdvice)
+	case err != nil:
+		tfutil.AddError(&resp.Diagnostics, "Remove", object(name), err, path.Empty())
 	}
 }
 

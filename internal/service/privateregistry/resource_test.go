@@ -55,6 +55,9 @@ data "vnf_private_registries" "test" {
 }
 `
 
+// mirrored is the image of a registry in another registry of the same host, from which Docker pulls over HTTP.
+const mirrored = "127.0.0.1:5000/mirror/registry:3"
+
 const login = `ssh = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }`
 
 // answers checks what the registry of the state answers.
@@ -106,6 +109,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 	var running string
 	image := fmt.Sprintf("image_path = %q", lab.RegistryArchive)
 	cert, key := certificate(t, host.Address)
+	pulled := fmt.Sprintf("container_image = %q", mirrored)
 	secured := fmt.Sprintf("port = 5001\n  users_wo = { planter = \"planted-password\" }\n  users_wo_version = 1\n  tls = {\n    certificate = <<-EOT\n%s\nEOT\n    key_wo = <<-EOT\n%s\nEOT\n    key_wo_version = 1\n  }", cert, key)
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	updated := resource.ConfigPlanChecks{
@@ -158,8 +162,17 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				ConfigPlanChecks: empty,
 			},
 			{
-				Config:           store.Config(on(host.Address, login, image, secured)),
-				Check:            resource.ComposeTestCheckFunc(answers("", "", http.StatusUnauthorized), answers("planter", "planted-password", http.StatusOK)),
+				// Without a file the image is pulled, from a registry that was installed before: this one.
+				PreConfig: func() {
+					host.Root(t, "docker tag registry:latest %[1]s && docker push -q %[1]s && docker rmi %[1]s", mirrored)
+				},
+				Config: store.Config(on(host.Address, login, pulled, secured)),
+				Check: resource.ComposeTestCheckFunc(answers("", "", http.StatusUnauthorized), answers("planter", "planted-password", http.StatusOK), func(*terraform.State) error {
+					if images := host.Root(t, "docker images --format '{{.Repository}}:{{.Tag}}'"); !strings.Contains(images, mirrored) {
+						return fmt.Errorf("the host has the images %q", images)
+					}
+					return nil
+				}),
 				ConfigPlanChecks: updated,
 			},
 			{
@@ -167,14 +180,14 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				PreConfig: func() {
 					host.Root(t, "echo 'other:x' > /etc/private-registry/private_registry/htpasswd; mkdir -p /var/lib/private_registry/docker")
 				},
-				Config:           store.Config(on(host.Address, login, image, secured)),
+				Config:           store.Config(on(host.Address, login, pulled, secured)),
 				Check:            answers("planter", "planted-password", http.StatusOK),
 				ConfigPlanChecks: updated,
 			},
 			{
 				// The store has lost it.
 				PreConfig:        func() { store.Clear(t) },
-				Config:           store.Config(on(host.Address, login, image, secured)),
+				Config:           store.Config(on(host.Address, login, pulled, secured)),
 				Check:            answers("planter", "planted-password", http.StatusOK),
 				ConfigPlanChecks: updated,
 			},
@@ -183,7 +196,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "instance_generation"},
 			},
 			{
-				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, image, secured)),
+				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, pulled, secured)),
 				ExpectError: acctest.Says("(?s)Update Private Registry.*ubuntu@" + host.Address),
 			},
 			{
@@ -220,6 +233,7 @@ func TestAccPrivateRegistry_badInput(t *testing.T) {
 	cert, _ := certificate(t, "192.0.2.1")
 	_, key := certificate(t, "192.0.2.1")
 	store := acctest.NewStore(t)
+	refused := map[string]acctest.Refused{}
 	for name, c := range map[string]struct {
 		config string
 		want   string
@@ -233,13 +247,15 @@ func TestAccPrivateRegistry_badInput(t *testing.T) {
 		"no package":   {on("192.0.2.1", login, `image_path = "Files/registry.tar"`), "(?s)image_path Files/registry.tar is relative"},
 		"other's key":  {on("192.0.2.1", login, fmt.Sprintf("tls = {\n certificate = <<-EOT\n%s\nEOT\n key_wo = <<-EOT\n%s\nEOT\n}", cert, key)), "(?s)key"},
 		"storage path": {on("192.0.2.1", login, `storage_path = "/etc"`), "(?s)belongs to the system of the host"},
+		"unreachable":  {on("192.0.2.1", login, `on_unreachable = "ignore"`), `(?s)Attribute on_unreachable value must be one of: \["fail" "forget"\], got: "ignore"`},
+		"pinned keys":  {on("192.0.2.1", login, `pinned_host_keys = {}`), `(?s)Can't configure a value for "pinned_host_keys"`},
+		"host key":     {on("192.0.2.1", `ssh = { username = "root", use_agent = true, host_keys = ["ssh-ed25519"] }`), `(?s)"ssh-ed25519" is not a host key: a host key is one line such as "ssh-ed25519 AAAA`},
+		"image as URL": {on("192.0.2.1", login, `container_image = "https://registry.example.com/registry:3"`), `(?s)The image cannot be used.*is a URL`},
+		"no image":     {on("192.0.2.1", login, `package_id = "one"`), `(?s)Attribute "image_path" must be specified when "package_id" is specified`},
+		"no password":  {on("192.0.2.1", login, `users = { reader = "" }`), `(?s)User "reader" has no password`},
+		"proxy":        {on("192.0.2.1", login, `proxy = { http_proxy = "http://user1:planted-password@host1:port1" }`), `(?s)The proxy is not a valid URL.*with the port as a number`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				Steps:                    []resource.TestStep{{Config: store.Config(c.config), PlanOnly: true, ExpectError: acctest.Says(c.want)}},
-			})
-		})
+		refused[name] = acctest.Refused{Config: store.Config(c.config), Want: c.want}
 	}
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: acctest.RefusedSteps(t, refused)})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -40,6 +41,13 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 			Computed:            true,
 			MarkdownDescription: "Id of the registry, a UUID.",
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
+		},
+		"on_unreachable": schema.StringAttribute{
+			Optional: true,
+			MarkdownDescription: "Handling of a destroy whose host cannot be reached: connection refused, no route, no such host, no answer, or another host key than the known one. `fail` is an error. " +
+				"`forget` removes the registry from Terraform's state and from the store after a few tries, and a warning names what was left behind; a rejected login is always an error. " +
+				"Defaults to `on_unreachable` of the `vnf_vim` if the host is a server of an instance, then to that of the provider, else to `fail`. Changing this alone asks the host nothing and applies to the destroy.",
+			Validators: base.OnUnreachableValidators(),
 		},
 		"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 	}
@@ -227,6 +235,10 @@ func computedAttributes() map[string]schema.Attribute {
 			statusReady, statusDrifted, statusUnreachable, statusUnknown)),
 		"drift": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "Differences from the desired configuration.",
+		},
+		"pinned_host_keys": schema.MapAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "Public keys of hosts that were pinned at first contact, in the format of `authorized_keys`: of `host/<address>`, of a jump host also, or of `vnfc/<id>` for a server of an instance. They hold also if the store has lost the record.",
 		},
 		"address":          text("Address at which the host is reached, also if it is a server of a VNF instance."),
 		"server":           text("Host and port of the registry: the beginning of the names of its images, and a value of `private_registry_connection_info`."),

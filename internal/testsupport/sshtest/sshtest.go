@@ -169,6 +169,13 @@ func (s *Server) Host() remote.Host {
 	return h
 }
 
+// SetHostKey gives the server another host key, as an installation of its system does.
+func (s *Server) SetHostKey(key ssh.Signer) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options.HostKeys = []ssh.Signer{key}
+}
+
 // Commands are the command lines that were run.
 func (s *Server) Commands() []string {
 	s.mu.Lock()
@@ -242,6 +249,8 @@ func (s *Server) config() *ssh.ServerConfig {
 	if s.options.Banner != "" {
 		config.BannerCallback = func(ssh.ConnMetadata) string { return s.options.Banner }
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, key := range s.options.HostKeys {
 		config.AddHostKey(key)
 	}

@@ -16,9 +16,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -54,7 +54,8 @@ func answer(t *testing.T, c Config, user string) int {
 }
 
 func TestInstall(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	client := h.Dial(t)
 	c := plain(t)
 	h.Write(t, "/run/docker/locked", "")
@@ -65,7 +66,7 @@ func TestInstall(t *testing.T) {
 	assert.Equal(t, c.Archive.Digest, state.ImageSource)
 	assert.Equal(t, "20.10.24", state.EngineVersion)
 	assert.Equal(t, http.StatusOK, answer(t, c, ""))
-	first := takeCalls(t, h)
+	first := h.TakeCalls(t)
 	assert.Contains(t, first, "apt-get -q -y --no-install-recommends -o DPkg::Lock::Timeout=600 -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold install ca-certificates docker.io\n")
 	assert.NotContains(t, first, "docker-cli", "there is no such package")
 	assert.Contains(t, first, "--restart always")
@@ -74,13 +75,13 @@ func TestInstall(t *testing.T) {
 	read, err := Read(t.Context(), client, c)
 	require.NoError(t, err)
 	assert.Equal(t, state, read)
-	assert.NotContains(t, takeCalls(t, h), "start private_registry")
+	assert.NotContains(t, h.TakeCalls(t), "start private_registry")
 
 	// Again, and nothing happens.
 	again, err := Install(t.Context(), client, c, silent)
 	require.NoError(t, err)
 	assert.Equal(t, state, again)
-	for line := range strings.Lines(takeCalls(t, h)) {
+	for line := range strings.Lines(h.TakeCalls(t)) {
 		assert.Regexp(t, `^(container inspect|image inspect)`, line)
 	}
 
@@ -97,7 +98,7 @@ func TestInstall(t *testing.T) {
 	for _, name := range []string{fileKey, fileUsers, fileCertificate, fileNote} {
 		assert.Equal(t, fs.FileMode(0o600), h.Mode(t, c.completed().file(name)), name)
 	}
-	output := takeCalls(t, h) + strings.Join(h.Commands(), "\n") + h.Read(t, "/run/docker/containers/private_registry/env")
+	output := h.TakeCalls(t) + strings.Join(h.Commands(), "\n") + h.Read(t, "/run/docker/containers/private_registry/env")
 	assert.NotContains(t, output, "password of")
 	assert.NotContains(t, output, "load", "the image was there")
 
@@ -130,7 +131,7 @@ func TestInstall(t *testing.T) {
 	newer, err := Install(t.Context(), client, c, silent)
 	require.NoError(t, err)
 	assert.NotEqual(t, state.Image, newer.Image)
-	assert.Contains(t, takeCalls(t, h), "image rm "+state.Image)
+	assert.Contains(t, h.TakeCalls(t), "image rm "+state.Image)
 
 	h.Write(t, "/var/lib/private_registry/docker/registry/v2/blobs/data", "pushed")
 	require.NoError(t, Remove(t.Context(), client, c, false))
@@ -143,11 +144,12 @@ func TestInstall(t *testing.T) {
 }
 
 func TestInstallPulls(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	c := Config{Port: porttest.Free(t), Proxy: Proxy{HTTP: "http://user:password%40@proxy:3128", No: "10.0.0.0/8"}}
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, takeCalls(t, h), "pull --quiet docker.io/library/registry:3")
+	assert.Contains(t, h.TakeCalls(t), "pull --quiet docker.io/library/registry:3")
 	assert.Contains(t, h.Read(t, "/run/docker/proxies"), "http_proxy=http://user:password%40@proxy:3128")
 	c = c.completed()
 	assert.Equal(t, "[Service]\nEnvironmentFile=/etc/private-registry/private_registry/proxy.env\n", h.Read(t, c.dropIn()))
@@ -158,18 +160,19 @@ func TestInstallPulls(t *testing.T) {
 	c.Proxy.HTTPS = "http://proxy:3129"
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, takeCalls(t, h), "daemon-reload\nrestart docker.service\n")
+	assert.Contains(t, h.TakeCalls(t), "daemon-reload\nrestart docker.service\n")
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.NotContains(t, takeCalls(t, h), "restart docker.service")
+	assert.NotContains(t, h.TakeCalls(t), "restart docker.service")
 	c.Proxy = Proxy{}
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.NoError(t, err)
-	assert.Contains(t, takeCalls(t, h), "daemon-reload\nrestart docker.service\n")
+	assert.Contains(t, h.TakeCalls(t), "daemon-reload\nrestart docker.service\n")
 	assert.Empty(t, h.Read(t, c.dropIn()))
 }
 
 func TestInstallRefusals(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		osRelease, machine string
 		texts              []string
@@ -180,14 +183,15 @@ func TestInstallRefusals(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			h := debianHost(t)
+			t.Parallel()
+			h := registrytest.New(t)
 			h.Write(t, "/etc/os-release", test.osRelease)
 			h.StandIn(t, "uname", "echo "+test.machine)
 			_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
 			for _, text := range test.texts {
 				require.ErrorContains(t, err, text)
 			}
-			assert.Empty(t, takeCalls(t, h), "nothing is done there")
+			assert.Empty(t, h.TakeCalls(t), "nothing is done there")
 		})
 	}
 }
@@ -195,6 +199,7 @@ func TestInstallRefusals(t *testing.T) {
 // Each failure says what happened in the words of who knows it, leaves nothing half done in
 // the way, and is over when its cause is.
 func TestInstallFaults(t *testing.T) {
+	t.Parallel()
 	tests := map[string]struct {
 		fault string
 		texts []string
@@ -206,16 +211,16 @@ func TestInstallFaults(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := debianHost(t)
+			h := registrytest.New(t)
 			c := plain(t)
-			fault(t, h, test.fault, true)
+			h.Fault(t, test.fault, true)
 			_, err := Install(t.Context(), h.Dial(t), c, silent)
 			require.Error(t, err)
 			for _, text := range test.texts {
 				require.ErrorContains(t, err, text)
 			}
 			assert.NoDirExists(t, filepath.Join(h.Root, "var/tmp/private-registry-private_registry"))
-			fault(t, h, test.fault, false)
+			h.Fault(t, test.fault, false)
 			_, err = Install(t.Context(), h.Dial(t), c, silent)
 			require.NoError(t, err)
 			assert.Equal(t, http.StatusOK, answer(t, c, ""))
@@ -224,24 +229,27 @@ func TestInstallFaults(t *testing.T) {
 }
 
 func TestInstallUnreachableRegistry(t *testing.T) {
-	h := debianHost(t)
-	fault(t, h, "unreachable", true)
+	t.Parallel()
+	h := registrytest.New(t)
+	h.Fault(t, "unreachable", true)
 	_, err := Install(t.Context(), h.Dial(t), Config{Port: porttest.Free(t)}, silent)
 	require.ErrorContains(t, err, "lookup registry-1.docker.io: no such host")
 	require.ErrorContains(t, err, "give the image as a file of the package in image_path, or a proxy")
 }
 
 func TestInstallEngineThatDoesNotStart(t *testing.T) {
-	h := debianHost(t)
-	h.StandIn(t, "docker", dockerStandIn)
-	fault(t, h, "daemon", true)
+	t.Parallel()
+	h := registrytest.New(t)
+	h.InstallDocker(t)
+	h.Fault(t, "daemon", true)
 	_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
 	require.ErrorContains(t, err, "docker.service does not start")
 	require.ErrorContains(t, err, "the log: --no-pager -o cat -n 20 -u docker.service")
 }
 
 func TestInstallPortInUse(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	c := plain(t)
 	h.Write(t, "/run/docker/listens", `LISTEN 0 511 0.0.0.0:5000 0.0.0.0:* users:(("nginx",pid=812,fd=6),("nginx",pid=813,fd=6))`)
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -249,8 +257,9 @@ func TestInstallPortInUse(t *testing.T) {
 }
 
 func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
-	h := debianHost(t)
-	h.StandIn(t, "docker", dockerStandIn)
+	t.Parallel()
+	h := registrytest.New(t)
+	h.InstallDocker(t)
 	h.Write(t, "/run/docker/active", "")
 	h.Write(t, "/run/docker/containers/private_registry/digest", "\n")
 	_, err := Install(t.Context(), h.Dial(t), plain(t), silent)
@@ -261,7 +270,8 @@ func TestInstallLeavesContainersOfOthersAlone(t *testing.T) {
 }
 
 func TestInstallImageOfAnotherMachine(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	c := plain(t)
 	c.Archive = archive("Files/arm.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "arm64")}))
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -273,7 +283,8 @@ func TestInstallImageOfAnotherMachine(t *testing.T) {
 }
 
 func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	c := plain(t)
 	c.Archive.Digest = "sha256:" + strings.Repeat("0", 64)
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
@@ -283,7 +294,8 @@ func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
 
 // Changes on the host by others are named and repaired.
 func TestDrift(t *testing.T) {
-	h := debianHost(t)
+	t.Parallel()
+	h := registrytest.New(t)
 	client := h.Dial(t)
 	c := secured(t, plain(t))
 	want, err := Install(t.Context(), client, c, silent)
@@ -317,8 +329,9 @@ func TestDrift(t *testing.T) {
 
 // An installation that is stopped at any step is finished by the next one.
 func TestKillInstall(t *testing.T) {
+	t.Parallel()
 	var steps []string
-	_, err := Install(t.Context(), debianHost(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
+	_, err := Install(t.Context(), registrytest.New(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
 	require.NoError(t, err)
 	require.Greater(t, len(steps), 6)
 	sampler := killtest.New(t)
@@ -326,7 +339,7 @@ func TestKillInstall(t *testing.T) {
 		t.Run(steps[number], func(t *testing.T) {
 			t.Parallel()
 			defer sampler.Begin(t, "install")()
-			h := debianHost(t)
+			h := registrytest.New(t)
 			c := secured(t, plain(t))
 			ctx, interrupt := context.WithCancel(t.Context())
 			defer interrupt()
@@ -348,10 +361,10 @@ func TestKillInstall(t *testing.T) {
 			require.NoError(t, err)
 			assert.True(t, state.Ready)
 			assert.Equal(t, http.StatusOK, answer(t, c, "writer"))
-			takeCalls(t, h)
+			h.TakeCalls(t)
 			_, err = Install(t.Context(), h.Dial(t), c, silent)
 			require.NoError(t, err)
-			assert.NotContains(t, takeCalls(t, h), "create")
+			assert.NotContains(t, h.TakeCalls(t), "create")
 			require.NoError(t, Remove(t.Context(), h.Dial(t), c, true))
 		})
 	}
@@ -363,7 +376,7 @@ func removeAll(t *testing.T, root, path string) {
 }
 
 // end kills the registry, as somebody would who stops its container.
-func end(t *testing.T, h *hosttest.Host) {
+func end(t *testing.T, h *registrytest.Host) {
 	t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/docker/containers/private_registry/pid")))
 	require.NoError(t, err)

@@ -18,7 +18,9 @@ import (
 const (
 	// readyTimeout is what a registry has from its start to its first answer.
 	readyTimeout = 2 * time.Minute
-	readyEvery   = 500 * time.Millisecond
+	// firstPause and lastPause bound the time between two questions. Most registries answer a moment after their start.
+	firstPause = 50 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
 	// maxRestarts is how often its engine may have started it in vain before it is called
 	// broken.
 	maxRestarts = 3
@@ -30,7 +32,7 @@ func (i *installer) ready(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	before := -1
-	for reported := false; ; reported = true {
+	for pause, reported := firstPause, false; ; pause, reported = min(2*pause, lastPause), true {
 		answer := i.answers(waiting, i.client)
 		if answer == nil {
 			return nil
@@ -52,7 +54,7 @@ func (i *installer) ready(ctx context.Context) error {
 				return fmt.Errorf("the container %s does not keep running: it is %s after %d restarts%s", i.Name, found.status, restarts-before, i.containerLog(ctx))
 			}
 		}
-		if poll.Sleep(waiting, readyEvery) == nil {
+		if poll.Sleep(waiting, pause) == nil {
 			continue
 		}
 		if ctx.Err() != nil {

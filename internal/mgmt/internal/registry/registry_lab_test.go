@@ -2,17 +2,10 @@ package registry_test
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/sha256"
-	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/hex"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"os"
 	"strings"
 	"testing"
@@ -26,6 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -62,8 +56,8 @@ func TestRegistryOfServer(t *testing.T) {
 	assert.Equal(t, "hello\n", shell(t, node, "docker run --rm --pull always "+sample+" echo hello 2>/dev/null"))
 
 	// HTTPS with users takes its place and has the same images.
-	var authority string
-	authority, c.Certificate, c.Key = certificates(t, "registry.example.com")
+	authority, certificate, key := registrytest.Certificates(t, "registry.example.com")
+	c.Certificate, c.Key = certificate, vnfm.Secret(key)
 	c.Users = map[string]vnfm.Secret{"user01": "the password of user01"}
 	state, err = registry.Install(t.Context(), host, c, logLines(t))
 	require.NoError(t, err)
@@ -72,7 +66,11 @@ func TestRegistryOfServer(t *testing.T) {
 		Type: runtimeregistries.HTTPS, Server: "registry.example.com:5000", Username: "user01", Password: c.Users["user01"], Certificate: authority,
 		HostsString: first.address(t) + " registry.example.com",
 	}}
-	// As on a node whose kubelet uses containerd, though Docker is there too.
+	// As on a node whose kubelet uses containerd, though Docker is there too, and whose containerd names mirrors, as kubespray did up to 2.26.
+	shell(t, node, `mkdir -p /etc/containerd/certs.d/docker.io && echo 'server = "https://docker.io"' >/etc/containerd/certs.d/docker.io/hosts.toml
+printf '%s\n' 'version = 2' '[plugins."io.containerd.grpc.v1.cri".registry.mirrors."docker.io"]' 'endpoint = ["https://mirror.example.com"]' >/etc/containerd/config.toml
+systemctl restart containerd`)
+	require.Contains(t, shell(t, node, "containerd config dump"), "mirror.example.com")
 	shell(t, node, `mkdir -p /var/lib/kubelet && echo 'KUBELET_KUBEADM_ARGS="--container-runtime-endpoint=unix:///run/containerd/containerd.sock"' >/var/lib/kubelet/kubeadm-flags.env`)
 	changed := apply(t, node, connections)
 	assert.Contains(t, changed, "restarted containerd")
@@ -82,6 +80,7 @@ func TestRegistryOfServer(t *testing.T) {
 	assert.Equal(t, "hello\n", shell(t, node, "docker run --rm --pull always "+sample+" echo hello 2>/dev/null"))
 	assert.Contains(t, shell(t, node, "docker --config /tmp/nobody pull "+sample+" 2>&1 || true"), "no basic auth credentials")
 	assert.Contains(t, shell(t, node, "containerd config dump"), `config_path = "/etc/containerd/certs.d"`)
+	assert.NotContains(t, shell(t, node, "containerd config dump"), "mirror.example.com", "containerd refuses mirrors beside config_path")
 	shell(t, node, "ctr images pull --hosts-dir /etc/containerd/certs.d "+sample)
 	assert.Contains(t, shell(t, node, "ctr images pull "+sample+" 2>&1 || true"), "x509: certificate signed by unknown authority")
 	for _, line := range []string{
@@ -236,33 +235,6 @@ func fileArchive(t *testing.T, path string) *registry.Archive {
 		Path: path, Digest: "sha256:" + hex.EncodeToString(digest[:]), Size: int64(len(content)),
 		Open: func() (io.ReadCloser, error) { return os.Open(path) },
 	}
-}
-
-// certificates are those of an authority and of a server that it signed.
-func certificates(t *testing.T, name string) (authority, server string, key vnfm.Secret) {
-	t.Helper()
-	above, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	own, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	root := &x509.Certificate{
-		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "authority"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	leaf := &x509.Certificate{
-		SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name}, NotBefore: root.NotBefore, NotAfter: root.NotAfter,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
-	}
-	rootDER, err := x509.CreateCertificate(rand.Reader, root, root, above.Public(), above)
-	require.NoError(t, err)
-	leafDER, err := x509.CreateCertificate(rand.Reader, leaf, root, own.Public(), above)
-	require.NoError(t, err)
-	keyDER, err := x509.MarshalPKCS8PrivateKey(own)
-	require.NoError(t, err)
-	text := func(kind string, der []byte) string {
-		return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-	}
-	return text("CERTIFICATE", rootDER), text("CERTIFICATE", leafDER), vnfm.Secret(text("PRIVATE KEY", keyDER))
 }
 
 func apply(t *testing.T, node *remote.Client, connections []runtimeregistries.Connection) []string {

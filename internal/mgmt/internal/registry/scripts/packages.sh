@@ -32,7 +32,7 @@ until_free() {
       printf '%s\n' "$said" >&2
       return 1
     fi
-    sleep 3
-    tried=$((tried + 3))
+    sleep 1
+    tried=$((tried + 1))
   done
 }

@@ -74,7 +74,7 @@ case "$1 $2" in
 "rm --force")
 	if running "$3"; then
 		kill "$(cat "$state/containers/$3/pid")"
-		while running "$3"; do sleep 0.1; done
+		while running "$3"; do sleep 0.01; done
 	fi
 	rm -rf "$state/containers/$3"
 	;;
