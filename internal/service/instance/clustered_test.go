@@ -175,6 +175,20 @@ func (k *clusterScriptEnv) nodes(t *testing.T, want int) resource.TestCheckFunc 
 	}
 }
 
+// allNodes checks that the cluster has as many nodes as the instance has servers for them.
+func (k *clusterScriptEnv) allNodes(t *testing.T) resource.TestCheckFunc {
+	t.Helper()
+	return func(state *terraform.State) error {
+		return k.nodes(t, len(k.vnfcs()["masterNode"])+len(k.vnfcs()["workerNode"]))(state)
+	}
+}
+
+// pushed has the registry an image, see push.
+func (k *clusterScriptEnv) pushed(t *testing.T) resource.TestCheckFunc {
+	t.Helper()
+	return func(*terraform.State) error { k.push(t); return nil }
+}
+
 // same checks that the cluster is the VIM that it was at the first call.
 func (k *clusterScriptEnv) same() resource.TestCheckFunc {
 	id := ""

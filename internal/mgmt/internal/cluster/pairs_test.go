@@ -50,7 +50,13 @@ func (s *server) incarnation() string { return fmt.Sprintf("%s life %d", s.id, s
 
 func (s *server) address() string { return fmt.Sprintf("127.0.7.%d", s.host) }
 
-func imageOf(t *vnfm.Target, vdu string) string { return t.Flavour.VDU(vdu).SWImages[0].Name }
+// imageOf is the image of a VDU; empty when the flavour lacks it.
+func imageOf(t *vnfm.Target, vdu string) string {
+	if v := t.Flavour.VDU(vdu); v != nil {
+		return v.SWImages[0].Name
+	}
+	return ""
+}
 
 func (*servers) Params() vnfm.InfraParams { return vnfm.InfraParams{} }
 
@@ -76,7 +82,7 @@ func (s *servers) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 func (*servers) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
 
 func (s *servers) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, error) {
-	points := map[string]string{"masterNode": "masterNode_CP1", "workerNode": "workerNode_CP2", "externalLB": "externalLB_CP1"}
+	points := map[string]string{"masterNode": "masterNode_CP1", "workerNode": "workerNode_CP2", "externalLB": "externalLB_CP1", "edgeNode": "edgeNode_CP2"}
 	out := &vnfm.ResourceInfo{}
 	for _, one := range s.all {
 		out.VNFCs = append(out.VNFCs, vnfm.VNFC{
@@ -102,7 +108,7 @@ func (s *servers) Replacing(ctx context.Context, t *vnfm.Target) ([]vnfm.Replace
 	leaving, err := s.Leaving(ctx, t)
 	var out []vnfm.Replacement
 	for _, one := range s.all {
-		if one.image != imageOf(t, one.vdu) && !slices.Contains(leaving, one.id) {
+		if image := imageOf(t, one.vdu); image != "" && one.image != image && !slices.Contains(leaving, one.id) {
 			out = append(out, vnfm.Replacement{VNFC: one.id})
 		}
 	}
@@ -127,7 +133,7 @@ func (s *servers) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	}
 	for _, one := range slices.Clone(s.all) {
 		switch {
-		case slices.Contains(leaving, one.id):
+		case slices.Contains(leaving, one.id), imageOf(t, one.vdu) == "":
 			s.remove(one)
 		case one.image != imageOf(t, one.vdu) && !slices.Contains(t.Held, one.id):
 			s.ends(one)
@@ -248,12 +254,13 @@ func (s *servers) check(t *testing.T, counts map[string]int) {
 	words := strings.Fields(s.hosts[s.of("externalLB")[0].host].Read(t, "/etc/balanced"))
 	require.Len(t, words, 4)
 	require.Equal(t, sorted(addresses["masterNode"]), sorted(strings.Split(words[1], ",")), "masters behind the load balancer")
-	require.Equal(t, sorted(addresses["workerNode"]), sorted(strings.Split(words[3], ",")), "workers behind the load balancer")
+	require.Equal(t, sorted(append(addresses["workerNode"], addresses["edgeNode"]...)), sorted(strings.Split(words[3], ",")), "workers behind the load balancer")
 	require.Empty(t, s.lost, "nodes that were lost with their servers")
 }
 
-// packageOf is the example package with two flavours, an image and a flavor of the servers.
-func packageOf(t *testing.T, version, image, flavor string) string {
+// packageOf is the example package with two flavours, an image and a flavor of the servers. The complex flavour has other words than the
+// simple one.
+func packageOf(t *testing.T, version, image, flavor string, complexPairs ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../examples/packages/kubernetes-cluster")))
@@ -272,7 +279,7 @@ func packageOf(t *testing.T, version, image, flavor string) string {
 	text = strings.Replace(text, "small: { number_of_instances: 1 }", "small: { number_of_instances: 5 }", 1)
 	text = strings.Replace(text, "master_instance: { scale_level: 0 }", "master_instance: { scale_level: 2 }", 1)
 	write(simple, text)
-	write("Definitions/kubernetes-cluster_df_complex.yaml", strings.ReplaceAll(text, "flavour_id: simple", "flavour_id: complex"))
+	write("Definitions/kubernetes-cluster_df_complex.yaml", strings.NewReplacer(append(complexPairs, "flavour_id: simple", "flavour_id: complex")...).Replace(text))
 	write("Definitions/kubernetes-cluster.yaml", edit("Definitions/kubernetes-cluster.yaml",
 		"  - kubernetes-cluster_df_simple.yaml", "  - kubernetes-cluster_df_simple.yaml\n  - kubernetes-cluster_df_complex.yaml", "descriptor_version: \"1.0\"", "descriptor_version: \""+version+"\""))
 	return dir
@@ -319,9 +326,9 @@ func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) 
 	return e, s, spec, i.ID
 }
 
-func onboard(t *testing.T, e *lcm.Engine, version, image, flavor string) string {
+func onboard(t *testing.T, e *lcm.Engine, version, image, flavor string, complexPairs ...string) string {
 	t.Helper()
-	p, problems, err := e.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "cluster", Source: packageOf(t, version, image, flavor), Integrity: "ignore", Signature: "ignore"}, "")
+	p, problems, err := e.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "cluster", Source: packageOf(t, version, image, flavor, complexPairs...), Integrity: "ignore", Signature: "ignore"}, "")
 	require.NoError(t, err)
 	require.NoError(t, problems.Err())
 	return p.ID
@@ -378,4 +385,17 @@ func TestPairs(t *testing.T) {
 			s.check(t, large)
 		}
 	}
+}
+
+// TestFlavourWithoutAVDU changes to a flavour whose workers are of another VDU: the nodes of the one that goes leave the cluster before
+// their servers are deleted.
+func TestFlavourWithoutAVDU(t *testing.T) {
+	e, s, spec, id := clusterOf(t)
+	spec.PackageID, spec.FlavourID = onboard(t, e, "4.0", "old", "m1.tiny", "workerNode", "edgeNode"), "complex"
+	params, _ := spec.SecretParams[cluster.Param].(map[string]any)
+	workers, _ := params["worker_node"].(map[string]any)
+	workers["ssh_cp_name"] = "edgeNode_CP2"
+	_, err := e.Update(t.Context(), id, spec)
+	require.NoError(t, err)
+	s.check(t, map[string]int{"masterNode": 3, "workerNode": 0, "edgeNode": 3, "externalLB": 1})
 }
