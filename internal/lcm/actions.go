@@ -34,8 +34,8 @@ func (u *update) applyInfo(ctx context.Context, op *operation, o *plannedOperati
 	return u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Apply)
 }
 
-// changePackage applies another package, flavour or other parameters.
-func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOperation) error {
+// announce writes down what a change of the package refers to, before anything is done for it.
+func (u *update) announce(ctx context.Context, o *plannedOperation) error {
 	i := &u.instance.Value
 	next := *i
 	describe(&next, o.spec, o.to)
@@ -45,7 +45,15 @@ func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOpe
 		return err
 	}
 	// Record and operation refer to it now.
-	if err := u.engine.confirmReferences(ctx, u.store, referencesOf(&o.spec)); err != nil {
+	return u.engine.confirmReferences(ctx, u.store, referencesOf(&o.spec))
+}
+
+// changePackage applies another package, flavour or other parameters.
+func (u *update) changePackage(ctx context.Context, op *operation, o *plannedOperation) error {
+	i := &u.instance.Value
+	next := *i
+	describe(&next, o.spec, o.to)
+	if err := u.announce(ctx, o); err != nil {
 		return err
 	}
 	if err := u.drive(ctx, op, &next, o.to, vnfm.InfraDriver.Apply); err != nil {

@@ -32,6 +32,9 @@ type driver struct {
 	heals   []vnfm.HealSpec
 	// kept are the notes that the heals found, healed the packages that they worked with, vnfcs what there is to be healed.
 	kept, healed, vnfcs []string
+	// replacing is what an Apply replaces, held what the last one left as it is.
+	replacing []vnfm.Replacement
+	held      [][]string
 	// broken says that what there is to be healed is not ready.
 	broken  bool
 	cluster string
@@ -120,6 +123,7 @@ func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.
 
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	d.saw(t)
+	d.held = append(d.held, t.Held)
 	r.Progress(ctx, fmt.Sprint("applying with ", t.Params()))
 	if err := d.at("apply"); err != nil {
 		return err
@@ -183,6 +187,10 @@ func (d *driver) Leaving(_ context.Context, t *vnfm.Target) ([]string, error) {
 		out = append(out, d.vnfcs[n-1])
 	}
 	return out, nil
+}
+
+func (d *driver) Replacing(context.Context, *vnfm.Target) ([]vnfm.Replacement, error) {
+	return d.replacing, nil
 }
 
 func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {

@@ -114,6 +114,24 @@ func (k hostKeys) Pin(ctx context.Context, name, key string) error {
 		keys = map[string]string{}
 	}
 	keys[name] = key
+	return k.save(ctx, keys)
+}
+
+// forget drops the keys of VNFCs whose servers are made again: they show others afterwards.
+func (k hostKeys) forget(ctx context.Context, vnfcs []string) error {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	keys := maps.Clone(k.instance.Value.HostKeys)
+	for _, id := range vnfcs {
+		delete(keys, vnfm.HostKeyName(id))
+	}
+	if len(keys) == len(k.instance.Value.HostKeys) {
+		return nil
+	}
+	return k.save(ctx, keys)
+}
+
+func (k hostKeys) save(ctx context.Context, keys map[string]string) error {
 	var sealed map[string]string
 	if len(k.instance.Rec.Sealed) > 0 {
 		var err error

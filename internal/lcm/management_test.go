@@ -25,6 +25,8 @@ type worker struct {
 	fail func(hook string) error
 	// once counts how often the step ran that is done once.
 	once int
+	// pin are names of hosts whose keys are pinned at each call, and pinned the VNFCs whose keys the last call found.
+	pin, pinned []string
 }
 
 func (*worker) Params() []string { return []string{"site"} }
@@ -53,6 +55,15 @@ func (d *worker) Run(ctx context.Context, call *vnfm.HookCall) error {
 	}
 	if call.HostKeys.Pinned("one") == "" {
 		if err := call.HostKeys.Pin(ctx, "one", "ssh-ed25519 AAAA"); err != nil {
+			return err
+		}
+	}
+	d.pinned = nil
+	for _, name := range d.pin {
+		if call.HostKeys.Pinned(name) != "" {
+			d.pinned = append(d.pinned, strings.TrimPrefix(name, "vnfc/"))
+		}
+		if err := call.HostKeys.Pin(ctx, name, "ssh-ed25519 AAAA"); err != nil {
 			return err
 		}
 	}
@@ -295,6 +306,14 @@ type nodeKeeper struct{ *worker }
 
 func (nodeKeeper) NodeVDUs(*vnfm.HookCheck) []string { return []string{"VDU1"} }
 
+func (nodeKeeper) Rounds(_ *vnfm.HookCheck, replaced []vnfm.Replacement) [][]string {
+	var out [][]string
+	for _, r := range replaced {
+		out = append(out, []string{r.VNFC})
+	}
+	return out
+}
+
 // A driver that keeps nodes is called around a change of level and of package, which the VNFD names no hook for.
 func TestNodeKeeper(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
@@ -311,4 +330,72 @@ func TestNodeKeeper(t *testing.T) {
 	spec.AdditionalParams = map[string]any{"namespace": "far", "greeting": "hello", "site": spec.AdditionalParams["site"]}
 	w.mustUpdate(t, i.ID, spec)
 	same(t, "at other parameters", d.taken(), []string{"CHANGE_VNFPKG change_current_package_start", "CHANGE_VNFPKG change_current_package_end"})
+}
+
+// VNFCs that a change of the package replaces leave one after the other, and join again before the next one goes. A round that fails
+// is done again, and those before it are not. The keys of their hosts are others afterwards.
+func TestReplacedInTurn(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
+	w.Engine = w.open(t)
+	i := w.mustInstantiate(t, spec)
+	w.driver.replacing = []vnfm.Replacement{{VNFC: "VDU1-2"}, {VNFC: "VDU1-1"}, {VNFC: "VDU1-3"}}
+	d.taken()
+	w.driver.held = nil
+
+	fail := true
+	d.pin = []string{vnfm.HostKeyName("VDU1-1"), vnfm.HostKeyName("VDU1-2"), vnfm.HostKeyName("VDU1-9")}
+	var met []string
+	d.fail = func(hook string) error {
+		met = append(met, strings.Join(d.pinned, ","))
+		if fail && hook == "change_current_package_end" && len(d.calls) == 4 {
+			return errors.New("node VDU1-2 does not join")
+		}
+		return nil
+	}
+	spec.AdditionalParams = map[string]any{"namespace": "far", "greeting": "hello", "site": spec.AdditionalParams["site"]}
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.ErrorContains(t, err, "node VDU1-2 does not join")
+	start, end := "CHANGE_VNFPKG change_current_package_start leaving ", "CHANGE_VNFPKG change_current_package_end leaving "
+	same(t, "up to the failure", d.taken(), []string{start + "VDU1-1", end + "VDU1-1", start + "VDU1-2", end + "VDU1-2"})
+	same(t, "left as they are", w.driver.held, [][]string{{"VDU1-2", "VDU1-3"}, {"VDU1-3"}})
+
+	fail, w.driver.held = false, nil
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "after the failure", d.taken(), []string{start + "VDU1-2", end + "VDU1-2", start + "VDU1-3", end + "VDU1-3"})
+	same(t, "left as they are", w.driver.held, [][]string{{"VDU1-3"}, nil})
+	same(t, "keys that the drivers found", met, []string{
+		"", "VDU1-2,VDU1-9", "VDU1-1,VDU1-2,VDU1-9", "VDU1-1,VDU1-9", "VDU1-1,VDU1-2,VDU1-9", "VDU1-1,VDU1-9", "VDU1-1,VDU1-2,VDU1-9", "VDU1-1,VDU1-2,VDU1-9",
+	})
+
+	// Another target begins with rounds of its own, and one without a replacement has none.
+	w.driver.replacing, w.driver.held = nil, nil
+	spec.AdditionalParams = map[string]any{"namespace": "far", "site": spec.AdditionalParams["site"]}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "without a replacement", d.taken(), []string{strings.TrimSuffix(start, " leaving "), strings.TrimSuffix(end, " leaving ")})
+}
+
+// A change of the package that is rolled back replaces VNFCs once more, in turn as well.
+func TestReplacedInTurn_rollback(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
+	w.Engine = w.open(t)
+	spec.OnFailure = vnfm.OnFailureRollback
+	i := w.mustInstantiate(t, spec)
+	w.driver.replacing = []vnfm.Replacement{{VNFC: "VDU1-1"}, {VNFC: "VDU1-2"}}
+	d.taken()
+	d.fail = func(hook string) error {
+		if hook == "change_current_package_end" && len(d.calls) == 2 {
+			return errors.New("node VDU1-1 does not join")
+		}
+		return nil
+	}
+	spec.AdditionalParams = map[string]any{"namespace": "far", "greeting": "hello", "site": spec.AdditionalParams["site"]}
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.ErrorContains(t, err, "node VDU1-1 does not join")
+	start, end := "CHANGE_VNFPKG change_current_package_start leaving ", "CHANGE_VNFPKG change_current_package_end leaving "
+	same(t, "forth and back", d.taken(), []string{start + "VDU1-1", end + "VDU1-1", start + "VDU1-1", end + "VDU1-1", start + "VDU1-2", end + "VDU1-2"})
+	now, err := w.Instance(t.Context(), i.ID)
+	require.NoError(t, err)
+	same(t, "status", now.Status, vnfm.StatusInstantiated)
 }

@@ -256,20 +256,17 @@ const noteWorked = "worked"
 // withHooks does the work of an operation between its hooks.
 func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperation) error {
 	hook := u.hookOperation(op, o.to, o.Changes)
-	if o.Leaving != "" {
-		ids, err := u.noteLeaving(ctx, op, hook, o)
-		if err != nil {
-			return fmt.Errorf("choosing the VNFCs to remove: %w", err)
-		}
-		if o.Leaving == leavingScaledIn && len(ids) > 0 {
-			// Those for which the drivers have made ready, and no others.
-			u.spec.ScaleInVNFCIDs = ids
-		}
-	}
 	if op.Note(noteWorked) != "" {
 		return u.engine.runHook(ctx, op, hook, true)
 	}
+	replaced, err := u.prepareLeaving(ctx, op, hook, o)
+	if err != nil {
+		return err
+	}
 	if err := u.engine.runHook(ctx, op, hook, false); err != nil {
+		return err
+	}
+	if err := (hostKeys{op}).forget(ctx, replaced); err != nil {
 		return err
 	}
 	if err := actionFuncs[o.Action](u, ctx, op, o); err != nil {
@@ -290,9 +287,35 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 	return u.engine.runHook(ctx, op, hook, true)
 }
 
+// prepareLeaving notes which VNFCs leave with an operation, and returns those of them that are replaced because they are to be others.
+// Of these, all rounds but the last are over when it returns.
+func (u *update) prepareLeaving(ctx context.Context, op *operation, hook hooks.Operation, o *plannedOperation) ([]string, error) {
+	if o.Leaving == leavingReplaced {
+		next := u.instance.Value
+		describe(&next, o.spec, o.to)
+		c := change{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true}
+		if o.Action == actionChangePackage {
+			c.begin = func(ctx context.Context) error { return u.announce(ctx, o) }
+		}
+		return u.takeTurns(ctx, op, &hook, c)
+	}
+	if o.Leaving == "" {
+		return nil, nil
+	}
+	ids, err := u.noteLeaving(ctx, op, hook, o)
+	if err != nil {
+		return nil, fmt.Errorf("choosing the VNFCs to remove: %w", err)
+	}
+	if o.Leaving == leavingScaledIn && len(ids) > 0 {
+		// Those for which the drivers have made ready, and no others.
+		u.spec.ScaleInVNFCIDs = ids
+	}
+	return nil, nil
+}
+
 // hookOperation is what the hooks of an operation of this update need to know.
 func (u *update) hookOperation(op *operation, r *resolution, changes hooks.Changes) hooks.Operation {
-	return hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: u.spec, Changes: changes}
+	return hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: u.spec, Changes: changes, Counts: r.counts}
 }
 
 // noteLeaving notes which VNFCs an operation takes away, for the drivers that are called
@@ -314,7 +337,7 @@ func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Oper
 
 // leavingVNFCs are the VNFCs that leave with an operation.
 func (u *update) leavingVNFCs(ctx context.Context, o *plannedOperation) ([]string, error) {
-	if o.Leaving == leavingScaledIn || o.Leaving == leavingReplaced {
+	if o.Leaving == leavingScaledIn {
 		next := u.instance.Value
 		describe(&next, o.spec, o.to)
 		t, d, err := u.engine.bind(ctx, &next, o.to, u.spec)

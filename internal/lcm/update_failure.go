@@ -86,14 +86,37 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 	if err != nil {
 		return err
 	}
+	// The management drivers see what is there again: what they made for what is gone
+	// must go as well.
+	hooked := spec
+	hooked.Management, hooked.Sink = u.spec.Management, u.spec.Sink
+	changes := finishedChanges(nil, &plannedOperation{Type: op.kind(), to: r})
+	hook := hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: hooked, Changes: changes, Counts: r.counts}
+	// An operation that is tried again after it was rolled back begins anew.
+	for _, note := range []string{noteTurns, noteRollbackTurns} {
+		if op.Note(note) == "" {
+			continue
+		}
+		if err := op.SetNote(ctx, note, ""); err != nil {
+			return err
+		}
+	}
+	replaced, err := u.takeTurns(ctx, op, &hook, change{note: noteRollbackTurns, next: &u.instance.Value, spec: spec, to: r})
+	if err != nil {
+		return err
+	}
+	if len(replaced) > 0 {
+		if err := u.engine.callDrivers(ctx, op, hook, u.engine.management().Keepers(&hook, false), false); err != nil {
+			return err
+		}
+	}
+	if err := (hostKeys{op}).forget(ctx, replaced); err != nil {
+		return err
+	}
 	if err := d.Apply(ctx, t, op); err != nil {
 		return err
 	}
-	// The management drivers see what is there again: what they made for what is gone
-	// must go as well.
-	spec.Management, spec.Sink = u.spec.Management, u.spec.Sink
-	changes := finishedChanges(nil, &plannedOperation{Type: op.kind(), to: r})
-	return u.engine.runHook(ctx, op, hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: spec, Changes: changes}, true)
+	return u.engine.runHook(ctx, op, hook, true)
 }
 
 // copyFindings carries over into an earlier record what was found out since.

@@ -107,10 +107,16 @@ func changedBy(o *plannedOperation) string {
 	case vnfm.OpScale:
 		return "scale_levels"
 	case vnfm.OpScaleToLevel:
+		if o.spec.LevelID == "" {
+			return "scale_levels"
+		}
 		return "instantiation_level_id"
 	case vnfm.OpChangeFlavour:
 		return "flavour_id"
 	case vnfm.OpChangePackage:
+		if o.Params["from_package_id"] == o.Params[paramPackage] {
+			return vnfm.AttributeParams
+		}
 		return "package_id"
 	case vnfm.OpChangeExtConn:
 		return "ext_virtual_links"

@@ -18,6 +18,8 @@ func (keeper) Params() []string { return nil }
 
 func (keeper) NodeVDUs(*vnfm.HookCheck) []string { return []string{"master", "worker"} }
 
+func (keeper) Rounds(*vnfm.HookCheck, []vnfm.Replacement) [][]string { return nil }
+
 // clustered is an instance of three masters, three workers and a server that is no node; hooks are those of the keeper.
 func clustered(t *testing.T, named ...string) planInput {
 	t.Helper()
@@ -165,5 +167,22 @@ func TestHooksThatServeNothing(t *testing.T) {
 		if diff := cmp.Diff(tt.attribute, got); diff != "" {
 			t.Errorf("%v (-want +got):\n%s\n%v", tt.named, diff, problems)
 		}
+	}
+}
+
+// Each change that the hooks of a driver do not serve is an error of its argument; a repair is found when it runs.
+func TestChangesThatNoHookServes(t *testing.T) {
+	want := map[string]string{
+		"scale one aspect": "scale_levels", "two aspects": "scale_levels", "level": "instantiation_level_id", "flavour": "flavour_id", "package": "package_id",
+		"parameters": vnfm.AttributeParams, "heal": "heal", "connectivity": "ext_virtual_links", "repair": "",
+	}
+	for _, change := range serverChanges() {
+		in := clustered(t, "operate_end")
+		change.make(&in)
+		got := ""
+		for _, p := range checkServed(hooks.Drivers{"keeper": keeper{}}, planUpdate(in.resolved(t)).operations) {
+			got += p.Attribute
+		}
+		require.Equal(t, want[change.name], got, change.name)
 	}
 }

@@ -38,8 +38,19 @@ type Target struct {
 	Yields func(ctx context.Context, instanceID string) bool
 	// Access opens a further VIM that the target names.
 	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
+	// Held are VNFCs, among those that Replacing names, which an Apply of the OpenStack driver leaves as they are: they are
+	// replaced by a later one.
+	Held []string
 	// Hooks are called while the target is applied.
 	Hooks ApplyHooks
+}
+
+// Replacement is a VNFC that becomes another one, or the same with nothing left on it, because its definition is another one.
+type Replacement struct {
+	// VNFC is its id before.
+	VNFC string
+	// AtOnce is set of one that no Apply can leave as it is.
+	AtOnce bool
 }
 
 // ApplyHooks are the functions that an infra driver calls while it applies a target, in the
@@ -165,6 +176,9 @@ type InfraDriver interface {
 	// Leaving names the VNFCs that Scale would remove from an instance that is as its record
 	// says; none where the VIM chooses. It changes nothing.
 	Leaving(ctx context.Context, t *Target) ([]string, error)
+	// Replacing names the VNFCs that Apply would replace, beside those that Leaving names; none where the VIM chooses. It
+	// changes nothing.
+	Replacing(ctx context.Context, t *Target) ([]Replacement, error)
 	// Heal replaces VNFCs and waits until the new ones are ready. A missing VNFC counts as
 	// replaced.
 	Heal(ctx context.Context, t *Target, h HealSpec, r Recorder) error

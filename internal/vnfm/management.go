@@ -82,6 +82,9 @@ type NodeKeeper interface {
 	ManagementDriver
 	// NodeVDUs are the VDUs whose VNFCs are the nodes, or serve them; none while that is not known.
 	NodeVDUs(c *HookCheck) []string
+	// Rounds divides VNFCs that an operation replaces into those that leave together, in the order in which they go. Those of
+	// a round are nodes again before the next round begins. The first round has all that are replaced at once.
+	Rounds(c *HookCheck, replaced []Replacement) [][]string
 }
 
 // Hook is the start or the end of an operation, with what the VNFD says is done there.
@@ -146,6 +149,12 @@ type HookCall struct {
 	Recorder  Recorder
 }
 
+// Replaces reports whether VNFCs leave to be replaced, maybe for the very reason that they do not answer: what cannot be done on one
+// of them is left out.
+func (c *HookCall) Replaces() bool {
+	return c.Operation == OpHeal || c.Operation == OpChangePackage || c.Operation == OpChangeFlavour || c.Operation == OpChangeExtConn
+}
+
 // Once does a step of a hook unless it was done already for the same operation. A
 // step that was interrupted is done again.
 func (c *HookCall) Once(ctx context.Context, step string, do func(ctx context.Context) error) error {
@@ -176,6 +185,9 @@ type VIMRegistry interface {
 	RegisterVIM(ctx context.Context, id string, spec VIMSpec) (*VIM, Problems, error)
 	DeregisterVIM(ctx context.Context, id string) error
 }
+
+// HostKeyName is the name under which the host key of a VNFC is kept.
+func HostKeyName(vnfcID string) string { return "vnfc/" + vnfcID }
 
 // HostKeys keeps the public keys of hosts that were met, by a name of the host.
 type HostKeys interface {

@@ -54,7 +54,7 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.save(ctx, l); err != nil {
 		return err
 	}
-	request, chosen, err := s.wanted(ctx, l, leaving)
+	request, chosen, err := s.wanted(ctx, l, leaving, false)
 	if err != nil {
 		return err
 	}
@@ -90,6 +90,10 @@ func (s *session) apply(ctx context.Context) error {
 		if err := s.target.Hooks.BeforePrune(ctx); err != nil {
 			return err
 		}
+	}
+	if len(s.target.Held) > 0 {
+		// Servers that are still to be replaced have the images of before.
+		return nil
 	}
 	return s.releaseImages(ctx, chosen.images())
 }
@@ -141,15 +145,18 @@ func (s *session) save(ctx context.Context, l *live) error {
 }
 
 // wanted is the stack of the target, with the VNFCs that the live one has as far as they
-// are to stay, and the note that goes with it.
-func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*component) (*openstack.StackRequest, *note, error) {
+// are to stay, and the note that goes with it. With dry set nothing is uploaded: an image that the VIM lacks goes by its digest.
+func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*component, dry bool) (*openstack.StackRequest, *note, error) {
 	before := map[string]hot.Asset{}
 	if l != nil {
 		before = l.note.Assets
 	}
-	assets, problems, err := s.assets(ctx, before, false)
+	assets, problems, err := s.assets(ctx, before, dry)
 	if err != nil {
 		return nil, nil, err
+	}
+	if dry {
+		s.nameMissingImages(assets)
 	}
 	if err := problems.Err(); err != nil {
 		return nil, nil, err
@@ -180,6 +187,11 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: request.InTurn, Assets: map[string]hot.Asset{}}
 	for key, asset := range assets {
 		n.Assets[assetName(key)] = asset
+	}
+	if !dry {
+		if err := s.hold(l, out, n); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := n.setDigests(s.target.DigestKey, &out.StackContent); err != nil {
 		return nil, nil, err

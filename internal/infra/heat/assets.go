@@ -67,6 +67,20 @@ func (s *session) assets(ctx context.Context, before map[string]hot.Asset, dry b
 	return out, ps, nil
 }
 
+// nameMissingImages has images of the package that the VIM does not have yet go by their digests.
+func (s *session) nameMissingImages(assets map[hot.DemandKey]hot.Asset) {
+	for key, demand := range s.source.Demands(s.request) {
+		if demand.Image == nil || assets[key].ImageID != "" {
+			continue
+		}
+		if file := bundled(s.target.Package, demand.Image); file != nil {
+			asset := assets[key]
+			asset.ImageID = digestTag(file.Digest)
+			assets[key] = asset
+		}
+	}
+}
+
 // assetName is how the note of a stack has what was chosen for a demand.
 func assetName(key hot.DemandKey) string {
 	if key.Storage == "" {

@@ -108,8 +108,9 @@ type Operation struct {
 	Package *vnfm.Package
 	Flavour *vnfm.Flavour
 	Request vnfm.InstanceSpec
-	// Changes are what it does to VNFCs.
+	// Changes are what it does to VNFCs, and Counts how many each VDU has afterwards.
 	Changes Changes
+	Counts  map[string]int
 	// Forceful has an operation go on whatever a driver returns; LeftBehind, when set,
 	// receives the error.
 	Forceful   bool

@@ -48,9 +48,37 @@ func (o *Operation) keptBy(d vnfm.ManagementDriver) Changes {
 	if !ok || len(o.Changes) == 0 {
 		return nil
 	}
-	return o.Changes.of(keeper.NodeVDUs(&vnfm.HookCheck{
-		Params: ownParams(d, o.Request.Management), Later: true, Request: &o.Request, Package: o.Package, Flavour: o.Flavour,
-	}))
+	return o.Changes.of(keeper.NodeVDUs(o.check(d)))
+}
+
+// check is what a driver that keeps nodes is asked with.
+func (o *Operation) check(d vnfm.ManagementDriver) *vnfm.HookCheck {
+	return &vnfm.HookCheck{
+		Params: ownParams(d, o.Request.Management), Later: true, Request: &o.Request, Package: o.Package, Flavour: o.Flavour, Counts: o.Counts,
+	}
+}
+
+// Keepers are the drivers at one end of an operation that keep nodes which it changes.
+func (d Drivers) Keepers(o *Operation, end bool) []Binding {
+	return slices.DeleteFunc(d.At(o, end), func(b Binding) bool { return len(o.keptBy(b.Driver)) == 0 })
+}
+
+// Rounds divides VNFCs that an operation replaces as the driver says that keeps them as nodes, called at either end. Without one they
+// are replaced at once.
+func (d Drivers) Rounds(o *Operation, replaced []vnfm.Replacement) [][]string {
+	if len(replaced) == 0 {
+		return nil
+	}
+	for _, b := range slices.Concat(d.Keepers(o, false), d.Keepers(o, true)) {
+		if keeper, ok := b.Driver.(vnfm.NodeKeeper); ok {
+			return keeper.Rounds(o.check(b.Driver), replaced)
+		}
+	}
+	all := make([]string, 0, len(replaced))
+	for _, r := range replaced {
+		all = append(all, r.VNFC)
+	}
+	return [][]string{all}
 }
 
 // keepers are the drivers that an end of an operation calls because they keep nodes and are named for another operation that adds,

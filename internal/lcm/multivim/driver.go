@@ -289,6 +289,16 @@ func (m *multiVIMDriver) Leaving(ctx context.Context, t *vnfm.Target) ([]string,
 	return slices.Concat(found...), err
 }
 
+// Replacing implements vnfm.InfraDriver.
+func (m *multiVIMDriver) Replacing(ctx context.Context, t *vnfm.Target) ([]vnfm.Replacement, error) {
+	found := make([][]vnfm.Replacement, len(m.targets))
+	err := m.each(t, func(i int, v *vimTarget, t *vnfm.Target) (err error) {
+		found[i], err = v.driver.Replacing(ctx, t)
+		return err
+	})
+	return slices.Concat(found...), err
+}
+
 // Heal implements vnfm.InfraDriver. A further VIM with nothing of what is healed is left alone; the instance's own one keeps the
 // arguments.
 func (m *multiVIMDriver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {

@@ -138,7 +138,7 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 		return nil
 	}
 	err = i.call(ctx, c, action{name: actionReset, on: n, leaving: n})
-	if err != nil && c.Call.Operation == vnfm.OpHeal && ctx.Err() == nil {
+	if err != nil && c.Call.Replaces() && ctx.Err() == nil {
 		// A replaced node may be broken, and the cluster has forgotten it.
 		c.Progress(ctx, "node %s, which is replaced, was not reset: %s", n.Name, err)
 		return nil

@@ -169,7 +169,7 @@ func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.N
 		return nil
 	}
 	if err := i.play(ctx, c, run{playbook: "cluster.yml", extra: i.even(c, map[string]any{})}); err != nil {
-		if c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
+		if !c.Call.Replaces() || ctx.Err() != nil {
 			return err
 		}
 		c.Progress(ctx, "the other masters were not prepared for the removal of %s, which is replaced: %s", n.Name, err)

@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -111,6 +112,34 @@ func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...
 	return k.configFor(source, "simple", links, append(arguments, params, secrets)...)
 }
 
+// withImage is a configuration in which VDUs have another image.
+func (k *clusterScriptEnv) withImage(config, id string, vdus ...string) string {
+	for _, vdu := range vdus {
+		before := fmt.Sprintf("%s = { vcImageId = %q }", vdu, k.openstack.Images[labtest.OpenStackDockerImage])
+		if !strings.Contains(config, before) {
+			k.Fatalf("the configuration has no %s", before)
+		}
+		config = strings.Replace(config, before, fmt.Sprintf("%s = { vcImageId = %q }", vdu, id), 1)
+	}
+	return config
+}
+
+// hasImage checks the image of the servers of a VDU.
+func (k *clusterScriptEnv) hasImage(t *testing.T, vdu, id string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		servers, err := k.client.Servers(context.WithoutCancel(t.Context()))
+		if err != nil {
+			return err
+		}
+		for _, v := range k.vnfcs()[vdu] {
+			if server := servers[strings.TrimPrefix(v.ID, vdu+"-")]; server == nil || !strings.Contains(string(server.Image), id) {
+				return fmt.Errorf("VNFC %s does not have image %s: %+v", v.ID, id, server)
+			}
+		}
+		return nil
+	}
+}
+
 // connected is the registry.
 func (k *clusterScriptEnv) connected() string {
 	secured := ""
@@ -200,6 +229,20 @@ func (k *clusterScriptEnv) nodes(t *testing.T, want int) resource.TestCheckFunc 
 		slices.Sort(got)
 		return k.checkBackend(t, got...)(state)
 	}
+}
+
+// allNodes checks that the cluster has as many nodes as the instance has servers for them.
+func (k *clusterScriptEnv) allNodes(t *testing.T) resource.TestCheckFunc {
+	t.Helper()
+	return func(state *terraform.State) error {
+		return k.nodes(t, len(k.vnfcs()["masterNode"])+len(k.vnfcs()["workerNode"]))(state)
+	}
+}
+
+// pushed has the registry an image, see push.
+func (k *clusterScriptEnv) pushed(t *testing.T) resource.TestCheckFunc {
+	t.Helper()
+	return func(*terraform.State) error { k.push(t); return nil }
 }
 
 // same checks that the cluster is the VIM that it was at the first call.

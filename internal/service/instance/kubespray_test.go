@@ -54,7 +54,7 @@ func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) s
 }
 
 // A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
-// the same apply, gets more masters, is healed and goes. What is replaced is a worker and two
+// the same apply, gets more masters and workers at once, is healed and goes. What is replaced is a worker and two
 // masters, of which kubespray has one and then the other as its first: that is dead, and this
 // works; then all. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
@@ -62,9 +62,9 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	proxied := k.checkProxies(t)
-	three := "scale_levels = { master_instance = 1 }"
+	three := "scale_levels = { master_instance = 1, worker_instance = 1 }"
 	victims := filepath.Join(t.TempDir(), "victims")
-	nodes := []string{"master1", "master2", "master3", "worker1"}
+	nodes := []string{"master1", "master2", "master3", "worker1", "worker2"}
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy: func(*terraform.State) error {
@@ -95,7 +95,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					labtest.Login(t, masters[0].Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
 				},
 				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "some", vnfc_ids = split(" ", file(%q)) }`, victims)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.gone(t, victims), k.started(t, 3), proxied),
+				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 5), k.gone(t, victims), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
 			},
 			{

@@ -46,14 +46,18 @@ func scriptedPackage(t *testing.T) string {
 }
 
 // The script of the example package makes a cluster with three masters behind a load
-// balancer, which is scaled, and in which the master that began it is replaced. All its nodes
-// pull from a registry over HTTPS that asks for a login.
+// balancer, which is scaled, whose workers get another image, and in which the master that began it is replaced. All its
+// nodes pull from a registry over HTTPS that asks for a login.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 	k := newClusterScriptEnv(t)
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
 	k.useHTTPS(t, dir)
 	config := func(arguments ...string) string {
 		return k.cluster(dir, fmt.Sprintf("script_path = %q", clusterScript), "", arguments...) + k.connected() + vim
+	}
+	other := k.openstack.NewImage(t, "docker-next-"+k.user.Name)
+	renewed := func(arguments ...string) string {
+		return k.withImage(config(arguments...), other, "workerNode")
 	}
 	same := k.same()
 	reachable := []statecheck.StateCheck{
@@ -75,14 +79,16 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points),
 			},
 			{
-				Config: config(small), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4)),
+				// Nova rebuilds the workers with the new image, one after the other, and one goes in the same apply. Rebuilt ones have
+				// lost everything and are nodes again, which the registry knows.
+				Config: renewed(small), ConfigPlanChecks: empty,
+				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.hasImage(t, "workerNode", other), k.hasImage(t, "masterNode", k.openstack.Images[labtest.OpenStackDockerImage])),
 			},
 			{
 				PreConfig: func() {
 					require.NoError(t, os.WriteFile(victim, []byte(k.first(t)), 0o600))
 				},
-				Config:            config(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
+				Config:            renewed(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
 				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim)),
 			},

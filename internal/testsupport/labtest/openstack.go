@@ -332,6 +332,24 @@ func (e OpenStackEnv) Delete(t testing.TB, kind, path string) {
 	}
 }
 
+// NewImage makes a public image whose servers have the system of OpenStackDocker, and returns its id. It is gone when the test is over.
+func (e OpenStackEnv) NewImage(t testing.TB, name string) string {
+	t.Helper()
+	c := e.at(t, "image")
+	c.base += "/v2/images"
+	var made struct{ ID string }
+	c.call(t, http.MethodPost, "", map[string]any{
+		"name": name, "disk_format": "raw", "container_format": "bare", "visibility": "public", "lab_system": OpenStackDocker,
+	}, &made)
+	c.removeLater(t, "/"+made.ID)
+	ctx, cancel := context.WithTimeout(t.Context(), openStackRequest)
+	defer cancel()
+	if err := c.upload(ctx, "/"+made.ID+"/file", "the lab's "+name+"\n"); err != nil {
+		t.Fatal(err)
+	}
+	return made.ID
+}
+
 // at is a client of a service, as the administrator.
 func (e OpenStackEnv) at(t testing.TB, kind string) openStackClient {
 	t.Helper()

@@ -120,11 +120,21 @@ func (c openStackClient) try(ctx context.Context, method, path string, in, out a
 		}
 		body = bytes.NewReader(data)
 	}
+	return c.send(ctx, method, path, "application/json", body, out)
+}
+
+// upload sends a text as the content of an object.
+func (c openStackClient) upload(ctx context.Context, path, content string) error {
+	_, err := c.send(ctx, http.MethodPut, path, "application/octet-stream", strings.NewReader(content), nil)
+	return err
+}
+
+func (c openStackClient) send(ctx context.Context, method, path, kind string, body io.Reader, out any) (http.Header, error) {
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return nil, err
 	}
-	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Content-Type", kind)
 	if c.token != "" {
 		request.Header.Set("X-Auth-Token", c.token)
 	}

@@ -271,7 +271,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 		c.state = state{Registered: c.state.Registered}
 		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):
-		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster runs on them; heal them one after the other if there are several, or heal the whole instance, which creates the cluster again")
+		return errors.New("the masters cannot be replaced all at once while workers stay: the cluster runs on them; " + c.adviceForMasters())
 	}
 	if err := c.ask(ctx, leaving); err != nil {
 		return err
@@ -296,6 +296,14 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	return nil
 }
 
+// adviceForMasters says how masters can be replaced.
+func (c *Cluster) adviceForMasters() string {
+	if c.Call.Operation == vnfm.OpHeal {
+		return "heal them one after the other if there are several, or heal the whole instance, which creates the cluster again"
+	}
+	return "have three masters before the change, and image and flavor as parameters of the template, so that they are replaced one after the other; or change the workers as well, which creates the cluster again"
+}
+
 // ask finds out which nodes answer. One that does not may be replaced for that very reason.
 func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
 	return remote.Each(ctx, bound, leaving, func(ctx context.Context, n *Node) error {
@@ -303,7 +311,7 @@ func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
 			return nil
 		}
 		_, err := c.Client(ctx, n)
-		if err == nil || c.Call.Operation != vnfm.OpHeal || ctx.Err() != nil {
+		if err == nil || !c.Call.Replaces() || ctx.Err() != nil {
 			return err
 		}
 		c.Progress(ctx, "node %s does not answer: %s", n.Name, err)

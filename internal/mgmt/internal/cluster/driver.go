@@ -46,6 +46,47 @@ func (d Driver) NodeVDUs(c *vnfm.HookCheck) []string {
 	return out
 }
 
+// Rounds implements vnfm.NodeKeeper: the nodes leave one at a time, masters first. When no master would be left in the first round,
+// all of them leave together: the cluster is made again, if no worker stays.
+func (d Driver) Rounds(c *vnfm.HookCheck, replaced []vnfm.Replacement) [][]string {
+	var problems vnfm.Problems
+	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
+	var all, first []string
+	byVDU := map[string][]string{}
+	mastersAtOnce := 0
+	for _, r := range replaced {
+		all = append(all, r.VNFC)
+		vdu := c.Flavour.VDUOf(r.VNFC)
+		switch node := s != nil && (vdu == s.Master.Access.VDU || vdu == s.Worker.Access.VDU); {
+		case node && !r.AtOnce:
+			byVDU[vdu] = append(byVDU[vdu], r.VNFC)
+		default:
+			first = append(first, r.VNFC)
+			if node && vdu == s.Master.Access.VDU {
+				mastersAtOnce++
+			}
+		}
+	}
+	if s == nil {
+		return [][]string{all}
+	}
+	masters := s.Master.Access.VDU
+	stay := c.Counts[masters] - mastersAtOnce
+	if stay < 1 || len(byVDU[masters]) > 0 && c.Counts[masters] < 2 {
+		return [][]string{all}
+	}
+	var out [][]string
+	if len(first) > 0 {
+		out = append(out, first)
+	}
+	for _, vdu := range []string{masters, s.Worker.Access.VDU} {
+		for _, id := range byVDU[vdu] {
+			out = append(out, []string{id})
+		}
+	}
+	return out
+}
+
 // Params implements vnfm.ManagementDriver.
 func (Driver) Params() []string { return []string{Param} }
 

@@ -64,7 +64,8 @@ func (c *Cluster) Group(n *Node) Group {
 }
 
 // find brings the nodes together with the servers that there are: a node whose server is
-// not there is gone, a server that is not a node yet becomes one, under the lowest free name.
+// not there is gone, a server that is not a node yet becomes one, under the lowest free name. A node of a VDU that the flavour to
+// come lacks is reached as the others of its role as long as its server is there.
 func (c *Cluster) find(ctx context.Context) error {
 	has, err := c.Call.Resources(ctx)
 	if err != nil {
@@ -91,6 +92,15 @@ func (c *Cluster) find(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
+		}
+	}
+	for _, n := range c.state.Nodes {
+		if n.server != nil {
+			continue
+		}
+		access := c.Group(n).Access
+		if s := access.At(has, n.VNFC, n.Address); s != nil && s.VDUID != access.VDU {
+			n.Gone, n.server = false, s
 		}
 	}
 	return nil

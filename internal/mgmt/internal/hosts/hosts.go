@@ -241,22 +241,17 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 		if address == "" {
 			return nil, fmt.Errorf("VNFC %s has no address at connection point %s: the template of the package must have a port of that name, and the server must run (it is %s)", c.ID, a.ConnectionPoint, c.State)
 		}
-		s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
-		s.host.Address, s.host.PinName = address, pinName(c.ID)
-		out = append(out, s)
+		out = append(out, a.server(c, address))
 	}
 	slices.SortFunc(out, func(x, y Server) int { return strings.Compare(x.ID, y.ID) })
 	return out, nil
 }
 
-// pinName is the name under which the host key of a VNFC is kept.
-func pinName(vnfc string) string { return "vnfc/" + vnfc }
-
 // KnownHosts returns the lines of known_hosts of a server: the keys that its login names, else the one that was pinned.
 func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) string {
 	keys := login.HostKeys
 	if len(keys) == 0 {
-		keys = []string{call.HostKeys.Pinned(pinName(vnfc))}
+		keys = []string{call.HostKeys.Pinned(vnfm.HostKeyName(vnfc))}
 	}
 	name := address
 	if login.Port != 0 && login.Port != 22 {
@@ -269,6 +264,24 @@ func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) st
 		}
 	}
 	return out.String()
+}
+
+// server is a VNFC that is reached at an address.
+func (a Access) server(c vnfm.VNFC, address string) Server {
+	s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
+	s.host.Address, s.host.PinName = address, vnfm.HostKeyName(c.ID)
+	return s
+}
+
+// At returns the server of a VNFC, of whatever VDU, that is known to be at an address; nil when there is none.
+func (a Access) At(has *vnfm.ResourceInfo, vnfc, address string) *Server {
+	for _, c := range has.VNFCs {
+		if c.ID == vnfc && c.State != vnfm.VNFCGone && address != "" {
+			s := a.server(c, address)
+			return &s
+		}
+	}
+	return nil
 }
 
 // Patience is how long a server may take to boot before it is given up, unless the user says

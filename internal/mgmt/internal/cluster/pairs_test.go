@@ -1,0 +1,401 @@
+package cluster_test
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// servers is an infra driver whose servers are hosts of the test. A server with another image is made again under its id, as Nova
+// does it: nothing is left on it, and its host key is another one.
+type servers struct {
+	vnfm.InfraDriver
+	t    *testing.T
+	port int
+
+	mu    sync.Mutex
+	hosts map[int]*hosttest.Host
+	all   []*server
+	made  int
+	// members are the nodes of the cluster by name, as its installer knows them.
+	members map[string]string
+	// lost are nodes whose servers went before they had left the cluster, unless all of it goes.
+	lost []string
+}
+
+type server struct {
+	id, vdu, image string
+	// host is the last byte of its address, and life how often it was made.
+	host, life int
+}
+
+func (s *server) incarnation() string { return fmt.Sprintf("%s life %d", s.id, s.life) }
+
+func (s *server) address() string { return fmt.Sprintf("127.0.7.%d", s.host) }
+
+// imageOf is the image of a VDU; empty when the flavour lacks it.
+func imageOf(t *vnfm.Target, vdu string) string {
+	if v := t.Flavour.VDU(vdu); v != nil {
+		return v.SWImages[0].Name
+	}
+	return ""
+}
+
+func (*servers) Params() vnfm.InfraParams { return vnfm.InfraParams{} }
+
+func (*servers) Supports(*vnfm.Package, *vnfm.Flavour) bool { return true }
+
+func (*servers) CheckVIM(_ context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
+	return vnfm.VIMCheck{Endpoint: "https://" + string(spec.Type) + ".example", ClusterUID: string(spec.Type)}, nil
+}
+
+func (*servers) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	out := &vnfm.Preview{Objects: map[string]string{}, FlavourID: t.Flavour.ID}
+	for _, vdu := range t.Flavour.VDUIDs() {
+		out.Objects["server "+vdu] = imageOf(t, vdu) + " " + t.Flavour.VDU(vdu).Compute.FlavorName
+	}
+	return out, nil
+}
+
+func (s *servers) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
+	preview, _ := s.Preview(ctx, t)
+	return &vnfm.Observation{Objects: preview.Objects}, nil
+}
+
+func (*servers) DigestKey(context.Context, *vnfm.Target) ([]byte, error) { return nil, nil }
+
+func (s *servers) Resources(context.Context, *vnfm.Target) (*vnfm.ResourceInfo, error) {
+	points := map[string]string{"masterNode": "masterNode_CP1", "workerNode": "workerNode_CP2", "externalLB": "externalLB_CP1", "edgeNode": "edgeNode_CP2"}
+	out := &vnfm.ResourceInfo{}
+	for _, one := range s.all {
+		out.VNFCs = append(out.VNFCs, vnfm.VNFC{
+			ID: one.id, VDUID: one.vdu, State: "ACTIVE", Ready: true, Addresses: []string{one.address()}, ConnectionPoints: map[string][]string{points[one.vdu]: {one.address()}},
+		})
+	}
+	return out, nil
+}
+
+// Leaving implements vnfm.InfraDriver: the newest go.
+func (s *servers) Leaving(_ context.Context, t *vnfm.Target) ([]string, error) {
+	var out []string
+	for _, vdu := range t.Flavour.VDUIDs() {
+		own := s.of(vdu)
+		for n := len(own); n > t.Counts[vdu]; n-- {
+			out = append(out, own[n-1].id)
+		}
+	}
+	return out, nil
+}
+
+func (s *servers) Replacing(ctx context.Context, t *vnfm.Target) ([]vnfm.Replacement, error) {
+	leaving, err := s.Leaving(ctx, t)
+	var out []vnfm.Replacement
+	for _, one := range s.all {
+		if image := imageOf(t, one.vdu); image != "" && one.image != image && !slices.Contains(leaving, one.id) {
+			out = append(out, vnfm.Replacement{VNFC: one.id})
+		}
+	}
+	return out, err
+}
+
+func (s *servers) of(vdu string) []*server {
+	return slices.DeleteFunc(slices.Clone(s.all), func(one *server) bool { return one.vdu != vdu })
+}
+
+func (s *servers) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	return s.Apply(ctx, t, r)
+}
+
+func (s *servers) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	leaving, err := s.Leaving(ctx, t)
+	if err != nil {
+		return err
+	}
+	if len(t.ScaleInVNFCIDs) > 0 {
+		leaving = t.ScaleInVNFCIDs
+	}
+	for _, one := range slices.Clone(s.all) {
+		switch {
+		case slices.Contains(leaving, one.id), imageOf(t, one.vdu) == "":
+			s.remove(one)
+		case one.image != imageOf(t, one.vdu) && !slices.Contains(t.Held, one.id):
+			s.ends(one)
+			one.image = imageOf(t, one.vdu)
+			s.boot(one)
+		}
+	}
+	for _, vdu := range t.Flavour.VDUIDs() {
+		for len(s.of(vdu)) < t.Counts[vdu] {
+			s.add(vdu, imageOf(t, vdu))
+		}
+	}
+	return r.SaveInventory(ctx, nil)
+}
+
+// Heal implements vnfm.InfraDriver: other servers take the places.
+func (s *servers) Heal(_ context.Context, _ *vnfm.Target, h vnfm.HealSpec, _ vnfm.Recorder) error {
+	for _, one := range slices.Clone(s.all) {
+		if slices.Contains(h.VNFCIDs, one.id) {
+			s.remove(one)
+			s.add(one.vdu, one.image)
+		}
+	}
+	return nil
+}
+
+func (s *servers) add(vdu, image string) {
+	s.made++
+	one := &server{id: fmt.Sprintf("%s-s%d", vdu, s.made), vdu: vdu, image: image}
+	for one.host = 1; slices.ContainsFunc(s.all, func(other *server) bool { return other.host == one.host }); {
+		one.host++
+	}
+	s.boot(one)
+	s.all = append(s.all, one)
+}
+
+func (s *servers) remove(one *server) {
+	s.ends(one)
+	s.all = slices.DeleteFunc(s.all, func(other *server) bool { return other == one })
+}
+
+// ends notes a node that is lost with its server.
+func (s *servers) ends(one *server) {
+	for name, incarnation := range s.members {
+		if incarnation == one.incarnation() {
+			s.lost = append(s.lost, name)
+		}
+	}
+}
+
+func (s *servers) boot(one *server) {
+	one.life++
+	if old := s.hosts[one.host]; old != nil {
+		old.Stop()
+	}
+	s.hosts[one.host] = hosttest.NewAt(s.t, one.address(), s.port, map[string]string{"kubectl": "[ \"$1\" != get ] || echo node/x\n"})
+}
+
+func (s *servers) server(vnfc string) *server {
+	at := slices.IndexFunc(s.all, func(one *server) bool { return one.id == vnfc })
+	if at < 0 {
+		return nil
+	}
+	return s.all[at]
+}
+
+// members installs a cluster that is a list of nodes.
+type members struct{ *servers }
+
+func (members) Prepare(context.Context, *cluster.Cluster) error { return nil }
+
+func (m members) Install(ctx context.Context, c *cluster.Cluster) error {
+	clear(m.servers.members)
+	return m.Add(ctx, c, c.All(), false)
+}
+
+func (m members) Add(_ context.Context, _ *cluster.Cluster, added []*cluster.Node, _ bool) error {
+	for _, n := range added {
+		one := m.server(n.VNFC)
+		m.servers.members[n.Name] = one.incarnation()
+		if n.Role == cluster.Master {
+			m.hosts[one.host].Write(m.t, cluster.AdminConfig, `{"clusters": [{"cluster": {"server": "https://nobody:6443"}, "name": "k"}]}`)
+		}
+	}
+	return nil
+}
+
+func (m members) Remove(_ context.Context, _ *cluster.Cluster, n *cluster.Node) error {
+	if n.Gone {
+		return fmt.Errorf("node %s went before it was removed", n.Name)
+	}
+	delete(m.servers.members, n.Name)
+	return nil
+}
+
+func (members) Discard(context.Context, *cluster.Cluster) error { return nil }
+
+// check compares the cluster with the servers.
+func (s *servers) check(t *testing.T, counts map[string]int) {
+	t.Helper()
+	want, got := map[string]string{}, map[string]string{}
+	addresses := map[string][]string{}
+	for _, one := range s.all {
+		addresses[one.vdu] = append(addresses[one.vdu], one.address())
+		if one.vdu != "externalLB" {
+			want[one.incarnation()] = "node"
+			require.NotEmpty(t, s.hosts[one.host].Read(t, "/etc/terraform-provider-vnf/node.json"), "%s has no mark", one.incarnation())
+		}
+	}
+	for _, incarnation := range s.members {
+		got[incarnation] = "node"
+	}
+	require.Equal(t, want, got)
+	for vdu, n := range counts {
+		require.Len(t, s.of(vdu), n, vdu)
+	}
+	sorted := func(list []string) []string { return slices.Sorted(slices.Values(list)) }
+	words := strings.Fields(s.hosts[s.of("externalLB")[0].host].Read(t, "/etc/balanced"))
+	require.Len(t, words, 4)
+	require.Equal(t, sorted(addresses["masterNode"]), sorted(strings.Split(words[1], ",")), "masters behind the load balancer")
+	require.Equal(t, sorted(append(addresses["workerNode"], addresses["edgeNode"]...)), sorted(strings.Split(words[3], ",")), "workers behind the load balancer")
+	require.Empty(t, s.lost, "nodes that were lost with their servers")
+}
+
+// packageOf is the example package with two flavours, an image and a flavor of the servers. The complex flavour has other words than the
+// simple one.
+func packageOf(t *testing.T, version, image, flavor string, complexPairs ...string) string {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.CopyFS(dir, os.DirFS("../../../../examples/packages/kubernetes-cluster")))
+	edit := func(name string, pairs ...string) string {
+		data, err := os.ReadFile(filepath.Join(dir, name)) //nolint:gosec // a path of the test
+		require.NoError(t, err)
+		return strings.NewReplacer(pairs...).Replace(string(data))
+	}
+	write := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
+	}
+	const simple = "Definitions/kubernetes-cluster_df_simple.yaml"
+	write("Scripts/balance.sh", "#!/bin/sh\necho \"$@\" >/etc/balanced\n")
+	text := edit(simple, "name: ubuntu-22.04", "name: "+image, "m1.tiny", flavor, "max_number_of_instances: 3", "max_number_of_instances: 9", "max_scale_level: 1", "max_scale_level: 3", "max_scale_level: 2", "max_scale_level: 6")
+	// The small level has more masters and fewer workers than the large one.
+	text = strings.Replace(text, "small: { number_of_instances: 1 }", "small: { number_of_instances: 5 }", 1)
+	text = strings.Replace(text, "master_instance: { scale_level: 0 }", "master_instance: { scale_level: 2 }", 1)
+	write(simple, text)
+	write("Definitions/kubernetes-cluster_df_complex.yaml", strings.NewReplacer(append(complexPairs, "flavour_id: simple", "flavour_id: complex")...).Replace(text))
+	write("Definitions/kubernetes-cluster.yaml", edit("Definitions/kubernetes-cluster.yaml",
+		"  - kubernetes-cluster_df_simple.yaml", "  - kubernetes-cluster_df_simple.yaml\n  - kubernetes-cluster_df_complex.yaml", "descriptor_version: \"1.0\"", "descriptor_version: \""+version+"\""))
+	return dir
+}
+
+// clusterOf is an engine with an instance of three masters and three workers, and its cluster.
+func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) {
+	t.Helper()
+	s := &servers{t: t, port: porttest.Free(t), hosts: map[int]*hosttest.Host{}, members: map[string]string{}}
+	dir := t.TempDir()
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
+	require.NoError(t, err)
+	e := lcm.New(lcm.Config{
+		OpenStore: func(ctx context.Context) (store.Store, error) {
+			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
+		},
+		Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeOpenStack: s, vnfm.VIMTypeKubernetes: s},
+		Management: map[string]vnfm.ManagementDriver{vnfm.Kubespray: cluster.Driver{
+			Name: vnfm.Kubespray, Own: cluster.Script, CheckSettings: func(*vnfm.HookCheck, *cluster.Settings, *vnfm.Problems) {},
+			NewInstaller: func() cluster.Installer { return members{s} },
+		}},
+	})
+	t.Cleanup(func() { _ = e.Close() })
+	v, _, err := e.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+		Name: "cloud", Type: vnfm.VIMTypeOpenStack, OpenStack: &vnfm.OpenStackConnection{AuthURL: "https://openstack.example"},
+		Credentials: vnfm.Credentials{vnfm.CredentialPassword: "p4ssword-of-the-test"},
+	})
+	require.NoError(t, err)
+	login := func(point string) map[string]any {
+		return map[string]any{"ssh_cp_name": point, "username": "root", "password": "debian", "port": int64(s.port)}
+	}
+	spec := vnfm.InstanceSpec{
+		Name: "edge", VIMID: v.ID, PackageID: onboard(t, e, "1.0", "old", "m1.tiny"), FlavourID: "simple", LevelID: "large",
+		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
+		SecretParams: map[string]any{cluster.Param: map[string]any{
+			"script_path": "Scripts/install_k8s_cluster.sh", "master_node": login("masterNode_CP1"), "worker_node": login("workerNode_CP2"),
+			"external_lb_param": map[string]any{
+				"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(s.port), "script_path": "Scripts/balance.sh",
+			},
+		}},
+	}
+	i, err := e.Instantiate(t.Context(), spec)
+	require.NoError(t, err)
+	return e, s, spec, i.ID
+}
+
+func onboard(t *testing.T, e *lcm.Engine, version, image, flavor string, complexPairs ...string) string {
+	t.Helper()
+	p, problems, err := e.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "cluster", Source: packageOf(t, version, image, flavor, complexPairs...), Integrity: "ignore", Signature: "ignore"}, "")
+	require.NoError(t, err)
+	require.NoError(t, problems.Err())
+	return p.ID
+}
+
+// TestPairs makes each pair of changes in one apply, one pair after the other, on a cluster of three masters and three workers. After
+// each the nodes are exactly the servers that there are, and the load balancer leads to them; none was lost with its server.
+func TestPairs(t *testing.T) {
+	e, s, spec, id := clusterOf(t)
+	large := map[string]int{"masterNode": 3, "workerNode": 3, "externalLB": 1}
+	s.check(t, large)
+	n := 0
+	changes := map[string]func(want map[string]int){
+		"one aspect": func(want map[string]int) {
+			spec.ScaleLevels = map[string]int{"worker_instance": 3}
+			want["workerNode"] = 4
+		},
+		"two aspects": func(want map[string]int) {
+			spec.ScaleLevels = map[string]int{"master_instance": 2, "worker_instance": 1}
+			want["masterNode"], want["workerNode"] = 5, 2
+		},
+		"level": func(want map[string]int) {
+			spec.LevelID = "small"
+			want["masterNode"], want["workerNode"] = 5, 1
+		},
+		"flavour": func(map[string]int) {
+			spec.FlavourID = map[string]string{"simple": "complex", "complex": "simple"}[spec.FlavourID]
+		},
+		"package with new image": func(map[string]int) {
+			n++
+			spec.PackageID = onboard(t, e, fmt.Sprintf("2.%d", n), fmt.Sprintf("new-%d", n), "m1.tiny")
+		},
+		"package with new flavor": func(map[string]int) {
+			n++
+			spec.PackageID = onboard(t, e, fmt.Sprintf("3.%d", n), s.all[0].image, fmt.Sprintf("m1.new-%d", n))
+		},
+		"heal": func(map[string]int) {
+			n++
+			spec.Heal = &vnfm.HealSpec{Trigger: fmt.Sprint(n), VNFCIDs: []string{s.of("masterNode")[0].id, s.of("workerNode")[0].id}}
+		},
+	}
+	names := slices.Sorted(maps.Keys(changes))
+	for i, a := range names {
+		for _, b := range names[i+1:] {
+			want := maps.Clone(large)
+			changes[a](want)
+			changes[b](want)
+			_, err := e.Update(t.Context(), id, spec)
+			require.NoError(t, err, "%s and %s", a, b)
+			s.check(t, want)
+			spec.LevelID, spec.ScaleLevels = "large", nil
+			_, err = e.Update(t.Context(), id, spec)
+			require.NoError(t, err, "back after %s and %s", a, b)
+			s.check(t, large)
+		}
+	}
+}
+
+// TestFlavourWithoutAVDU changes to a flavour whose workers are of another VDU: the nodes of the one that goes leave the cluster before
+// their servers are deleted.
+func TestFlavourWithoutAVDU(t *testing.T) {
+	e, s, spec, id := clusterOf(t)
+	spec.PackageID, spec.FlavourID = onboard(t, e, "4.0", "old", "m1.tiny", "workerNode", "edgeNode"), "complex"
+	params, _ := spec.SecretParams[cluster.Param].(map[string]any)
+	workers, _ := params["worker_node"].(map[string]any)
+	workers["ssh_cp_name"] = "edgeNode_CP2"
+	_, err := e.Update(t.Context(), id, spec)
+	require.NoError(t, err)
+	s.check(t, map[string]int{"masterNode": 3, "workerNode": 0, "edgeNode": 3, "externalLB": 1})
+}
