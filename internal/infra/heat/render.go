@@ -50,6 +50,10 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 			out.request.VNFCs[id] = chooseNumbers(nil, out.request.Counts[id], nil)
 		}
 	}
+	if len(t.AvailabilityZones) > 0 && !source.AsksZone(out.request) {
+		ps.Invalid(vnfm.AttributeZones, fmt.Sprintf("no template of deployment flavour %q asks for an availability zone", flavour.ID),
+			"the argument would have no effect: remove it, or have a template read { get_param: [nfv, VDU, "+vduIn(flavour)+", locationConstraints] }")
+	}
 	out.stack, more = source.Stack(out.request)
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
@@ -69,6 +73,14 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	}
 	out.objects[stackKey(t.Instance)] = hot.Digest(t.DigestKey, text)
 	return out, ps
+}
+
+// vduIn is the id of a VDU, for examples.
+func vduIn(f *vnfm.Flavour) string {
+	if len(f.VDUs) == 0 {
+		return "<VDU>"
+	}
+	return f.VDUs[0].ID
 }
 
 // machinesHere is the flavour without the VDUs that are containers on another VIM: no
