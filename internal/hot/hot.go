@@ -123,5 +123,5 @@ type Stack struct {
 	Files      map[string]string
 	Parameters map[string]any
 	// Zones are the availability zones of the places that the templates ask for one for.
-	Zones map[Place]Zone
+	Zones map[Place]Zone `yaml:"-"`
 }

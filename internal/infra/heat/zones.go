@@ -141,8 +141,8 @@ func (z *zoning) next(asked map[hot.Place]hot.Zone, short []shortage) string {
 	if z == nil || len(z.wanted) == 0 {
 		return ""
 	}
-	var moved []string
-	spent, seen := false, map[hot.Place]bool{}
+	var lines []string
+	spent, seen, next := false, map[hot.Place]bool{}, map[hot.Place]string{}
 	for _, one := range short {
 		p := hot.Place{VDUID: one.vdu, Number: one.number}
 		if _, own := asked[p]; !own {
@@ -161,13 +161,14 @@ func (z *zoning) next(asked map[hot.Place]hot.Zone, short []shortage) string {
 			spent = true
 			continue
 		}
-		z.chosen[p] = z.wanted[at]
-		moved = append(moved, fmt.Sprintf("%s to %s, since %s has no place for it", p, zoneText(z.chosen[p]), zoneText(from)))
+		next[p] = z.wanted[at]
+		lines = append(lines, fmt.Sprintf("%s goes to %s, since %s has no place for it", p, zoneText(next[p]), zoneText(from)))
 	}
 	if spent {
 		return ""
 	}
-	return strings.Join(moved, "; ")
+	maps.Copy(z.chosen, next)
+	return strings.Join(lines, "; ")
 }
 
 func (z *zoning) tried(p hot.Place, zone string) bool {
@@ -189,11 +190,14 @@ func (z *zoning) explained(err error) error {
 	var lines []string
 	advice := ""
 	for _, p := range z.places() {
-		switch shared := p.Number == hot.AllVNFCs && z.stands[p]; {
-		case shared:
+		left := slices.ContainsFunc(z.wanted, func(zone string) bool { return !z.tried(p, zone) })
+		switch {
+		case p.Number == hot.AllVNFCs && z.stands[p]:
 			lines = append(lines, fmt.Sprintf("a new VNFC of VDU %s found no place in the availability zone that all VNFCs of the VDU share: %s", p, z.answers(p)))
 			advice = "free capacity there, and apply again"
-		case z.tried(p, z.chosen[p]):
+		case left && z.tried(p, z.chosen[p]):
+			lines = append(lines, fmt.Sprintf("%s found no place yet: %s", p, z.answers(p)))
+		case !left && z.tried(p, z.chosen[p]):
 			lines = append(lines, fmt.Sprintf("%s found no place in any of its availability zones: %s", p, z.answers(p)))
 			advice = fmt.Sprintf("free capacity there or add a zone to %s, and apply again", vnfm.AttributeZones)
 		default:

@@ -111,9 +111,9 @@ func TestNextZone(t *testing.T) {
 	asked := map[hot.Place]hot.Zone{p(0): {}, p(1): {}}
 	z := newZoning([]string{"a", "b", "c"}, nil, nil)
 	require.Equal(t, []string{"a", "a"}, []string{z.of(p(0)), z.of(p(1))})
-	require.Equal(t, `FW-1 to availability zone "b", since availability zone "a" has no place for it`, z.next(asked, []shortage{full(1), full(1)}))
+	require.Equal(t, `FW-1 goes to availability zone "b", since availability zone "a" has no place for it`, z.next(asked, []shortage{full(1), full(1)}))
 	require.Equal(t, []string{"a", "b"}, []string{z.of(p(0)), z.of(p(1))}, "each by itself")
-	require.Equal(t, `FW-0 to availability zone "b", since availability zone "a" has no place for it; FW-1 to availability zone "c", since availability zone "b" has no place for it`,
+	require.Equal(t, `FW-0 goes to availability zone "b", since availability zone "a" has no place for it; FW-1 goes to availability zone "c", since availability zone "b" has no place for it`,
 		z.next(asked, []shortage{full(0), full(1)}))
 	require.Equal(t, []string{
 		`FW-0 is in availability zone "b": availability zone "a" answered "No valid host was found"`,
@@ -122,7 +122,7 @@ func TestNextZone(t *testing.T) {
 	require.Empty(t, z.next(asked, nil), "it has failed for another reason")
 	require.Empty(t, z.next(asked, []shortage{full(0), {vdu: "FW", number: 1, answer: "The requested availability zone is not available"}}))
 	require.EqualError(t, z.explained(errors.New("stack vnf-1 is UPDATE_FAILED")), `stack vnf-1 is UPDATE_FAILED
-FW-0 found no place in any of its availability zones: availability zone "a" answered "No valid host was found", availability zone "b" answered "No valid host was found"
+FW-0 found no place yet: availability zone "a" answered "No valid host was found", availability zone "b" answered "No valid host was found"
 FW-1 found no place in any of its availability zones: availability zone "a" answered "No valid host was found", availability zone "b" answered "No valid host was found", availability zone "c" answered "The requested availability zone is not available"
 free capacity there or add a zone to availability_zones, and apply again`)
 }
