@@ -85,7 +85,6 @@ type Demand struct {
 type Asset struct {
 	FlavorID string `json:"flavorId,omitempty"`
 	ImageID  string `json:"imageId,omitempty"`
-	Zone     string `json:"zone,omitempty"`
 }
 
 // Request says what the stack of an instance is to be.
@@ -111,6 +110,8 @@ type Request struct {
 	Secrets map[string]any
 	// Assets are by demand, as Source.Demands has them; nil renders offline.
 	Assets map[DemandKey]Asset
+	// Zone chooses the availability zone of a place; an empty one, and nil, leave it to Nova.
+	Zone func(Place) string
 }
 
 // DemandKey names a demand.
@@ -121,4 +122,6 @@ type Stack struct {
 	Template   map[string]any
 	Files      map[string]string
 	Parameters map[string]any
+	// Zones are the availability zones of the places that the templates ask for one for.
+	Zones map[Place]Zone `yaml:"-"`
 }

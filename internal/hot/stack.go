@@ -30,8 +30,9 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 		return nil, b.problems
 	}
 	leaves := leavesOf(body, b.names, func([]yamlpos.Step) vnfm.Place { return vnfm.Place{} })
-	computed := b.nfv(b.placed(append(leaves, s.nestedLeaves()...)))
-	out := &Stack{Template: body, Files: maps.Clone(s.Files), Parameters: b.parameters()}
+	leaves = b.placed(append(leaves, s.nestedLeaves()...))
+	computed := b.nfv(leaves)
+	out := &Stack{Template: body, Files: maps.Clone(s.Files), Parameters: b.parameters(), Zones: b.zones(leaves, computed)}
 	if _, declared := s.top.section("parameters")[nfv]; declared {
 		out.Parameters[nfv] = computed
 	} else if len(r.NFV) > 0 {

@@ -71,10 +71,11 @@ func request() Request {
 		Counts:    map[string]int{"VDU1": 2, "VDU2": 1},
 		Links:     map[string]Link{"CP1": {NetworkID: "net-1", IPs: []vnfm.IPAddress{{SubnetID: "subnet-1", FixedAddresses: []string{"198.51.100.1", "198.51.100.2", "198.51.100.3"}}}}},
 		Assets: map[DemandKey]Asset{
-			{"VDU1", ""}:     {FlavorID: "flavour-1", ImageID: "image-1", Zone: "east"},
+			{"VDU1", ""}:     {FlavorID: "flavour-1", ImageID: "image-1"},
 			{"VDU2", ""}:     {FlavorID: "flavour-2"},
 			{"VDU2", "disk"}: {ImageID: "image-2"},
 		},
+		Zone: func(Place) string { return "east" },
 	}
 }
 

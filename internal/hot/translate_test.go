@@ -28,8 +28,9 @@ func TestExample(t *testing.T) {
 				Flavour: f, VNFCs: map[string][]int{"FW": {0, 1}, "TG": {0}}, Counts: map[string]int{"FW": 2, "TG": 1},
 				Links: map[string]Link{"FW_CP1": {NetworkID: "net-1"}, "TG_CP1": {NetworkID: "net-2"}},
 				Assets: map[DemandKey]Asset{
-					{"FW", ""}: {FlavorID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavorID: "flavour-2", ImageID: "image-1", Zone: "nova"},
+					{"FW", ""}: {FlavorID: "flavour-1", ImageID: "image-1"}, {"TG", ""}: {FlavorID: "flavour-2", ImageID: "image-1"},
 				},
+				Zone: func(p Place) string { return map[string]string{"TG": "nova"}[p.VDUID] },
 			}
 			stack := stackOf(t, s, r)
 			golden(t, "firewall_"+f.ID, map[string]any{"template": stack.Template, "parameters": stack.Parameters})

@@ -42,9 +42,10 @@ func (b *builder) computeVDU(l *leaf) answer {
 	if keys := l.keys(); len(keys) == 2 && textOf(keys[0]) == "flavor" && key.Storage == "" {
 		return flavorPart(&d, textOf(keys[1]))
 	}
+	if asksZone(l) {
+		return b.zoneOf(key, l.number)
+	}
 	switch l.key() {
-	case "locationConstraints", "zone":
-		return b.zoneOf(key)
 	case capacity:
 		return b.capacityOf(key)
 	case "name":
@@ -81,14 +82,6 @@ func (b *builder) imageOf(name string, key DemandKey, d *Demand) answer {
 	default:
 		return answer{}
 	}
-}
-
-func (b *builder) zoneOf(key DemandKey) answer {
-	if b.offline() {
-		// Heat and Nova take an empty zone for none.
-		return answer{value: ""}
-	}
-	return answer{value: b.r.Assets[key].Zone}
 }
 
 func (b *builder) capacityOf(key DemandKey) answer {

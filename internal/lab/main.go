@@ -38,7 +38,7 @@ func program() command.Program {
 			{Name: "kubectl", Arguments: "-- <arguments>", Does: "run kubectl as lab-admin", Action: kubectl, Passes: true},
 			{Name: "components", Arguments: "--out <directory>", Does: "write the manifests of a management cluster of Cluster API; takes no --dir", Action: components},
 			{Name: "run", Arguments: "<program> <arguments>", Does: "run one of the linked-in programs", Action: runLinked, Passes: true},
-			{Name: "openstack", Arguments: "<verb> ...", Does: "the same for a lab of OpenStack: up, down, status, env, request", Action: openStack, Passes: true},
+			{Name: "openstack", Arguments: "<verb> ...", Does: "the same for a lab of OpenStack: up, down, status, env, request, full-zone", Action: openStack, Passes: true},
 			{Name: openstack.ProcessEnter, Action: enter, Passes: true},
 			{Name: cluster.ProcessServe, Action: serve},
 			{Name: cluster.ProcessWorkloads, Action: workloads},

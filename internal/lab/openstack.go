@@ -25,6 +25,7 @@ func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) err
 			{Name: "status", Does: "print what runs; exit code 1 if something does not", Action: openStackLabs.status},
 			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, users and files", Action: openStackLabs.env},
 			{Name: "request", Arguments: "[--user nfv_user] METHOD SERVICE PATH [BODY]", Does: "call a service, for example GET compute /servers, and print its answer", Action: openStackRequest},
+			{Name: "full-zone", Arguments: "NAME", Does: "give a lab that runs an availability zone without a place for a server", Action: openStackFullZone},
 		},
 	}
 	if code := program.Run(ctx, args, stdout, stderr); code != 0 {
@@ -82,6 +83,21 @@ func openStackRequest(ctx context.Context, args []string, stdout, stderr io.Writ
 	return (*openstack.Lab)(p).Request(ctx, openstack.Request{
 		User: *user, Method: flags.Arg(0), Service: flags.Arg(1), Path: flags.Arg(2), Body: flags.Arg(least),
 	}, stdout)
+}
+
+func openStackFullZone(ctx context.Context, args []string, _, stderr io.Writer) error {
+	flags, dir := newFlags("openstack full-zone", stderr)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if flags.NArg() != 1 {
+		return errors.New("give the name of the zone")
+	}
+	p, err := placeOf(*dir, layout.Find, stderr)
+	if err != nil {
+		return err
+	}
+	return (*openstack.Lab)(p).FullZone(ctx, flags.Arg(0))
 }
 
 // enter is not for people: the lab starts its programs with it.

@@ -26,11 +26,17 @@ func (u *update) lookAtHealed(ctx context.Context, in *planInput) {
 	if err != nil {
 		return
 	}
-	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
+	u.passOn(&spec)
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err == nil && !problems.HasErrors() {
 		in.present = &present{spec: spec, to: r}
 	}
+}
+
+// passOn gives a specification that a record tells what no record has: how the request wants things to be done.
+func (u *update) passOn(spec *vnfm.InstanceSpec) {
+	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
+	spec.AvailabilityZones, spec.Warn = u.spec.AvailabilityZones, u.spec.Warn
 }
 
 // heals reports whether a heal replaces a VNFC.

@@ -99,7 +99,8 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 		Results: results, Regenerate: regenerate,
 		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, AvailabilityZones: spec.AvailabilityZones, Warn: spec.Warn,
+		DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
 	}
 }
 

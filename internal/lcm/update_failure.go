@@ -67,7 +67,7 @@ func (u *update) refuse(ctx context.Context, op *operation, before *vnfm.Instanc
 func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnfm.Instance) error {
 	spec := specOf(before)
 	spec.InfraSecrets = u.secretsBefore
-	spec.ForceConflicts, spec.AdoptExisting, spec.ReplaceObjects = u.spec.ForceConflicts, u.spec.AdoptExisting, u.spec.ReplaceObjects
+	u.passOn(&spec)
 	r, problems, err := u.engine.resolve(ctx, spec)
 	if err != nil {
 		return err

@@ -19,6 +19,9 @@ type Target struct {
 	AdoptExisting  bool
 	ReplaceObjects []string
 	ScaleInVNFCIDs []string
+	// AvailabilityZones and Warn are those of the InstanceSpec.
+	AvailabilityZones []string
+	Warn              func(Problem)
 	// DigestKey keys the digests of what holds secrets. A preview can do without: it leaves
 	// those digests empty.
 	DigestKey []byte
@@ -81,6 +84,9 @@ const (
 	AttributeParams       = "additional_params"
 	AttributeSecretParams = "additional_params_wo"
 )
+
+// AttributeZones is the argument that gives the availability zones of a target.
+const AttributeZones = "availability_zones"
 
 // Params are the additional parameters of the instance with the secret ones.
 func (t *Target) Params() map[string]any {

@@ -61,6 +61,11 @@ type InstanceSpec struct {
 	ReplaceObjects []string
 	// ScaleInVNFCIDs are the VNFCs that go when a scale takes some of their VDU away.
 	ScaleInVNFCIDs []string
+	// AvailabilityZones are those of the VIM's compute service that new servers go to, in the order of preference. Empty leaves
+	// the choice to the service. Servers that are there stay where they are.
+	AvailabilityZones []string
+	// Warn, when set, is called with what the user should know of an operation that goes on. Several VIMs may call it at a time.
+	Warn func(Problem) `json:"-"`
 	// Heal, when its trigger is not the last one that the instance was healed for,
 	// runs once.
 	Heal *HealSpec
@@ -417,9 +422,11 @@ type VNFC struct {
 	ID    string `json:"id"`
 	VDUID string `json:"vdu_id"`
 	// Resource is the name of the pod or server, Node the host it runs on.
-	Resource  string   `json:"resource"`
-	Namespace string   `json:"namespace,omitempty"`
-	Node      string   `json:"node,omitempty"`
+	Resource  string `json:"resource"`
+	Namespace string `json:"namespace,omitempty"`
+	Node      string `json:"node,omitempty"`
+	// Zone is the availability zone of a server.
+	Zone      string   `json:"zone,omitempty"`
 	Addresses []string `json:"addresses,omitempty"`
 	// ConnectionPoints are the addresses by connection point (vnfcCpInfo of SOL003), as far as
 	// the VIM tells them apart.

@@ -1,5 +1,8 @@
 package vnfm
 
+// StackKind is the kind of the Heat stack among the objects of an instance.
+const StackKind = "OS::Heat::Stack"
+
 // OpenStackConnection says where an OpenStack is and as whom to talk to it. Exactly one
 // way of authentication is set, here or in the Credentials.
 type OpenStackConnection struct {

@@ -26,6 +26,7 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err != nil {
 		return err
 	}
+	defer s.warnOfMoves()
 	return s.apply(ctx)
 }
 
@@ -54,10 +55,11 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.save(ctx, l); err != nil {
 		return err
 	}
-	request, chosen, err := s.wanted(ctx, l, leaving, false)
+	want, err := s.wanted(ctx, l, leaving, false)
 	if err != nil {
 		return err
 	}
+	request := want.content
 	if l == nil {
 		id, err := s.client.CreateStack(ctx, *request)
 		if err != nil {
@@ -74,15 +76,16 @@ func (s *session) apply(ctx context.Context) error {
 		}
 		// Imports find a stack by the name of its instance among the tags.
 		renamed := slices.ContainsFunc(request.Tags, func(tag string) bool { return !slices.Contains(l.stack.Tags, tag) })
-		if marked || renamed || s.differs(l, chosen) {
+		if marked || renamed || s.differs(l, want.note) {
 			if err := s.update(ctx, l, request); err != nil {
 				return err
 			}
 		}
 	}
-	if err := s.finish(ctx, l.stack, request); err != nil {
+	if err := s.finish(ctx, l.stack, want); err != nil {
 		return err
 	}
+	s.moves = append(s.moves, want.zones.moves()...)
 	if err := s.power(ctx, l.stack); err != nil {
 		return err
 	}
@@ -95,7 +98,7 @@ func (s *session) apply(ctx context.Context) error {
 		// Servers that are still to be replaced have the images of before.
 		return nil
 	}
-	return s.releaseImages(ctx, chosen.images())
+	return s.releaseImages(ctx, want.note.images())
 }
 
 // releaseAllImages leaves no image behind for a stack that Heat did not take.
@@ -144,25 +147,39 @@ func (s *session) save(ctx context.Context, l *live) error {
 	return s.recorder.SaveInventory(ctx, []vnfm.InventoryItem{item})
 }
 
+// order is a stack as Heat is asked for it.
+type order struct {
+	// live is the stack that is there, nil for none; with dry set the order is not sent.
+	live    *live
+	dry     bool
+	request hot.Request
+	content *openstack.StackRequest
+	// note is what goes with it, asked are the zones that its templates ask for. Without zones none is chosen.
+	note  *note
+	asked map[hot.Place]hot.Zone
+	zones *zoning
+}
+
 // wanted is the stack of the target, with the VNFCs that the live one has as far as they
-// are to stay, and the note that goes with it. With dry set nothing is uploaded: an image that the VIM lacks goes by its digest.
-func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*component, dry bool) (*openstack.StackRequest, *note, error) {
-	before := map[string]hot.Asset{}
+// are to stay. With dry set nothing is uploaded: an image that the VIM lacks goes by its digest, and no server is held back.
+func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*component, dry bool) (*order, error) {
+	var before note
 	if l != nil {
-		before = l.note.Assets
+		before = l.note
 	}
-	assets, problems, err := s.assets(ctx, before, dry)
+	assets, problems, err := s.assets(ctx, before.Assets, dry)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if dry {
 		s.nameMissingImages(assets)
 	}
 	if err := problems.Err(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	request := s.request
-	request.Assets, request.VNFCs = assets, map[string][]int{}
+	out := &order{live: l, dry: dry, request: s.request, zones: newZoning(s.target.AvailabilityZones, before.Zones, s.components(l))}
+	request := &out.request
+	request.Assets, request.VNFCs, request.Zone = assets, map[string][]int{}, out.zones.of
 	for id, vdu := range s.source.VDUs {
 		if vdu.Form != hot.Copied {
 			continue
@@ -176,34 +193,42 @@ func (s *session) wanted(ctx context.Context, l *live, leaving map[string][]*com
 		request.VNFCs[id] = chooseNumbers(l.copies(vdu), request.Counts[id], gone)
 	}
 	request.InTurn = s.inTurn(l, request.VNFCs)
-	stack, problems := s.source.Stack(request)
+	return out, s.compose(ctx, out)
+}
+
+// compose makes what an order sends, with the zones that are chosen by now.
+func (s *session) compose(ctx context.Context, o *order) error {
+	stack, problems := s.source.Stack(o.request)
 	if err := problems.Err(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	out := &openstack.StackRequest{
+	o.asked = stack.Zones
+	o.content = &openstack.StackRequest{
 		Name: stackName(s.target.Instance), Tags: tagsOf(s.target.Instance), Minutes: minutesLeft(ctx),
 		StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	}
-	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: request.InTurn, Assets: map[string]hot.Asset{}}
-	for key, asset := range assets {
+	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: o.request.InTurn, Assets: map[string]hot.Asset{}, Zones: noteOf(stack.Zones)}
+	for key, asset := range o.request.Assets {
 		n.Assets[assetName(key)] = asset
 	}
-	if !dry {
-		if err := s.hold(l, out, n); err != nil {
-			return nil, nil, err
+	if !o.dry {
+		if err := s.hold(o.live, o.content, n); err != nil {
+			return err
 		}
 	}
-	if err := n.setDigests(s.target.DigestKey, &out.StackContent); err != nil {
-		return nil, nil, err
+	err := n.setDigests(s.target.DigestKey, &o.content.StackContent)
+	if err != nil {
+		return err
 	}
 	if n.Hidden == "" {
 		n.DigestKey = s.target.DigestKey
 	}
 	if n.Arguments, err = s.keptArguments(ctx, n.Hidden != ""); err != nil {
-		return nil, nil, err
+		return err
 	}
-	out.Notes, err = n.values()
-	return out, n, err
+	o.note = n
+	o.content.Notes, err = n.values()
+	return err
 }
 
 // inTurn reports whether Heat is to go through the copies of a VDU one after the other: a
@@ -269,15 +294,24 @@ func (s *session) update(ctx context.Context, l *live, want *openstack.StackRequ
 	}
 }
 
-// finish waits until Heat has made the stack, and asks it again when it has stopped, and
-// for each reason to fail that is over by and by.
-func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *openstack.StackRequest) error {
+// finish waits until Heat has made the stack, and asks it again when it has stopped, for each
+// reason to fail that is over by and by, and for servers that can go to another zone.
+func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *order) error {
 	var again retries
 	for {
 		token := s.client.Token()
 		err := s.await(ctx, stack)
-		reason := s.retryReason(ctx, err, token)
+		moved := want.zones.next(want.asked, s.shortages(err))
+		reason := ""
+		if moved == "" {
+			reason = s.retryReason(ctx, err, token)
+		}
 		switch {
+		case moved != "":
+			s.progress(ctx, fmt.Sprintf("stack %s has failed: %s", stack.Name, moved))
+			if err := s.compose(ctx, want); err != nil {
+				return err
+			}
 		case errors.Is(err, errSilent):
 			s.progress(ctx, fmt.Sprintf("stack %s shows no progress for %s: the request to Heat is repeated", stack.Name, silence))
 		case again.next(ctx, reason):
@@ -285,10 +319,12 @@ func (s *session) finish(ctx context.Context, stack *openstack.Stack, want *open
 			if again.inUse > 1 {
 				s.detachPorts(ctx, stack, err)
 			}
+		case err != nil:
+			return want.zones.explained(err)
 		default:
-			return err
+			return nil
 		}
-		if err := s.ask(ctx, stack, want); err != nil && !openstack.IsConflict(err) {
+		if err := s.ask(ctx, stack, want.content); err != nil && !openstack.IsConflict(err) {
 			return err
 		}
 	}

@@ -35,6 +35,8 @@ type session struct {
 	request hot.Request
 	// objects are the digests of what the target consists of.
 	objects map[string]string
+	// moves are lines about servers that were made in another zone than the first.
+	moves []string
 }
 
 // open prepares a call. It sends no request. Without a package, or a part of the instance on the

@@ -12,8 +12,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// DryRun asks the VIM what it would refuse: types of resources that the user may not use, whether
-// it has flavors and images, which is a warning since they may come with the same apply, and
+// DryRun asks the VIM what it would refuse: types of resources that the user may not use, ports and
+// zones that are not what the request says, whether it has flavors and images, which is a warning since they may come with the same apply, and
 // whether Heat takes the template.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	if len(keys) == 0 || t.Part.Empty() {
@@ -31,7 +31,11 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if err != nil {
 		return nil, err
 	}
-	if refused = append(refused, misplaced...); refused.HasErrors() {
+	zones, err := s.checkZones(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if refused = slices.Concat(refused, misplaced, zones); refused.HasErrors() {
 		return refused, nil
 	}
 	problems, err := s.validate(ctx)

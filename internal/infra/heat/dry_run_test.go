@@ -124,3 +124,62 @@ resources:
 		})
 	}
 }
+
+// TestDryRunOfZones: zones that Nova does not have are errors of the plan, with the nearest name; a list without any template that asks
+// for a zone is one without a VIM.
+func TestDryRunOfZones(t *testing.T) {
+	t.Parallel()
+	const asks = `parameters: { nfv: { type: json } }
+resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros, availability_zone: { get_param: [ nfv, VDU, FW, locationConstraints ] } } }`
+	const fixed = `resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros, availability_zone: nova } }`
+	cloud := cloudtest.New(t)
+	cloud.Offer("orchestration", "/heat/v1/"+cloudtest.ProjectID)
+	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+		answer := `{"Description": "", "Parameters": {}}`
+		if strings.HasSuffix(r.URL.Path, "/os-availability-zone") {
+			answer = `{"availabilityZoneInfo": [{"zoneName": "east-1", "zoneState": {"available": true}, "hosts": null}, {"zoneName": "west-1", "zoneState": {"available": false}, "hosts": null}]}`
+		} else if !strings.HasSuffix(r.URL.Path, "/validate") {
+			return false
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write([]byte(answer))
+		return true
+	})
+	driver := heat.New(openstack.NewPool("test/1"))
+	for name, c := range map[string]struct {
+		template string
+		zones    []string
+		want     vnfm.Problems
+	}{
+		"one that is there": {asks, []string{"east-1"}, nil},
+		"none":              {asks, nil, nil},
+		"misspelt": {asks, []string{"east-1", "est-1"}, vnfm.Problems{{
+			Attribute: "availability_zones.1", Summary: `VIM "cloud" has no availability zone "est-1"`, Detail: `did you mean "east-1"? its zones are "east-1", "west-1"`,
+		}}},
+		"of another cloud": {asks, []string{"nova"}, vnfm.Problems{{
+			Attribute: "availability_zones.0", Summary: `VIM "cloud" has no availability zone "nova"`, Detail: `its zones are "east-1", "west-1"`,
+		}}},
+		"disabled": {asks, []string{"west-1", "east-1"}, vnfm.Problems{{
+			Severity: vnfm.SeverityWarning, Attribute: "availability_zones.0", Summary: `availability zone "west-1" of VIM "cloud" is not available at present`, Detail: "new servers go to the next zone of the list",
+		}}},
+		"nobody asks": {fixed, []string{"east-1"}, vnfm.Problems{{
+			Attribute: "availability_zones", Summary: `no template of deployment flavour "simple" asks for an availability zone`,
+			Detail: "the argument would have no effect: remove it, or have a template read { get_param: [nfv, VDU, FW, locationConstraints] }",
+		}}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			target := dryRunTarget(cloud, c.template)
+			target.AvailabilityZones = c.zones
+			_, problems := driver.Preview(t.Context(), target)
+			if !problems.HasErrors() {
+				var err error
+				problems, err = driver.DryRun(t.Context(), target, []string{"stack"})
+				require.NoError(t, err)
+			}
+			require.Equal(t, c.want, problems)
+		})
+	}
+}

@@ -24,6 +24,7 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	if err != nil {
 		return err
 	}
+	defer s.warnOfMoves()
 	if h.EntireInstance() {
 		if err := s.apply(ctx); err != nil {
 			return err

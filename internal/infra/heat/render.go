@@ -52,6 +52,10 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 			out.request.VNFCs[id] = chooseNumbers(nil, out.request.Counts[id], nil)
 		}
 	}
+	if len(t.AvailabilityZones) > 0 && !source.AsksZone(out.request) {
+		ps.Invalid(vnfm.AttributeZones, fmt.Sprintf("no template of deployment flavour %q asks for an availability zone", t.Flavour.ID),
+			"the argument would have no effect: remove it, or have a template read { get_param: [nfv, VDU, "+vduIn(t.Flavour)+", locationConstraints] }")
+	}
 	out.stack, more = source.Stack(out.request)
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
@@ -96,6 +100,14 @@ func checkContainers(t *vnfm.Target, ps *vnfm.Problems) {
 			})
 		}
 	}
+}
+
+// vduIn is the id of a VDU, for examples.
+func vduIn(f *vnfm.Flavour) string {
+	if len(f.VDUs) == 0 {
+		return "<VDU>"
+	}
+	return f.VDUs[0].ID
 }
 
 // removeElsewhere takes the VDUs out of the objects that are on another VIM: of them the stack

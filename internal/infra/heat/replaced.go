@@ -40,11 +40,11 @@ func (d *Driver) Replacing(ctx context.Context, t *vnfm.Target) ([]vnfm.Replacem
 	if err != nil {
 		return nil, err
 	}
-	request, chosen, err := s.wanted(ctx, l, leaving, true)
+	want, err := s.wanted(ctx, l, leaving, true)
 	if err != nil {
 		return nil, err
 	}
-	return s.replacements(l, leaving, request, chosen)
+	return s.replacements(l, leaving, want.content, want.note)
 }
 
 // replacements are the VNFCs of a stack, but for those that leave, that are replaced with what is wanted.

@@ -24,11 +24,8 @@ const (
 
 func stackName(i *vnfm.Instance) string { return stackPrefix + i.ID }
 
-// stackKind is the kind of the stack itself among the objects of an instance.
-const stackKind = "OS::Heat::Stack"
-
 // stackKey is how the stack goes by in objects and inventory.
-func stackKey(i *vnfm.Instance) string { return stackKind + " " + i.Name }
+func stackKey(i *vnfm.Instance) string { return vnfm.StackKind + " " + i.Name }
 
 // live is the stack of an instance as Heat has it.
 type live struct {
@@ -96,6 +93,8 @@ type note struct {
 	Arguments json.RawMessage `json:"arguments,omitempty"`
 	// Assets are what was chosen of the VIM, so that it is chosen again as long as it fits.
 	Assets map[string]hot.Asset `json:"assets,omitempty"`
+	// Zones are the availability zones that the stack asks for, so that its servers stay where they are.
+	Zones map[hot.Place]string `json:"zones,omitempty"`
 }
 
 // noteName is the name of the note among the values for parameters that no template has.

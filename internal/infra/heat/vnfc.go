@@ -215,6 +215,7 @@ func (c *component) vnfc() vnfm.VNFC {
 		return out
 	}
 	out.Resource, out.State, out.Message = c.server.Name, c.server.Status, c.server.Fault.Message
+	out.Zone = c.server.Zone
 	out.Node, out.Addresses = c.server.Zone, append(c.server.Fixed(), c.server.Floating()...)
 	if c.server.Host != "" {
 		out.Node = c.server.Host

@@ -46,7 +46,7 @@ func (s *session) setVolumePolicy(ctx context.Context, policy vnfm.VolumePolicy)
 	request := &openstack.StackRequest{Name: l.stack.Name, StackContent: *l.content, Tags: l.stack.Tags}
 	err = s.update(ctx, l, request)
 	if err == nil {
-		err = s.finish(ctx, l.stack, request)
+		err = s.finish(ctx, l.stack, &order{content: request})
 	}
 	if err != nil {
 		return fmt.Errorf("nothing was deleted, because the deletion policy of the volumes of stack %s could not be set (deletion_policy.volumes = %q): %w", l.stack.Name, policy, err)

@@ -149,6 +149,9 @@ func (e *eventReader) report(ctx context.Context) {
 type stackError struct {
 	stack   *openstack.Stack
 	reasons []string
+	// culprits are those of the resources that failed by themselves.
+	resources []openstack.StackResource
+	culprits  []*openstack.StackResource
 }
 
 func (e *stackError) Error() string {
@@ -171,7 +174,8 @@ func (s *session) failure(ctx context.Context, stack *openstack.Stack) error {
 		return out
 	}
 	l := &live{stack: stack, resources: resources}
-	for _, r := range culprits(stack, resources) {
+	out.resources, out.culprits = resources, culprits(stack, resources)
+	for _, r := range out.culprits {
 		out.reasons = append(out.reasons, fmt.Sprintf("%s %s is %s: %s%s", r.Type, l.pathOf(r), r.Status, r.Reason, hint(r.Reason)))
 	}
 	slices.Sort(out.reasons)

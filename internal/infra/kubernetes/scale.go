@@ -38,7 +38,9 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 func (d *Driver) Leaving(context.Context, *vnfm.Target) ([]string, error) { return nil, nil }
 
 // Replacing implements vnfm.InfraDriver: the workloads replace their pods.
-func (d *Driver) Replacing(context.Context, *vnfm.Target) ([]vnfm.Replacement, error) { return nil, nil }
+func (d *Driver) Replacing(context.Context, *vnfm.Target) ([]vnfm.Replacement, error) {
+	return nil, nil
+}
 
 func (s *session) scale(ctx context.Context) error {
 	workloads, err := s.workloads(ctx)

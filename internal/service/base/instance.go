@@ -66,6 +66,9 @@ type Model[M any] interface {
 	SetPreviewUnknown(config *M)
 	// Differs reports whether the plan needs an operation for what InstanceModel does not hold.
 	Differs(ctx context.Context, state *M) bool
+	// Tried are planned objects for the VIM to try although they are as they were: an argument has changed that shows in none of
+	// them.
+	Tried(state *M) []string
 	// PlanProgress plans what an operation changes besides status and generation, or, when
 	// none runs, that it stays.
 	PlanProgress(ctx context.Context, state *M, runs bool, diags *diag.Diagnostics)

@@ -195,6 +195,9 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 		return
 	}
 	keys := changedObjects(plan, priorModel[M, P](state))
+	if state != nil {
+		keys = append(keys, m.Tried(state)...)
+	}
 	if len(keys) == 0 {
 		return
 	}

@@ -79,6 +79,11 @@ func checkedBadInputs() map[string]badInput {
 		"address_families":  {arguments: outside(`ip_addresses = [{ subnet_id = "a", fixed_addresses = ["192.0.2.1", "2001:db8::1"] }]`), want: want(`Mixed Address Families`, `2001:db8::1 is of another family than the address before.`)},
 		"address_null":      {arguments: outside(`ip_addresses = [null]`), want: want(`Null List Value`)},
 		"port_and_mac":      {arguments: outside(`link_port_id = "a", mac_address = "fa:16:3e:00:00:01"`), want: want(`cannot be specified when`)},
+		"zone_twice":        {arguments: `availability_zones = ["a", "b", "a"]`, want: want(`Attribute availability_zones`, `duplicate`)},
+		"zone_null":         {arguments: `availability_zones = ["a", null]`, want: want(`Null List Value`)},
+		"zone_blank":        {arguments: `availability_zones = ["a", " "]`, want: want(`Attribute availability_zones[1] must be the name of an availability zone, which has no colon and no blanks around it`)},
+		"zone_host":         {arguments: `availability_zones = ["nova:host-1"]`, want: want(`Attribute availability_zones[0] must be the name of an availability zone`, `a host cannot be named here, got: nova:host-1`)},
+		"zone_text":         {arguments: `availability_zones = "nova"`, want: want(`Inappropriate value for attribute "availability_zones": list of string required`)},
 		"argument_unknown":  {arguments: `replicas = 3`, want: want(`An argument named "replicas" is not expected here.`)},
 		"computed_argument": {arguments: `status = "INSTANTIATED"`, want: want(`Invalid Configuration for Read-Only Attribute`, `status`)},
 	}
@@ -89,6 +94,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 	core := examplePackage(t, "core5g")
 	twoWorkloads := `vdu_mapping = { amf = { kind = "Deployment", name = "smf" } }`
 	return map[string]badInput{
+		"zones":           {arguments: `availability_zones = ["nova"]`, want: want(`A Kubernetes VIM has no availability zones of servers`)},
 		"flavour_unknown": {arguments: `flavour_id = "big"`, want: want(`VNFD "0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01" has no deployment flavour "big"`, `The package has "default".`)},
 		"level_unknown":   {source: core, arguments: `instantiation_level_id = "huge"`, want: want(`Deployment flavour "standard" has no instantiation level "huge"`, `"minimal"`)},
 		"level_of_other":  {source: core, arguments: "flavour_id = \"compact\"\n  instantiation_level_id = \"regional\"", want: want(`Deployment flavour "compact" has no instantiation level "regional"`, `It has "edge"`)},

@@ -27,6 +27,7 @@ func TestEmptyIsNone(t *testing.T) {
 		"metadata":                      {emptyMap, func(m *model) attr.Value { return m.Metadata }},
 		"scale_levels":                  {emptyMap, func(m *model) attr.Value { return m.ScaleLevels }},
 		"scale_in_vnfc_ids":             {emptyList, func(m *model) attr.Value { return m.ScaleInVNFCIDs }},
+		"availability_zones":            {emptyList, func(m *model) attr.Value { return m.AvailabilityZones }},
 		"replace_objects":               {emptyList, func(m *model) attr.Value { return m.ReplaceObjects }},
 		"readiness":                     {emptyList, func(m *model) attr.Value { return m.Readiness }},
 		"vim_connections":               {emptyMap, func(m *model) attr.Value { return m.VIMConnections }},

@@ -32,6 +32,7 @@ type model struct {
 	InstantiationLevelID   types.String  `tfsdk:"instantiation_level_id"`
 	ScaleLevels            types.Map     `tfsdk:"scale_levels"`
 	ScaleInVNFCIDs         types.Set     `tfsdk:"scale_in_vnfc_ids"`
+	AvailabilityZones      types.List    `tfsdk:"availability_zones"`
 	AdditionalParams       types.Dynamic `tfsdk:"additional_params"`
 	SecretParams           types.Dynamic `tfsdk:"additional_params_wo"`
 	SecretParamsVersion    types.Int64   `tfsdk:"additional_params_wo_version"`
@@ -108,6 +109,10 @@ func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s 
 		if tfutil.FullyKnown(ctx, *set) {
 			*into = tfutil.Strings(*set)
 		}
+	}
+	// They decide on no object: a plan does without what is not known of them.
+	if tfutil.FullyKnown(ctx, m.AvailabilityZones) {
+		s.AvailabilityZones = tfutil.Strings(m.AvailabilityZones)
 	}
 	return s, true
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -76,5 +77,22 @@ func TestConceal(t *testing.T) {
 				t.Errorf("secrets (-want +got):\n%s%v", diff, diags)
 			}
 		})
+	}
+}
+
+// TestTried: other zones have the VIM look at the stacks, which are as they were.
+func TestTried(t *testing.T) {
+	t.Parallel()
+	of := func(zones ...string) *model {
+		m := &model{AvailabilityZones: tfutil.StringList(zones)}
+		m.Objects = tfutil.StringMap(map[string]string{"OS::Heat::Stack fw": "sha256:1", "edge: OS::Heat::Stack fw": "sha256:2", "OS::Nova::Server FW": "sha256:3"})
+		return m
+	}
+	if got := of("a", "b").Tried(of("a", "b")); got != nil {
+		t.Errorf("the same zones: %v", got)
+	}
+	want := []string{"OS::Heat::Stack fw", "edge: OS::Heat::Stack fw"}
+	if got := of("b", "a").Tried(of("a", "b")); !slices.Equal(got, want) {
+		t.Errorf("another order: %v, want %v", got, want)
 	}
 }

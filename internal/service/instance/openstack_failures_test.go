@@ -41,9 +41,9 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 				Check:              c.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*OS::Nova::Server FW-0/FW is CREATE_FAILED.*ERROR`),
 			},
 			{
-				// One that no host can hold.
-				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.huge")),
-				ExpectError:        acctest.Says(`(?s)OS::Nova::Server FW-0/FW is \w+_FAILED: .*No valid host`),
+				// One that no host can hold, in whatever zone.
+				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.huge"), zones("nova", c.openstack.FullZone(t))),
+				ExpectError:        acctest.Says(`(?s)OS::Nova::Server FW-0/FW is \w+_FAILED: .*FW-0 found no place in any of its availability zones: availability zone "nova" answered "No valid host was found[^"]*", availability zone "full" answered "No valid host was found`),
 				ExpectNonEmptyPlan: true,
 			},
 			{

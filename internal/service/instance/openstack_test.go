@@ -248,6 +248,23 @@ func (c *cloud) until(what string, done func(map[string]*openstack.Server) bool)
 // level is the scale level of the firewall, less one the number of its VNFCs.
 func level(n int) string { return fmt.Sprintf("scale_levels = { fw = %d }", n) }
 
+// zones are the availability zones for servers.
+func zones(names ...string) string {
+	return `availability_zones = ["` + strings.Join(names, `", "`) + `"]`
+}
+
+// movedFrom checks that a warning tells of the firewall, and nothing else does, that a zone had no place for it.
+func (c *cloud) movedFrom(zone string) resource.TestCheckFunc {
+	return func(state *terraform.State) error {
+		for _, v := range c.vnfcs()["FW"] {
+			if v.Zone != "nova" {
+				return fmt.Errorf("VNFC %s is in availability zone %q", v.ID, v.Zone)
+			}
+		}
+		return c.diagnostics.HasWarning(`^VNFCs of "fw" went to another availability zone: FW-0: FW-0 is in availability zone "nova": availability zone "` + zone + `" answered "No valid host was found[^"]*"\nThey stay there\.$`)(state)
+	}
+}
+
 // countOf checks how many VNFCs of a VDU the plan announces.
 func countOf(vdu string, n int64) plancheck.PlanCheck {
 	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu).AtMapKey("replicas"), knownvalue.Int64Exact(n))
@@ -387,6 +404,7 @@ func TestAccInstance_openStack(t *testing.T) {
 	firewall := func(arguments ...string) string {
 		return c.configFor(examplePackage(c, "firewall"), "simple", c.links(outside), arguments...)
 	}
+	full := c.openstack.FullZone(t)
 	var id string
 	var working resource.TestCheckFunc
 	// asked tells how many requests an operation has taken, with the plans before and after it.
@@ -417,7 +435,8 @@ func TestAccInstance_openStack(t *testing.T) {
 		CheckDestroy:             func(*terraform.State) error { return c.nothingIsLeft(id) },
 		Steps: []resource.TestStep{
 			{
-				Config: firewall(),
+				// The first zone has no place for the firewall.
+				Config: firewall(zones(full, "nova")),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             []plancheck.PlanCheck{countOf("FW", 1), countOf("TG", 1)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -426,22 +445,27 @@ func TestAccInstance_openStack(t *testing.T) {
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue(address, tfjsonpath.New("namespace"), knownvalue.StringExact("")),
 				},
-				Check: allChecks(asked("instantiation"), c.checkBackend(map[string]int{"FW": 1, "TG": 1}), c.linked, c.diagnostics.NoWarnings(), func(*terraform.State) error {
+				Check: allChecks(asked("instantiation"), c.checkBackend(map[string]int{"FW": 1, "TG": 1}), c.linked, c.movedFrom(full), func(*terraform.State) error {
 					id = c.records()[0].ID
 					return nil
 				}),
 			},
-			refresh(firewall()),
+			{
+				Config: firewall(zones("nova", "fulll")), PlanOnly: true,
+				ExpectError: sentence(`VIM "cloud" has no availability zone "fulll"`, `Did you mean "full"?`),
+			},
+			refresh(firewall(zones(full, "nova"))),
 			{
 				PreConfig: func() {
 					small = c.meter.Take()
 					remember()
 				},
-				Config:           firewall(level(2)),
+				// Another order of the zones moves none that runs.
+				Config:           firewall(level(2), zones("nova", full)),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
 				Check:            allChecks(asked("scaling out"), c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.diagnostics.NoWarnings()),
 			},
-			refresh(firewall(level(2))),
+			refresh(firewall(level(2), zones("nova", full))),
 			{
 				// A look at a larger VNF takes no more requests than one at a small one.
 				PreConfig: func() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -64,6 +65,21 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 		{m.OperationalState, state.OperationalState},
 		{m.VDUs, state.VDUs},
 	})
+}
+
+// Tried implements base.Model: other zones are compared with those of the VIM, as the stack is whose servers go there.
+func (m *model) Tried(state *model) []string {
+	if m.AvailabilityZones.Equal(state.AvailabilityZones) {
+		return nil
+	}
+	var out []string
+	for key := range m.Objects.Elements() {
+		if _, own := vnfm.CutConnection(key); strings.HasPrefix(own, vnfm.StackKind+" ") {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // PlanProgress implements base.Model: what an operation changes is in the preview.

@@ -2,10 +2,12 @@ package instance
 
 import (
 	"context"
+	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
+	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -127,6 +129,7 @@ func lifeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
+		"availability_zones": zonesAttribute(),
 		"operational_state": schema.StringAttribute{
 			MarkdownDescription: "Operational state: `started`, or `stopped`, which keeps the instance but runs none of its VNFCs. Defaults to `started`. Changing this updates in place.",
 			Optional:            true,
@@ -157,6 +160,26 @@ func lifeAttributes() map[string]schema.Attribute {
 		"deletion_policy": deletionPolicyAttribute(),
 	}
 }
+
+// zonesAttribute says where servers go.
+func zonesAttribute() schema.Attribute {
+	return schema.ListAttribute{
+		MarkdownDescription: "Availability zones of Nova for new servers, in the order of preference: a server that finds no place in one goes to the next, and a warning names it (see the guide about VNFs on OpenStack). " +
+			"Defaults to the choice of Nova. Changing this moves no server that exists; a heal moves those whose zone is no longer in the list.",
+		ElementType: types.StringType,
+		Optional:    true,
+		Validators: []validator.List{
+			listvalidator.UniqueValues(),
+			listvalidator.NoNullValues(),
+			listvalidator.ValueStringsAre(stringvalidator.LengthAtMost(zoneLength), stringvalidator.RegexMatches(zoneName, "must be the name of an availability zone, which has no colon and no blanks around it: a host cannot be named here")),
+		},
+	}
+}
+
+// What Nova takes for the name of an availability zone.
+const zoneLength = 255
+
+var zoneName = regexp.MustCompile(`^[^:\s]([^:]*[^:\s])?$`)
 
 // terminationAttribute says how the instance is terminated.
 func terminationAttribute() schema.Attribute {

@@ -40,6 +40,7 @@ type vnfcView struct {
 	ResourceName types.String      `tfsdk:"resource_name"`
 	Namespace    types.String      `tfsdk:"namespace"`
 	NodeName     types.String      `tfsdk:"node_name"`
+	Zone         types.String      `tfsdk:"availability_zone"`
 	Addresses    types.List        `tfsdk:"addresses"`
 	Points       types.Map         `tfsdk:"connection_points"`
 	VolumeIDs    types.List        `tfsdk:"volume_ids"`
@@ -88,6 +89,7 @@ func newVNFCView(c *vnfm.VNFC) vnfcView {
 		ResourceName: types.StringValue(c.Resource),
 		Namespace:    tfutil.OptionalString(c.Namespace),
 		NodeName:     tfutil.OptionalString(c.Node),
+		Zone:         tfutil.OptionalString(c.Zone),
 		Addresses:    tfutil.StringList(c.Addresses),
 		Points:       tfutil.StringLists(c.ConnectionPoints),
 		VolumeIDs:    tfutil.StringList(c.Volumes),
@@ -149,6 +151,7 @@ func vnfcAttributes() map[string]schema.Attribute {
 		"resource_name":     text("Name of the pod or server."),
 		"namespace":         text("Namespace of the pod; empty for a server."),
 		"node_name":         text("Node that the pod runs on; for a server its host if the user may see it, else its availability zone."),
+		"availability_zone": text("Availability zone of the server; null for a pod."),
 		"addresses":         schema.ListAttribute{MarkdownDescription: "IP addresses of the pod or server, floating ones last.", ElementType: types.StringType, Computed: true},
 		"connection_points": schema.MapAttribute{MarkdownDescription: "IP addresses of a server by connection point, as the VNFD names it; empty for a pod.", ElementType: types.ListType{ElemType: types.StringType}, Computed: true},
 		"volume_ids":        schema.ListAttribute{MarkdownDescription: "Ids of the server's volumes; names of the pod's persistent volume claims.", ElementType: types.StringType, Computed: true},

@@ -61,6 +61,9 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 	})
 }
 
+// Tried implements base.Model.
+func (*model) Tried(*model) []string { return nil }
+
 // PlanProgress implements base.Model.
 func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags *diag.Diagnostics) {
 	if !runs {

@@ -167,6 +167,21 @@ func OpenStackSystems(t testing.TB, systems ...string) OpenStackEnv {
 	return env
 }
 
+// FullZone is the name of an availability zone of Nova that has no place for a server. The first test that asks has the lab make it: a
+// host more, on which nothing runs, and which nothing else goes to.
+func (e OpenStackEnv) FullZone(t testing.TB) string {
+	t.Helper()
+	const zone = "full"
+	_, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (struct{}, error) {
+		_, err := run(ctx, binary, "openstack", "full-zone", "--dir", e.Dir, zone)
+		return struct{}{}, err
+	})
+	if err != nil {
+		t.Fatalf("making an availability zone: %v", err)
+	}
+	return zone
+}
+
 // findOpenStack starts the lab, or finds it, once in a process.
 var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 	return withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {

@@ -57,6 +57,9 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 		// has no workload either.
 		return r, ps
 	}
+	if len(t.AvailabilityZones) > 0 && t.Part == nil {
+		ps.Invalid(vnfm.AttributeZones, "a Kubernetes VIM has no availability zones of servers", "remove the argument: nodes are chosen by the manifests or the VNFD")
+	}
 	r.bindVDUs(t, p.mapping, &ps)
 	r.bindAutoscaled(t, &ps)
 	r.markConfiguration(t.DigestKey, &ps)
