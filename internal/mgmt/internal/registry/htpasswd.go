@@ -11,6 +11,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// hashCost is the cost of a hash. Tests lower it: at this one they would spend nearly all their time on hashes.
+var hashCost = bcrypt.DefaultCost
+
 // htpasswd writes the file of the users. The line of a user whose password is still the
 // same is kept, so that nothing changes when nothing changed; so is that of a user whose
 // password is not known. Changed names the users whose lines are other ones, and those that
@@ -22,7 +25,7 @@ func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, change
 		password, hash := users[user].Reveal(), lines[user]
 		keep := hash != "" && (password == "" || bcrypt.CompareHashAndPassword([]byte(hash), []byte(password)) == nil)
 		if !keep {
-			made, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+			made, err := bcrypt.GenerateFromPassword([]byte(password), hashCost)
 			if err != nil {
 				return nil, nil, fmt.Errorf("hashing the password of user %q: %w", user, err)
 			}
