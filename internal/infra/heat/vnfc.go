@@ -151,6 +151,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 		return nil, err
 	}
 	points := l.connectionPoints(ports, s.source)
+	addGivenPorts(points, ports, t.Instance.Links)
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
@@ -181,17 +182,30 @@ func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.So
 		if out[port.Device] == nil {
 			out[port.Device] = map[string][]string{}
 		}
-		addresses := []string{}
-		for _, fixed := range port.Fixed {
-			addresses = append(addresses, fixed.Address)
-		}
 		name := r.Name
 		if source != nil && r.StackID() == l.stack.ID {
 			name = source.NameOf(name)
 		}
-		out[port.Device][name] = addresses
+		out[port.Device][name] = port.Addresses()
 	}
 	return out
+}
+
+// addGivenPorts adds the addresses of the ports that connection points were given, which are no resources of the stack. A port that
+// Neutron does not list may be one of another project that is shared with this one.
+func addGivenPorts(points map[string]map[string][]string, ports map[string]*openstack.Port, links vnfm.Links) {
+	for _, link := range links.External {
+		for id, cp := range link.ExtCPs {
+			port := ports[cp.LinkPortID]
+			if cp.LinkPortID == "" || port == nil || port.Device == "" {
+				continue
+			}
+			if points[port.Device] == nil {
+				points[port.Device] = map[string][]string{}
+			}
+			points[port.Device][id] = port.Addresses()
+		}
+	}
 }
 
 func (c *component) vnfc() vnfm.VNFC {

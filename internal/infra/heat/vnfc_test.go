@@ -56,3 +56,20 @@ func TestConnectionPoints(t *testing.T) {
 		require.Equal(t, map[string]map[string][]string{"s1": {"VDU1_CP1": {}, "plain-1": {}}}, got, form)
 	}
 }
+
+// TestGivenPorts: a connection point with a port of the user's has the addresses of that.
+func TestGivenPorts(t *testing.T) {
+	t.Parallel()
+	ports := map[string]*openstack.Port{
+		"given": {ID: "given", Device: "s1", Fixed: []openstack.FixedIP{{Address: "192.0.2.9"}, {Address: "2001:db8::9"}}},
+		"free":  {ID: "free", Fixed: []openstack.FixedIP{{Address: "192.0.2.10"}}},
+		"alone": {ID: "alone", Device: "s2", Fixed: []openstack.FixedIP{{Address: "192.0.2.11"}}},
+	}
+	points := map[string]map[string][]string{"s1": {"CP2": {"198.51.100.1"}}}
+	addGivenPorts(points, ports, vnfm.Links{External: map[string]vnfm.ExtVirtualLink{"a": {ExtCPs: map[string]vnfm.ExtCP{
+		"CP1": {LinkPortID: "given"}, "CP2": {}, "CP3": {LinkPortID: "free"}, "CP4": {LinkPortID: "of another project"}, "CP5": {LinkPortID: "alone"},
+	}}}})
+	require.Equal(t, map[string]map[string][]string{
+		"s1": {"CP1": {"192.0.2.9", "2001:db8::9"}, "CP2": {"198.51.100.1"}}, "s2": {"CP5": {"192.0.2.11"}},
+	}, points)
+}
