@@ -54,6 +54,9 @@ func TestAccCreate_nothing(t *testing.T) {
 	env.apply()
 	env.expectEmptyPlan()
 	env.expectConsistent()
+	// What replaces the instance under another name does not meet the objects that go with the instance.
+	env.write(env.provider(), env.vims(), pkg(acctest.ExamplePackage(t, "hello")), env.instance("renamed"))
+	env.expectExit(2, "plan", "-detailed-exitcode", "-replace="+address)
 	env.destroy()
 	env.destroyed()
 }

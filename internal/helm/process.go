@@ -101,6 +101,7 @@ type sentRendering struct {
 	Shown           []string
 	NamesLater      bool
 	Results         []byte
+	ResultsSize     int
 }
 
 // work does a task. It runs in the helper process.
@@ -142,7 +143,7 @@ const mostProblems = 100
 func (r *Rendering) sent() (sentRendering, error) {
 	out := sentRendering{
 		Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown,
-		NamesLater: r.NamesLater, Results: r.Results,
+		NamesLater: r.NamesLater, Results: r.Results, ResultsSize: r.ResultsSize,
 	}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
@@ -219,7 +220,8 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	}
 	out := &Rendering{
 		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes, shown: r.Rendering.Shown,
-		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests, NamesLater: r.Rendering.NamesLater, Results: r.Rendering.Results,
+		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests, NamesLater: r.Rendering.NamesLater,
+		Results: r.Rendering.Results, ResultsSize: r.Rendering.ResultsSize,
 	}
 	for _, h := range r.Rendering.Hooks {
 		out.Hooks = append(out.Hooks, newHook(c, h))

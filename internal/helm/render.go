@@ -2,6 +2,7 @@ package helm
 
 import (
 	"fmt"
+	"maps"
 	"path"
 	"strings"
 	"time"
@@ -68,7 +69,9 @@ type Rendering struct {
 	// objects there are.
 	NamesLater bool
 	// Results are what the next rendering is to remember, with RandomKept; nil for nothing.
-	Results []byte
+	// ResultsSize is how many bytes they will have, with RandomPlanned.
+	Results     []byte
+	ResultsSize int
 
 	// sources are the manifests by the names of their templates, as records have them.
 	sources []templateOutput
@@ -131,6 +134,9 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	now := time.Now()
 	in := func(p pass) (*Rendering, map[string]string, *calls) {
 		k := newCalls(&o, known, inputs, p, now)
+		if p == settling && o.Random == RandomPlanned {
+			k.standing = map[string]*Call{}
+		}
 		r, output := c.renderOnce(o, caps, k, &ps)
 		return r, output, k
 	}
@@ -163,12 +169,25 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	}
 	c.warnExpiry(k, &ps)
 	k.warnUnselected(&ps)
-	if o.Random == RandomKept && (k.volatile() || len(known.Calls) > 0) {
-		if r.Results, err = k.after(r).encode(); err != nil {
+	if o.Random != RandomRefused && (k.volatile() || len(known.Calls) > 0) {
+		if err := r.remember(k); err != nil {
 			c.problem(&ps, err)
 		}
 	}
 	return r, ps
+}
+
+// remember notes the results that the next rendering is to remember or, in a plan, how large they will be: what stands in for a result
+// is no larger than that.
+func (r *Rendering) remember(k *calls) error {
+	maps.Copy(k.used, k.standing)
+	packed, err := k.after(r).encode()
+	if k.options.Random == RandomKept {
+		r.Results = packed
+	} else {
+		r.ResultsSize = len(packed)
+	}
+	return err
 }
 
 // renderOnce renders the chart once. The output is that of every template by name.

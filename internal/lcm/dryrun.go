@@ -54,7 +54,10 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 		return problems, err
 	}
 	if id == "" {
-		t.Yields = func(ctx context.Context, owner string) bool { return mayGo(ctx, s, owner, spec.Name) }
+		t.Yields = func(ctx context.Context, owner string) bool {
+			planned, known := e.plannedAs.Load(owner)
+			return known && planned == plannedPlace(&spec) || mayGo(ctx, s, owner, spec.Name)
+		}
 	}
 	tried, err := d.DryRun(ctx, t, keys)
 	problems = append(problems, tried...)
@@ -63,6 +66,10 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	}
 	return problems, err
 }
+
+// plannedPlace identifies what an instance is planned to be: two resources cannot be the same there. With -replace, Terraform plans a change
+// of the instance, which may rename it, and then in the same process the creation of what replaces it.
+func plannedPlace(spec *vnfm.InstanceSpec) string { return spec.VIMID + "/" + spec.Name }
 
 // mayGo reports whether an instance may be gone when one of this name is made: Terraform plans what replaces an instance as a creation,
 // and destroys the other one first. Such an instance has the same name, or is incomplete and may be tainted.

@@ -49,22 +49,33 @@ func TestDryRun(t *testing.T) {
 }
 
 // TestDryRunBesideOthers: an object of another instance is in the way of a new one, but not if that instance may be gone by then, because
-// it has the same name or is incomplete.
+// it has the same name, is incomplete, or was planned to get the name.
 func TestDryRunBesideOthers(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	i := w.mustInstantiate(t, spec)
-	yields := func(id string, spec vnfm.InstanceSpec) (yes bool) {
+	yieldsIn := func(e *lcm.Engine, id string, spec vnfm.InstanceSpec) (yes bool) {
 		t.Helper()
 		w.driver.yields = func(asked func(context.Context, string) bool) { yes = asked != nil && asked(t.Context(), i.ID) }
-		_, err := w.open(t).DryRunInstance(t.Context(), id, spec, []string{"v1/ConfigMap a"})
+		_, err := e.DryRunInstance(t.Context(), id, spec, []string{"v1/ConfigMap a"})
 		require.NoError(t, err)
 		return yes
+	}
+	yields := func(id string, spec vnfm.InstanceSpec) bool {
+		t.Helper()
+		return yieldsIn(w.open(t), id, spec)
 	}
 	require.True(t, yields("", spec), "of the same name")
 	require.False(t, yields(i.ID, spec), "an update")
 	spec.Name = "other"
 	require.False(t, yields("", spec))
+	replacing, renamed := w.open(t), w.spec()
+	renamed.Name = "renamed"
+	_, problems, err := replacing.PreviewInstance(t.Context(), i.ID, renamed)
+	require.NoError(t, errors.Join(err, problems.Err()))
+	require.True(t, yieldsIn(replacing, "", renamed), "planned under another name, and then replaced")
+	spec.Name = "beside it"
+	require.False(t, yieldsIn(replacing, "", spec))
 	broken := w.spec()
 	broken.Name, broken.OnFailure = "broken", vnfm.OnFailureResume
 	w.driver.fail = func(point string) error {
@@ -73,7 +84,7 @@ func TestDryRunBesideOthers(t *testing.T) {
 		}
 		return nil
 	}
-	_, err := w.Instantiate(t.Context(), broken)
+	_, err = w.Instantiate(t.Context(), broken)
 	failed, ok := errors.AsType[*vnfm.OperationError](err)
 	require.True(t, ok, "%v", err)
 	w.driver.fail, i = nil, failed.Instance

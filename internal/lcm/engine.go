@@ -85,6 +85,9 @@ type Engine struct {
 	// the user has heard of them although no Read has acknowledged them.
 	answered sync.Map
 
+	// plannedAs has the place and name that this process has planned for instances that exist, by their ids.
+	plannedAs sync.Map
+
 	// applying is set once this process changes something: objects that are planned after
 	// that were planned before, by another process of the run.
 	applying atomic.Bool

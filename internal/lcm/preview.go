@@ -18,6 +18,9 @@ import (
 func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Preview, vnfm.Problems, error) {
 	var preview *vnfm.Preview
 	given := spec.AdditionalParams
+	if id != "" {
+		e.plannedAs.Store(id, plannedPlace(&spec))
+	}
 	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {

@@ -79,6 +79,15 @@ type Port struct {
 	Fixed   []FixedIP `json:"fixed_ips"`
 }
 
+// Addresses are those of the port, in the order of Neutron.
+func (p *Port) Addresses() []string {
+	out := make([]string, 0, len(p.Fixed))
+	for _, fixed := range p.Fixed {
+		out = append(out, fixed.Address)
+	}
+	return out
+}
+
 // FixedIP is an address of a port.
 type FixedIP struct {
 	Address string `json:"ip_address"`

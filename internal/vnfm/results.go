@@ -2,12 +2,20 @@ package vnfm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/base64"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
 )
+
+// MaxResults bounds Results in bytes, those of all parts together: a Secret has at most 1 MiB, the arguments of the instance among them.
+const MaxResults = 400 << 10
 
 // Results are what the random functions of an instance's chart have given, in the form of the
 // infra driver. They are secrets. They are safe for concurrent use: the parts of an instance
@@ -16,6 +24,8 @@ type Results struct {
 	mu   sync.Mutex
 	data []byte
 	save func(ctx context.Context, data []byte) error
+	// planned are the sizes that the parts will have as far as they were planned, in bytes; the whole has an empty name.
+	planned map[string]int
 	// parent is set for a part, with the name that it has there.
 	parent *Results
 	part   string
@@ -103,6 +113,9 @@ func (r *Results) Update(ctx context.Context, change func(data []byte) []byte) e
 	if next == nil || bytes.Equal(next, r.data) {
 		return nil
 	}
+	if len(next) > max(MaxResults, len(r.data)) {
+		return tooLarge(len(next), sizesOf(next))
+	}
 	if r.save != nil {
 		if err := r.save(ctx, next); err != nil {
 			return err
@@ -110,6 +123,65 @@ func (r *Results) Update(ctx context.Context, change func(data []byte) []byte) e
 	}
 	r.data = next
 	return nil
+}
+
+// Plan notes how many bytes the results will have, as far as a plan can tell. It is an error when they are too many, together with the
+// other parts. Of a part that was not planned those count that there are.
+func (r *Results) Plan(size int) error {
+	switch {
+	case r == nil:
+		return nil
+	case r.parent != nil:
+		return r.parent.plan(r.part, base64.StdEncoding.EncodedLen(size))
+	default:
+		return r.plan("", size)
+	}
+}
+
+func (r *Results) plan(part string, size int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.planned == nil {
+		r.planned = sizesOf(r.data)
+	}
+	r.planned[part] = size
+	total := 0
+	for _, n := range r.planned {
+		total += n
+	}
+	if total > max(MaxResults, len(r.data)) {
+		return tooLarge(total, r.planned)
+	}
+	return nil
+}
+
+// sizesOf are the sizes of the parts in the data of their parent, as they are encoded there; empty for data without parts.
+func sizesOf(data []byte) map[string]int {
+	out := map[string]int{}
+	for name, part := range partsIn(data) {
+		out[name] = base64.StdEncoding.EncodedLen(len(part))
+	}
+	return out
+}
+
+// tooLarge is the error of results that are too large together. It names the largest parts.
+func tooLarge(total int, sizes map[string]int) error {
+	const named = 3
+	names := slices.SortedFunc(maps.Keys(sizes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(sizes[b], sizes[a]), cmp.Compare(a, b))
+	})
+	var largest []string
+	for _, name := range names[:min(named, len(names))] {
+		if strings.TrimSpace(name) != "" {
+			largest = append(largest, fmt.Sprintf("%s (%d KiB)", name, sizes[name]>>10))
+		}
+	}
+	text := fmt.Sprintf("the results of random functions would take %d KiB, and an instance keeps %d KiB at most; set the passwords and certificates of its charts by values",
+		(total+1<<10-1)>>10, MaxResults>>10)
+	if len(largest) > 0 {
+		text += "; the largest are those of " + strings.Join(largest, ", ")
+	}
+	return errors.New(text)
 }
 
 // RegenerateSpec asks for results of functions to be made again, once for each trigger.

@@ -74,6 +74,36 @@ func TestPartsOfResults(t *testing.T) {
 	require.Nil(t, (*Results)(nil).Part("cni"))
 }
 
+// TestResultsAreBounded: results that are too large together are an error of the plan, else of the update that makes them, and are not
+// saved. Those that were too large before may stay, and become smaller.
+func TestResultsAreBounded(t *testing.T) {
+	const most = MaxResults * 3 / 4 // A part is encoded in base64.
+	all := NewResults(nil)
+	require.NoError(t, all.Part("cni").Plan(most/2))
+	require.NoError(t, all.Part("dns").Plan(most/4))
+	require.NoError(t, all.Part("dns").Plan(most/2-1<<10), "planned again")
+	const want = "the results of random functions would take 402 KiB, and an instance keeps 400 KiB at most; set the passwords and certificates of its charts by values" +
+		"; the largest are those of cni (200 KiB), dns (198 KiB), lb (2 KiB)"
+	require.EqualError(t, all.Part("lb").Plan(2<<10), want)
+	require.NoError(t, NewResults(nil).Plan(MaxResults))
+	require.ErrorContains(t, NewResults(nil).Plan(MaxResults+1), "would take 401 KiB")
+	require.NoError(t, (*Results)(nil).Plan(MaxResults+1))
+
+	made := func(size int) func([]byte) []byte { return func([]byte) []byte { return make([]byte, size) } }
+	require.NoError(t, all.Part("cni").Update(t.Context(), made(most/2)))
+	before := all.Data()
+	require.ErrorContains(t, all.Part("dns").Update(t.Context(), made(most/2+1<<10)), "the largest are those of dns (201 KiB), cni (200 KiB)")
+	require.Equal(t, before, all.Data())
+	require.NoError(t, all.Part("dns").Update(t.Context(), made(most/4)))
+	again := NewResults(all.Data())
+	require.ErrorContains(t, again.Part("lb").Plan(most/2), "cni (200 KiB), lb (200 KiB), dns (100 KiB)", "what is there counts")
+
+	large := NewResults(make([]byte, MaxResults+2))
+	require.NoError(t, large.Plan(MaxResults+2))
+	require.NoError(t, large.Update(t.Context(), made(MaxResults+1)))
+	require.Error(t, large.Update(t.Context(), made(MaxResults+2)))
+}
+
 func TestRegenerateSelects(t *testing.T) {
 	const file = "core/charts/db/templates/tls.yaml"
 	for name, tt := range map[string]struct {

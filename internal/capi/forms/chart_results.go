@@ -41,7 +41,11 @@ func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.Cluste
 		})
 	default:
 		o.Random, o.Results = helm.RandomPlanned, results.Data()
-		rendered, problems = loaded.Render(ctx, o)
+		if rendered, problems = loaded.Render(ctx, o); rendered != nil {
+			if err := results.Plan(rendered.ResultsSize); err != nil {
+				problems = append(problems, vnfm.Problem{Summary: err.Error()})
+			}
+		}
 	}
 	if err != nil {
 		problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})

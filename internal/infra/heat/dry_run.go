@@ -14,7 +14,7 @@ import (
 
 // DryRun asks the VIM what it would refuse: types of resources that the user may not use, ports and
 // zones that are not what the request says, whether it has flavors and images, which is a warning since they may come with the same apply, and
-// whether Heat takes the template.
+// whether Heat takes the template. A new instance may not have the name of one whose stack is there.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	if len(keys) == 0 || t.Part.Empty() {
 		return nil, nil
@@ -23,19 +23,14 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if err != nil {
 		return nil, err
 	}
-	refused, err := s.checkTypes(ctx)
-	if err != nil {
-		return nil, err
+	var refused vnfm.Problems
+	for _, check := range []func(context.Context) (vnfm.Problems, error){s.takenName, s.checkTypes, s.checkPorts, s.checkZones} {
+		found, err := check(ctx)
+		if refused = append(refused, found...); err != nil {
+			return refused, err
+		}
 	}
-	misplaced, err := s.checkPorts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	zones, err := s.checkZones(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if refused = slices.Concat(refused, misplaced, zones); refused.HasErrors() {
+	if refused.HasErrors() {
 		return refused, nil
 	}
 	problems, err := s.validate(ctx)

@@ -179,11 +179,7 @@ func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.So
 		if out[port.Device] == nil {
 			out[port.Device] = map[string][]string{}
 		}
-		addresses := []string{}
-		for _, fixed := range port.Fixed {
-			addresses = append(addresses, fixed.Address)
-		}
-		out[port.Device][name] = addresses
+		out[port.Device][name] = port.Addresses()
 	}
 	for i := range l.resources {
 		r := &l.resources[i]

@@ -91,15 +91,50 @@ func (s *session) howReplaced(ctx context.Context, o *render.Object) string {
 		return ""
 	}
 	p.live = liveOf(p, obj, false)
+	adopted := s.adoptionChanges(ctx, p)
 	if isPod(p) {
-		if s.readsOther(p) {
+		if adopted || s.readsOther(p) {
 			return "the pod is deleted and created again, since it reads changed configuration"
 		}
 		return ""
 	}
 	was, known, _ := unstructured.NestedString(obj.Object, "spec", "template", "metadata", "annotations", render.AnnotationTemplate)
-	if mark, ok := p.mark(); ok && known && was != mark {
+	if mark, ok := p.mark(); adopted || ok && known && was != mark {
 		return "its pods are deleted one after the other, each once the one before has a ready successor"
 	}
 	return ""
+}
+
+// adoptionChanges reports whether an object is to be taken over with a ConfigMap or Secret that its pods read and whose content changes
+// with that.
+func (s *session) adoptionChanges(ctx context.Context, p *targetObject) bool {
+	if !s.target.AdoptExisting || !s.isForeign(p) {
+		return false
+	}
+	return slices.ContainsFunc(s.rendering.Objects, func(o *render.Object) bool {
+		id := render.Identity{Group: o.GVK.Group, Kind: o.GVK.Kind, Namespace: o.NamespaceIn(s.namespace), Name: o.Name}
+		if !slices.Contains(p.object.Reads(), id) {
+			return false
+		}
+		r, served, err := s.resolveKind(ctx, o.GVK)
+		if err != nil || !served {
+			return false
+		}
+		obj, err := s.client.Get(ctx, s.newTargetObject(o, r).ref)
+		return err == nil && !hasContent(obj.Object, o.Content)
+	})
+}
+
+// hasContent reports whether a ConfigMap or Secret has what another one would write into it.
+func hasContent(live, written map[string]any) bool {
+	for _, field := range []string{"data", "binaryData"} {
+		has, _ := live[field].(map[string]any)
+		wants, _ := written[field].(map[string]any)
+		for name, value := range wants {
+			if has[name] != value {
+				return false
+			}
+		}
+	}
+	return true
 }

@@ -21,8 +21,13 @@ const (
 	resultsField   = "results"
 )
 
-// maxArguments bounds the arguments that are kept, in bytes: a Secret has at most 1 MiB.
-const maxArguments = 600 << 10
+const (
+	// maxKept is how many bytes of data a Secret holds at most (MaxSecretSize of k8s.io/api/core/v1).
+	maxKept = 1 << 20
+	// maxArguments bounds the arguments that are kept, in bytes. With results of the largest size, which vnfm.MaxResults bounds, and the
+	// key, they fit into the Secret.
+	maxArguments = maxKept - vnfm.MaxResults - 24<<10
+)
 
 // keptFields are the fields of the Secret. One that is empty is not there.
 type keptFields map[string][]byte
@@ -113,12 +118,31 @@ func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(text) > maxArguments {
+	// Results that an earlier version has made may be larger.
+	if room := maxKept - len(out[digestKeyField]) - len(out[resultsField]); len(text) > min(maxArguments, room) {
 		s.progress(ctx, "the arguments of the instance have %d bytes and are not kept in namespace %s: an import will show them as differences", len(text), s.namespace)
 	} else {
 		out[argumentsField] = text
 	}
 	return out, nil
+}
+
+// checkKept warns of arguments that are too large to be kept. Results that are too large are found when they are rendered.
+func (s *session) checkKept(ctx context.Context) vnfm.Problems {
+	if s.target.Arguments == nil {
+		return nil
+	}
+	text, err := s.target.Arguments(ctx)
+	if err != nil || len(text) <= maxArguments {
+		// What cannot be encoded is reported by the apply.
+		return nil
+	}
+	return vnfm.Problems{{
+		Severity: vnfm.SeverityWarning,
+		Summary:  fmt.Sprintf("the arguments have %d KiB, and the VIM keeps %d KiB at most", len(text)>>10, maxArguments>>10),
+		Detail: "an import, and a run without the store and the state, will show them as differences; move large values of additional_params into files of the package, " +
+			"such as the values.yaml of its chart",
+	}}
 }
 
 // applyKept writes the Secret, unless it is as it should be. Without the right to Secrets

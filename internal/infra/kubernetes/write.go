@@ -83,7 +83,7 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 	}
 	before, body := s.beforeAdoption(ctx, p), s.body(p, replicas)
 	rereads := s.isForeign(p) && !s.readsUnchanged(p)
-	if s.readsOther(p) {
+	if s.readsOther(p) || rereads && isPod(p) && p.live.DeletionTimestamp == nil {
 		obj, err := s.replace(ctx, p, body, options)
 		if err != nil {
 			return s.explainWrite(p, err)

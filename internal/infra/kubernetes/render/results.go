@@ -26,6 +26,14 @@ func (r *Rendering) markLater(p *vnfm.Package) {
 	}
 }
 
+// planResults finds, in a plan, results that would be too large for where they are kept.
+func planResults(results *vnfm.Results, planned *helm.Rendering) vnfm.Problems {
+	if err := results.Plan(planned.ResultsSize); err != nil {
+		return vnfm.Problems{{Summary: err.Error()}}
+	}
+	return nil
+}
+
 // renderChart renders a chart with the results of the target, of which none are known without
 // keeps but those that were made. A target that has none takes a chart without random
 // functions. It returns nil with a problem.
@@ -47,7 +55,9 @@ func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Option
 		}
 	} else {
 		o.Random, o.Results = helm.RandomPlanned, t.Results.Data()
-		rendered, problems = c.Render(b.Context(), *o)
+		if rendered, problems = c.Render(b.Context(), *o); rendered != nil {
+			problems = append(problems, planResults(t.Results, rendered)...)
+		}
 	}
 	if *ps = append(*ps, problems...); problems.HasErrors() {
 		return nil
