@@ -19,7 +19,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // probe is a VDU of containers beside the servers of the package firewall.
