@@ -110,7 +110,7 @@ func TestConnectionsRollBack(t *testing.T) {
 func TestConnectionsInOnePlace(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
-	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: w.vimID, VDUIDs: []string{"VDU1"}}, "later": {VIMID: "not registered yet", Manifests: []string{"Files/a.yaml"}}}
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: w.vimID, VDUIDs: []string{"VDU1"}}}
 	_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 	require.NoError(t, err)
 	require.Len(t, problems, 1)

@@ -28,7 +28,7 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if r == nil {
 		return s, nil, problems.Err()
 	}
-	if spec.Cluster == nil && !problems.HasErrors() {
+	if r.own != nil && spec.Cluster == nil && !problems.HasErrors() {
 		drivers, err := driversOf(ctx, r.own, spec, func(ctx context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
 			d, err := e.registeredDriver(ctx, id)
 			return d, nil, nil, err
@@ -62,8 +62,9 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 	if err != nil || r == nil {
 		return s, nil, problems, err
 	}
-	if r.own, err = e.vims.Driver(vim.Type); err != nil {
-		return s, nil, nil, err
+	if d, err := e.vims.Driver(vim.Type); err == nil {
+		// That there is none is told when the VIM is opened.
+		r.own = d
 	}
 	e.splitParams(r.flavour, spec)
 	if !problems.HasErrors() {
