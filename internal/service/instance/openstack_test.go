@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -686,18 +687,94 @@ func bootingFromVolumes(t *testing.T) string {
 	return dir
 }
 
+// manyAddresses are a network of the project, in which Neutron lets it change the addresses of ports, with subnets of both families, and a port of the second one.
+type manyAddresses struct{ network, second, six, port string }
+
+func (c *cloud) manyAddresses() manyAddresses {
+	c.Helper()
+	out := manyAddresses{network: c.openstack.NewNetwork(c, c.user, "first", "10.78.2.0/24")}
+	out.second = c.openstack.NewSubnet(c, c.user, out.network, "second", "10.78.3.0/24")
+	out.six = c.openstack.NewSubnet(c, c.user, out.network, "six", "fd78::/64")
+	out.port = c.openstack.NewPort(c, c.user, out.network, out.second)
+	return out
+}
+
+// fixed are the addresses of two firewalls, each of whose ports has one in each subnet, but for that of the second one.
+func (manyAddresses) fixed(from int) [][]string {
+	at := func(n int) []string { return []string{fmt.Sprintf("10.78.2.%d", n), fmt.Sprintf("fd78::%d", n)} }
+	return [][]string{at(from), at(from + 1)}
+}
+
+// links gives the ports of the firewalls addresses in all subnets, and the source of traffic the port that there is.
+func (m manyAddresses) links(from int) string {
+	fixed := m.fixed(from)
+	return fmt.Sprintf(`ext_virtual_links = {
+    all = { resource_id = %q, ext_cps = {
+      FW_CP1 = { ip_addresses = [
+        { fixed_addresses = [%q, %q] },
+        { subnet_id = %q },
+        { subnet_id = %q, fixed_addresses = [%q, %q] },
+      ] }
+      TG_CP1 = { link_port_id = %q, ip_addresses = [{ subnet_id = %q }] }
+    } }
+  }`, m.network, fixed[0][0], fixed[1][0], m.second, m.six, fixed[0][1], fixed[1][1], m.port, m.second)
+}
+
+// haveAddresses checks that the firewalls have these addresses at their first connection point, and one of the second subnet, and that
+// the source of traffic has one there too.
+func (c *cloud) haveAddresses(m manyAddresses, from int) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		all := c.vnfcs()
+		inSecond := func(address string) bool { return strings.HasPrefix(address, "10.78.3.") }
+		var got [][]string
+		for _, v := range all["FW"] {
+			own := slices.Sorted(slices.Values(v.ConnectionPoints["FW_CP1"]))
+			if len(own) != 3 || !inSecond(own[1]) {
+				return fmt.Errorf("VNFC %s has the addresses %v", v.ID, own)
+			}
+			got = append(got, []string{own[0], own[2]})
+		}
+		slices.SortFunc(got, slices.Compare)
+		if want := m.fixed(from); !reflect.DeepEqual(got, want) {
+			return fmt.Errorf("the firewalls have the addresses %v, want %v", got, want)
+		}
+		if given := all["TG"][0].ConnectionPoints["TG_CP1"]; len(given) != 1 || !inSecond(given[0]) {
+			return fmt.Errorf("the source of traffic has the addresses %v", all["TG"][0].ConnectionPoints)
+		}
+		return nil
+	}
+}
+
+// stackNamed makes a stack as another store has one of an instance of that name, and deletes it.
+func (c *cloud) stackNamed(name string) (remove func()) {
+	c.Helper()
+	request := openstack.StackRequest{Name: "vnf-of-another-store", Tags: []string{"vnf-instance:" + name}}
+	request.Template = map[string]any{"heat_template_version": "2018-08-31", "resources": map[string]any{"any": map[string]any{"type": "OS::Heat::RandomString"}}}
+	id, err := c.client.CreateStack(c.Context(), request)
+	require.NoError(c, err)
+	return func() { require.NoError(c, c.client.DeleteStack(c.Context(), request.Name, id)) }
+}
+
+// secondFirewall is the instance of a configuration once more, under the name fw2.
+func secondFirewall(config string) string {
+	_, instance, _ := strings.Cut(config, `resource "vnf_instance"`)
+	return `resource "vnf_instance"` + strings.Replace(instance, "\"test\" {\n  name       = \"fw\"", "\"second\" {\n  name       = \"fw2\"", 1)
+}
+
 // TestAccInstance_openStackForms has the same VNF out of an auto-scaling group, and without
-// any template, where its firewalls boot from volumes.
+// any template, where its firewalls boot from volumes and have several addresses, which are changed.
 func TestAccInstance_openStackForms(t *testing.T) {
 	c := newCloud(t)
 	first, next := otherNetwork(t)
-	fromVolumes := bootingFromVolumes(t)
-	plain := func(arguments ...string) string {
-		return c.configFor(fromVolumes, "plain", c.links(c.openstack.Networks["net0"]), append(arguments, level(1))...)
+	fromVolumes, addresses := bootingFromVolumes(t), c.manyAddresses()
+	plain := func(from int, arguments ...string) string {
+		return c.configFor(fromVolumes, "plain", addresses.links(from), append(arguments, level(1))...)
 	}
+	removeStack := func() {}
 	group := func(source, level string) string {
-		return c.configFor(source, "group", c.links(c.openstack.Networks["net0"]), level)
+		return c.configFor(source, "group", c.links(addresses.network), level)
 	}
+	refused := group(privileged(t), level(1))
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		CheckDestroy:             func(*terraform.State) error { return c.volumesAreLeft() },
@@ -726,28 +803,33 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
-				Config:      c.configFor(privileged(t), "group", c.links(c.openstack.Networks["net0"]), level(1)),
-				PlanOnly:    true,
-				ExpectError: acctest.Says(`Resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`),
+				// Neither a new instance of a name that has a stack nor a type of administrators gets beyond the plan.
+				PreConfig: func() { removeStack = c.stackNamed("fw2") },
+				Config:    refused + secondFirewall(refused),
+				PlanOnly:  true,
+				ExpectError: sentence(`The project of VIM "cloud" has a stack of a VNF instance "fw2" already`, `name = "fw2"`, `stack vnf-of-another-store`,
+					`Resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`),
 			},
 			{
 				// Without a template the VNFD says it all.
-				Config:           plain(),
+				PreConfig:        func() { removeStack() },
+				Config:           plain(11),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.haveAddresses(addresses, 11)),
 			},
 			{
-				// What a server boots from is free only when the server has gone.
+				// What a server boots from is free only when the server has gone. Its port gets other addresses before.
 				PreConfig:        c.remember,
-				Config:           plain(`heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				Config:           plain(21, `heal = { trigger = "1", vdu_ids = ["FW"] }`),
 				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.sameVolumes),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes, c.haveAddresses(addresses, 21)),
 			},
 			{
 				PreConfig:        c.remember,
-				Config:           plain(`heal = { trigger = "2", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
+				Config:           plain(21, `heal = { trigger = "2", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
 				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, func(*terraform.State) error { c.remember(); return nil }),
+				Check: allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, c.haveAddresses(addresses, 21),
+					func(*terraform.State) error { c.remember(); return nil }),
 			},
 			{
 				ResourceName:            address,

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -262,10 +263,40 @@ func (e OpenStackEnv) NewNetwork(t testing.TB, user OpenStackUser, name, cidr st
 	var made struct{ Network struct{ ID string } }
 	admin.call(t, http.MethodPost, "/v2.0/networks", map[string]any{"network": map[string]any{"name": name, "project_id": user.projectID}}, &made)
 	admin.removeLater(t, "/v2.0/networks/"+made.Network.ID)
-	admin.call(t, http.MethodPost, "/v2.0/subnets", map[string]any{"subnet": map[string]any{
-		"name": name, "network_id": made.Network.ID, "project_id": user.projectID, "cidr": cidr, "ip_version": 4,
-	}}, nil)
+	e.NewSubnet(t, user, made.Network.ID, name, cidr)
 	return made.Network.ID
+}
+
+// NewSubnet makes a subnet, of IPv4 or IPv6 as its addresses say, in a network of NewNetwork, with which it goes, and returns its
+// identifier.
+func (e OpenStackEnv) NewSubnet(t testing.TB, user OpenStackUser, network, name, cidr string) string {
+	t.Helper()
+	version := 4
+	if netip.MustParsePrefix(cidr).Addr().Is6() {
+		version = 6
+	}
+	var made struct{ Subnet struct{ ID string } }
+	e.at(t, "network").call(t, http.MethodPost, "/v2.0/subnets", map[string]any{"subnet": map[string]any{
+		"name": name, "network_id": network, "project_id": user.projectID, "cidr": cidr, "ip_version": version,
+	}}, &made)
+	return made.Subnet.ID
+}
+
+// NewPort makes a port of a user of NewProject with an address in each of these subnets, and returns its identifier. It is gone when
+// the test is over.
+func (e OpenStackEnv) NewPort(t testing.TB, user OpenStackUser, network string, subnets ...string) string {
+	t.Helper()
+	addresses := make([]map[string]any, 0, len(subnets))
+	for _, subnet := range subnets {
+		addresses = append(addresses, map[string]any{"subnet_id": subnet})
+	}
+	admin := e.at(t, "network")
+	var made struct{ Port struct{ ID string } }
+	admin.call(t, http.MethodPost, "/v2.0/ports", map[string]any{"port": map[string]any{
+		"network_id": network, "project_id": user.projectID, "fixed_ips": addresses,
+	}}, &made)
+	admin.removeLater(t, "/v2.0/ports/"+made.Port.ID)
+	return made.Port.ID
 }
 
 // NewKeypair makes a key pair of a user. It is gone when the test is over.
