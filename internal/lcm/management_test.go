@@ -339,6 +339,7 @@ func TestReplacedInTurn(t *testing.T) {
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
 	w.Engine = w.open(t)
 	i := w.mustInstantiate(t, spec)
+	w.driver.vnfcs = []string{"VDU1-1"}
 	w.driver.replacing = []vnfm.Replacement{{VNFC: "VDU1-2"}, {VNFC: "VDU1-1"}, {VNFC: "VDU1-3"}}
 	d.taken()
 	w.driver.held = nil
@@ -382,6 +383,7 @@ func TestReplacedInTurn_rollback(t *testing.T) {
 	w.Engine = w.open(t)
 	spec.OnFailure = vnfm.OnFailureRollback
 	i := w.mustInstantiate(t, spec)
+	w.driver.vnfcs = []string{"VDU1-1"}
 	w.driver.replacing = []vnfm.Replacement{{VNFC: "VDU1-1"}, {VNFC: "VDU1-2"}}
 	d.taken()
 	d.fail = func(hook string) error {

@@ -28,8 +28,8 @@ type turns struct {
 	Done   int        `json:"done"`
 }
 
-// change is what VNFCs are replaced for.
-type change struct {
+// replacement is what VNFCs are replaced for.
+type replacement struct {
 	// note keeps the rounds.
 	note string
 	// next is the record that it leads to, with spec and to.
@@ -44,7 +44,7 @@ type change struct {
 
 // takeTurns replaces VNFCs round by round but for the last round, whose VNFCs it notes as those that leave, and returns. They are
 // replaced by the work of the operation. An operation that is resumed goes on with the round that it was in.
-func (u *update) takeTurns(ctx context.Context, op *operation, hook *hooks.Operation, c change) ([]string, error) {
+func (u *update) takeTurns(ctx context.Context, op *operation, hook *hooks.Operation, c replacement) ([]string, error) {
 	management := u.engine.management()
 	if len(management.All(c.to.flavour)) == 0 {
 		return nil, nil
@@ -92,7 +92,7 @@ func (u *update) takeTurns(ctx context.Context, op *operation, hook *hooks.Opera
 }
 
 // turnsOf are the rounds of a change: those that were noted for it, else those that the VIM and the drivers say.
-func (u *update) turnsOf(ctx context.Context, op *operation, hook *hooks.Operation, c change, t *vnfm.Target, d vnfm.InfraDriver) (*turns, error) {
+func (u *update) turnsOf(ctx context.Context, op *operation, hook *hooks.Operation, c replacement, t *vnfm.Target, d vnfm.InfraDriver) (*turns, error) {
 	target, err := targetDigest(ctx, t, d)
 	if err != nil {
 		return nil, err
@@ -160,7 +160,7 @@ func (t *turns) save(ctx context.Context, r vnfm.Recorder, note string) error {
 
 // surplus are the VNFCs that an instance has no place for any more: more than there are to be of a VDU, and those of VDUs that the
 // flavour lacks.
-func (u *update) surplus(ctx context.Context, c change, t *vnfm.Target, d vnfm.InfraDriver) ([]string, error) {
+func (u *update) surplus(ctx context.Context, c replacement, t *vnfm.Target, d vnfm.InfraDriver) ([]string, error) {
 	out, err := d.Leaving(ctx, t)
 	before := &u.instance.Value
 	if err != nil || before.Cluster != nil || before.PackageID == c.next.PackageID && before.FlavourID == c.next.FlavourID {

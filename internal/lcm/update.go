@@ -293,7 +293,7 @@ func (u *update) prepareLeaving(ctx context.Context, op *operation, hook hooks.O
 	if o.Leaving == leavingReplaced {
 		next := u.instance.Value
 		describe(&next, o.spec, o.to)
-		c := change{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true}
+		c := replacement{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true}
 		if o.Action == actionChangePackage {
 			c.begin = func(ctx context.Context) error { return u.announce(ctx, o) }
 		}

@@ -101,7 +101,7 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 			return err
 		}
 	}
-	replaced, err := u.takeTurns(ctx, op, &hook, change{note: noteRollbackTurns, next: &u.instance.Value, spec: spec, to: r})
+	replaced, err := u.takeTurns(ctx, op, &hook, replacement{note: noteRollbackTurns, next: &u.instance.Value, spec: spec, to: r})
 	if err != nil {
 		return err
 	}
