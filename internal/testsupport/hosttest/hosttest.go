@@ -5,9 +5,12 @@
 package hosttest
 
 import (
+	"bufio"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -24,10 +27,9 @@ type Host struct {
 	Root string
 }
 
-// enter is what each command runs in: mounts of its own, of which nobody else sees anything.
-// $1 is the root, and the last argument the command. Engines of the machine are not there.
-const enter = `root=$1
-shift
+// occupy makes the mounts of a host in a namespace of their own, of which nobody else sees anything, and holds the namespace until its
+// standard input ends. $1 is the root. Engines of the machine are not there.
+const occupy = `root=$1
 for folder in usr proc dev; do mount --rbind "/$folder" "$root/$folder" || exit 125; done
 mount --bind "$root/stand-ins" "$root/usr/local/sbin" || exit 125
 for program in docker dockerd podman containerd ctr crio kubelet; do
@@ -35,7 +37,40 @@ for program in docker dockerd podman containerd ctr crio kubelet; do
 		if [ -e "$root/$folder/$program" ]; then mount --bind /dev/null "$root/$folder/$program" || exit 125; fi
 	done
 done
-exec chroot "$root" /bin/sh -c "$1"`
+chroot "$root" /bin/sh -c 'echo ready' && exec cat`
+
+// enter makes the mounts of a host, which end with the test, and returns what its commands are appended to.
+func enter(t testing.TB, root string) []string {
+	t.Helper()
+	unshare, join := []string{"--mount"}, []string{"--mount"}
+	if os.Geteuid() != 0 {
+		unshare, join = append(unshare, "--map-root-user"), append(join, "--user", "--preserve-credentials")
+	}
+	holder := exec.Command("unshare", append(unshare, "/bin/sh", "-c", occupy, "sh", root)...) //nolint:gosec,noctx // Arguments of the test; it ends with its input.
+	var said strings.Builder
+	holder.Stderr = &said
+	input, err := holder.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	output, err := holder.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := holder.Start(); err != nil {
+		labtest.Missing(t, "mount namespaces: "+err.Error())
+	}
+	t.Cleanup(func() {
+		_ = input.Close()
+		_ = holder.Wait()
+	})
+	if line, err := bufio.NewReader(output).ReadString('\n'); err != nil || line != "ready\n" {
+		_ = input.Close()
+		_ = holder.Wait()
+		labtest.Missing(t, "mount namespaces: "+strings.TrimSpace(said.String()))
+	}
+	return slices.Concat([]string{"nsenter", "--target", strconv.Itoa(holder.Process.Pid)}, join, []string{"chroot", root, "/bin/sh", "-c"})
+}
 
 // New makes a host with Debian's /etc/os-release and systemd, and with stand-ins: shell
 // scripts by the names of the programs. It needs Linux and namespaces.
@@ -61,15 +96,7 @@ func NewAt(t testing.TB, address string, port int, standIns map[string]string) *
 			t.Fatal(err)
 		}
 	}
-	shell := []string{"unshare", "--mount"}
-	if os.Geteuid() != 0 {
-		shell = append(shell, "--map-root-user")
-	}
-	shell = append(shell, "/bin/sh", "-c", enter, "sh", root)
-	if out, err := exec.CommandContext(t.Context(), shell[0], append(shell[1:len(shell):len(shell)], "true")...).CombinedOutput(); err != nil { //nolint:gosec // Arguments of the test.
-		labtest.Missing(t, "mount namespaces: "+strings.TrimSpace(string(out)))
-	}
-	h := &Host{Server: sshtest.New(t, sshtest.Options{Address: address, Port: port, Shell: shell, Password: "debian"}), Root: root}
+	h := &Host{Server: sshtest.New(t, sshtest.Options{Address: address, Port: port, Shell: enter(t, root), Password: "debian"}), Root: root}
 	for name, script := range standIns {
 		h.StandIn(t, name, script)
 	}
