@@ -61,6 +61,11 @@ func TestDiagnostics(t *testing.T) {
 		{set("master_node", "aspect_id", "worker_instance"), `master_node.aspect_id names a scaling aspect that does not scale VDU masterNode: "worker_instance": it scales workerNode`},
 		{set("master_node", "pod_cidr", "all"), `master_node.pod_cidr must be a network in CIDR form, not "all": for example 10.233.64.0/18`},
 		{set("master_node", "boot_timeout", "long"), `master_node.boot_timeout must be a duration, not "long": for example 10m`},
+		{set("worker_node", "host_keys", []any{"ssh-ed25519"}), `worker_node cannot be used to log in: "ssh-ed25519" is not a host key: a host key is one line such as "ssh-ed25519 AAAA…", as ssh-keyscan prints it`},
+		{set("worker_node", "private_key", "planted"), "worker_node cannot be used to log in: the private key cannot be read: it must be PEM, of OpenSSH or PKCS"},
+		{set("worker_node", "jump_host", map[string]any{"username": "root", "password": "x"}), "worker_node.jump_host.address is missing"},
+		{set("worker_node", "ssh_port", "ssh"), "worker_node.ssh_port must be a whole number between 1 and 65535"},
+		{set("worker_node", "ssh_agent", "maybe"), "worker_node.ssh_agent must be true or false"},
 		{set("worker_node", "pod_cidr", "10.1.0.0/16"), "warning: worker_node.pod_cidr is not used: the networks of the cluster are those of master_node"},
 		{
 			func(p map[string]any) {
