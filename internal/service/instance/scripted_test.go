@@ -49,7 +49,7 @@ func scriptedPackage(t *testing.T) string {
 // when HAProxy has ended on the one that has the address. A Service that comes between two applies is drift.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 	k := newClusterScriptEnv(t)
-	k.balancer = fmt.Sprintf("virtual_address = %q, follow_services = true", k.reserve(t))
+	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080], follow_services = true", k.reserve(t))
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
 	config := func(arguments ...string) string {
 		return k.cluster(dir, fmt.Sprintf("script_path = %q", clusterScript), "", arguments...) + k.connected() + vim
