@@ -31,12 +31,18 @@ var clusterServers = []hottest.Server{
 	{VDU: "masterNode", Points: []string{"masterNode_CP1"}}, {VDU: "workerNode", Points: []string{"workerNode_CP2"}}, {VDU: "externalLB", Points: []string{"externalLB_CP1"}},
 }
 
-// scriptedPackage is the example package with the driver that calls its script, and with all servers in the top template. The script
+// scriptedPackage is the example package with the driver that calls its script, with all servers in the top template, and with two load
+// balancers. The script
 // brings a stand-in of kubeadm along.
 func scriptedPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
+	const one = "levels:\n            small: { number_of_instances: 1 }\n            large: { number_of_instances: 1 }"
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", one, strings.ReplaceAll(one, "instances: 1", "instances: 2"))
+	const balancers = "properties: { initial_delta: { number_of_instances: 1 } }\n        targets: [externalLB]"
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", balancers, strings.Replace(balancers, "instances: 1", "instances: 2", 1))
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "max_number_of_instances: 1\n", "max_number_of_instances: 2\n")
 	acctest.UseForm(t, dir, "simple", hottest.Flat, clusterServers...)
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
 	require.NoError(t, err)
@@ -45,11 +51,13 @@ func scriptedPackage(t *testing.T) string {
 	return dir
 }
 
-// The script of the example package makes a cluster with three masters behind a load
-// balancer, which is scaled, whose workers get another image, and in which the master that began it is replaced. All its
-// nodes pull from a registry over HTTPS that asks for a login.
+// The script of the example package makes a cluster with three masters behind two load balancers that share an address,
+// which is scaled, whose workers get another image, and in which the master that began it is replaced. Traffic for the API
+// server and for a Service goes through the load balancers, also when HAProxy has ended on the one that has the address. A
+// Service that comes between two applies is drift. All its nodes pull from a registry over HTTPS that asks for a login.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 	k := newClusterScriptEnv(t)
+	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080], follow_services = true", k.reserve(t))
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
 	k.useHTTPS(t, dir)
 	config := func(arguments ...string) string {
@@ -75,14 +83,22 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.points, k.asksForLogin(t)),
 			},
 			{
-				Config: config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points),
+				PreConfig: func() { k.expose(t) },
+				Config:    config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points, k.failOver(t)),
 			},
 			{
 				// Nova rebuilds the workers with the new image, one after the other, and one goes in the same apply. Rebuilt ones have
 				// lost everything and are nodes again, which the registry knows.
-				Config: renewed(small), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.hasImage(t, "workerNode", other), k.hasImage(t, "masterNode", k.openstack.Images[labtest.OpenStackDockerImage])),
+				PreConfig: func() { k.kubectl(t, "delete service web") },
+				Config:    renewed(small),
+				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.hasImage(t, "workerNode", other), k.hasImage(t, "masterNode", k.openstack.Images[labtest.OpenStackDockerImage]),
+					k.ports(t, map[int]bool{apiServerPort: true, webPort: false}),
+					func(*terraform.State) error { k.create(t, "later", laterPort); return nil }),
+				ExpectNonEmptyPlan: true,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction("vnf_instance.test", plancheck.ResourceActionUpdate),
+				}},
 			},
 			{
 				PreConfig: func() {
@@ -90,7 +106,8 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 				},
 				Config:            renewed(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim)),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim),
+					k.ports(t, map[int]bool{apiServerPort: true, laterPort: true})),
 			},
 		},
 	})

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"math"
 	"net/netip"
 	"net/url"
 	"path"
@@ -81,16 +80,6 @@ type Ansible struct {
 	Timeout   time.Duration
 }
 
-// LoadBalancer is the server in front of the cluster.
-type LoadBalancer struct {
-	Access hosts.Access
-	// Script is a file of the package; empty means the built-in configuration.
-	Script string
-	// APIPort is the port of the API server; NodePorts are passed on to all nodes.
-	APIPort   int
-	NodePorts []int
-}
-
 // Kind reads the parameters that one way to install clusters has for its own, after those
 // that all have.
 type Kind func(r Reader, o *params.Object, s *Settings)
@@ -140,7 +129,7 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, o
 	s.Master, s.Worker = r.group(o, masterNode, s), r.group(o, workerNode, nil)
 	own(r, o, s)
 	s.Proxy = r.proxy(o)
-	s.LoadBalancer = r.loadBalancer(o)
+	s.LoadBalancer = r.loadBalancer(o, s)
 	s.Registries = r.registries(o)
 	s.checkNetworks(o)
 	s.checkVDUs(o)
@@ -162,18 +151,8 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	}
 	g := Group{AspectID: below.Text("aspect_id"), Access: hosts.ReadAccess(below, r.flavour)}
 	r.checkAspect(below, g)
-	point := func(name string, otherwise string) string {
-		if !below.Has(name) {
-			below.Text(name)
-			return otherwise
-		}
-		if vdu := hosts.VDUOf(below, name, r.flavour); vdu != "" && g.Access.VDU != "" && vdu != g.Access.VDU {
-			below.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, g.Access.VDU)
-		}
-		return below.Text(name)
-	}
-	g.NIC = point("nic_cp_name", g.Access.ConnectionPoint)
-	g.Cluster = point("cluster_cp_name", g.NIC)
+	g.NIC = r.point(below, "nic_cp_name", g.Access, g.Access.ConnectionPoint)
+	g.Cluster = r.point(below, "cluster_cp_name", g.Access, g.NIC)
 	if masters != nil {
 		masters.PodCIDR, masters.ServiceCIDR = cidr(below, podCIDR, defaultPodCIDR), cidr(below, serviceCIDR, defaultServiceCIDR)
 	} else {
@@ -185,6 +164,18 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	}
 	below.Done()
 	return g
+}
+
+// point reads another connection point of the servers that are reached at one.
+func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise string) string {
+	if !o.Has(name) {
+		o.Text(name)
+		return otherwise
+	}
+	if vdu := hosts.VDUOf(o, name, r.flavour); vdu != "" && a.VDU != "" && vdu != a.VDU {
+		o.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, a.VDU)
+	}
+	return o.Text(name)
 }
 
 // cidr reads a network; it is not valid while it is not known. One with host bits is taken for the network that it is in.
@@ -267,45 +258,6 @@ func (r Reader) proxy(o *params.Object) Proxy {
 	below.Done()
 	return p
 }
-
-func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
-	below := o.Object("external_lb_param")
-	if below == nil {
-		return nil
-	}
-	lb := &LoadBalancer{Access: hosts.ReadAccess(below, r.flavour), Script: r.file(below, "script_path", false), APIPort: below.Int("api_port", DefaultAPIPort, 1, 65535)}
-	if list, ok := below.Raw("node_ports").([]any); ok {
-		for n, item := range list {
-			if item == nil && below.Later() {
-				continue
-			}
-			port, isNumber := item.(int64)
-			if f, isFloat := item.(float64); isFloat {
-				port, isNumber = int64(f), f == math.Trunc(f)
-			}
-			if !isNumber || port < 1 || port > 65535 {
-				below.Errorf(fmt.Sprintf("node_ports.%d", n), "", "must be a port")
-			}
-			lb.NodePorts = append(lb.NodePorts, int(port))
-		}
-	} else if below.Has("node_ports") {
-		below.Errorf("node_ports", "", "must be a list of ports")
-	}
-	if slices.Contains(lb.NodePorts, lb.APIPort) && (below.Has("api_port") || !below.Later()) {
-		below.Errorf("node_ports", "", "has the port of the API server, %d", lb.APIPort)
-	}
-	for n, port := range lb.NodePorts {
-		if slices.Contains(lb.NodePorts[:n], port) {
-			below.Errorf("node_ports", "", "has port %d twice", port)
-		}
-	}
-	below.Done()
-	return lb
-}
-
-// DefaultAPIPort is the port at which a load balancer serves the API server, as Tacker's
-// users know it.
-const DefaultAPIPort = 8383
 
 func (r Reader) registries(o *params.Object) []runtimeregistries.Connection {
 	const name = "private_registry_connection_info"
