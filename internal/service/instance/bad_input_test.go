@@ -79,7 +79,7 @@ func checkedBadInputs() map[string]badInput {
 		"address_families":  {arguments: outside(`ip_addresses = [{ subnet_id = "a", fixed_addresses = ["192.0.2.1", "2001:db8::1"] }]`), want: want(`Mixed Address Families`, `2001:db8::1 is of another family than the address before.`)},
 		"address_null":      {arguments: outside(`ip_addresses = [null]`), want: want(`Null List Value`)},
 		"port_and_mac":      {arguments: outside(`link_port_id = "a", mac_address = "fa:16:3e:00:00:01"`), want: want(`cannot be specified when`)},
-		"zone_twice":        {arguments: `availability_zones = ["a", "b", "a"]`, want: want(`Attribute availability_zones`, `duplicate`)},
+		"zone_twice":        {arguments: `availability_zones = ["a", "b", "a"]`, want: want(`Duplicate List Value`, `This attribute contains duplicate values of: "a"`)},
 		"zone_null":         {arguments: `availability_zones = ["a", null]`, want: want(`Null List Value`)},
 		"zone_blank":        {arguments: `availability_zones = ["a", " "]`, want: want(`Attribute availability_zones[1] must be the name of an availability zone, which has no colon and no blanks around it`)},
 		"zone_host":         {arguments: `availability_zones = ["nova:host-1"]`, want: want(`Attribute availability_zones[0] must be the name of an availability zone`, `a host cannot be named here, got: nova:host-1`)},

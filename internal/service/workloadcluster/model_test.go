@@ -91,7 +91,7 @@ func TestObserved(t *testing.T) {
 // TestMachineView: each field of a machine reaches the data source.
 func TestMachineView(t *testing.T) {
 	t.Parallel()
-	modeltest.EachField(t, []string{"Resource", "Namespace", "ConnectionPoints", "Volumes", "Restarts"}, func(v vnfm.VNFC) any { return newMachineView(&v) })
+	modeltest.EachField(t, []string{"Resource", "Namespace", "Zone", "ConnectionPoints", "Volumes", "Restarts"}, func(v vnfm.VNFC) any { return newMachineView(&v) })
 }
 
 // TestChartRoundTrip: a chart that went into a status comes out of it.
