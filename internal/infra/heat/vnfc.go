@@ -191,7 +191,7 @@ func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.So
 	return out
 }
 
-// addGivenPorts adds the addresses of the ports that connection points were given, which are no resources of the stack. A port that
+// addGivenPorts adds the addresses of the ports that connection points were given: these are no resources of the stack. A port that
 // Neutron does not list may be one of another project that is shared with this one.
 func addGivenPorts(points map[string]map[string][]string, ports map[string]*openstack.Port, links vnfm.Links) {
 	for _, link := range links.External {
