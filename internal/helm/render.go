@@ -178,7 +178,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 }
 
 // remember notes the results that the next rendering is to remember or, in a plan, how large they will be: what stands in for a result
-// is no larger than that.
+// has its size, or is smaller.
 func (r *Rendering) remember(k *calls) error {
 	maps.Copy(k.used, k.standing)
 	packed, err := k.after(r).encode()

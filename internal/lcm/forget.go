@@ -16,8 +16,8 @@ import (
 // goneLimit is for one question whether a VIM is there.
 const goneLimit = 10 * time.Second
 
-// forgets reports whether an instance is forgotten that is on a VIM which cannot be reached, by its own argument, else by that of the
-// VIM, else by default.
+// forgets reports whether an instance is forgotten that is on a VIM which cannot be reached, by its own argument, else by that of its
+// VIM, else by that of the provider.
 func (e *Engine) forgets(ctx context.Context, vimID string, own, fallback vnfm.OnUnreachable) bool {
 	if own == "" {
 		// A VIM without a record has no argument.

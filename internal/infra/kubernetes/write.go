@@ -120,8 +120,8 @@ func (p *targetObject) wrote(obj *unstructured.Unstructured) {
 	p.unmarked = before != nil && before.template != "" && before.template == p.live.template
 }
 
-// readsOther reports whether a bare Pod has started with other ConfigMaps or Secrets than
-// those of the target. Of one that does not say it nothing is known.
+// readsOther reports whether a bare Pod of the instance has started with other ConfigMaps or
+// Secrets than those of the target. Of one that does not say it nothing is known.
 func (s *session) readsOther(p *targetObject) bool {
 	if !isPod(p) || p.live == nil || p.live.DeletionTimestamp != nil || !s.belongs(p) {
 		return false
