@@ -251,7 +251,7 @@ func TestTackerRequests(t *testing.T) {
 		want                 []string
 	}{
 		{"kubespray", "kubernetes-cluster", "", hottest.Flat, cluster, []string{"master_node.pod_cidr is 192.168.3.0/16, which has host bits", "OS::Neutron::Port masterNode_CP1"}},
-		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", hottest.Translated, nil, []string{"OS::Nova::Server masterNode", "kubeadm gives each node a /24"}},
+		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", hottest.Translated, nil, []string{"OS::Nova::Server masterNode", "master_node.pod_cidr 192.168.3.0/24 has room for 1 node, and the cluster can have 6"}},
 		{"registry", "private-registry", "", hottest.Nested, []hottest.Server{{VDU: "PrivateRegistryVDU", Points: []string{"CP1"}}}, []string{"OS::Nova::Server PrivateRegistryVDU"}},
 	} {
 		source := acctest.CopyPackage(t, tt.pkg)
