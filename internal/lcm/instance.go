@@ -61,11 +61,22 @@ func (e *Engine) Instances(ctx context.Context, f vnfm.InstanceFilter) ([]vnfm.I
 // Observe implements vnfm.Manager.
 func (e *Engine) Observe(ctx context.Context, id string) (*vnfm.Observation, error) {
 	ctx = vnfm.WithConcealed(ctx)
-	t, d, err := e.load(ctx, id)
+	s, err := e.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	if err != nil {
+		return nil, err
+	}
+	t, d, err := e.bindRecord(ctx, en)
 	if err != nil {
 		return nil, err
 	}
 	seen, err := d.Observe(ctx, t)
+	if err == nil {
+		err = e.watchInto(ctx, en, t, seen)
+	}
 	return seen, vnfm.ConcealedIn(ctx).Error(err)
 }
 

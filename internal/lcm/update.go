@@ -153,6 +153,7 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if in.drift, err = differences(ctx, d, t); err != nil {
 			return plan, err
 		}
+		in.drift = append(in.drift, u.watched(ctx, t)...)
 		in.observed = true
 	}
 }

@@ -84,6 +84,14 @@ type NodeKeeper interface {
 	NodeVDUs(c *HookCheck) []string
 }
 
+// Watcher is a management driver that looks at a refresh whether what it has set up is as it should be by now.
+type Watcher interface {
+	ManagementDriver
+	// Watch says of VDUs in which way what the driver has set up on their VNFCs differs from what it should be. The repair of these
+	// VDUs, whose hooks call the driver, ends the difference. It changes nothing, and of the call only what can be read is there.
+	Watch(ctx context.Context, call *HookCall) (map[string]string, error)
+}
+
 // Hook is the start or the end of an operation, with what the VNFD says is done there.
 type Hook struct {
 	// Name is the hook's, such as "instantiate_end".

@@ -154,6 +154,28 @@ func Run(ctx context.Context, o *Operation, drivers []Binding, common vnfm.HookC
 	return nil
 }
 
+// Watch has drivers look whether what they have set up is as it should be. Common has what is the same for all of them.
+func (o *Operation) Watch(ctx context.Context, drivers []Binding, common vnfm.HookCall, state func(driver string) vnfm.DriverState) (map[string]string, error) {
+	out := map[string]string{}
+	for _, b := range drivers {
+		watcher, ok := b.Driver.(vnfm.Watcher)
+		if !ok {
+			continue
+		}
+		call := common
+		call.Hook, call.Params, call.State = b.Hook, ownParams(b.Driver, o.Request.Management), state(b.Name)
+		call.Operation, call.Request, call.Package, call.Flavour = o.Kind, &o.Request, o.Package, o.Flavour
+		found, err := watcher.Watch(ctx, &call)
+		if err != nil {
+			return nil, fmt.Errorf("management driver %q: %w", b.Name, err)
+		}
+		for vdu, text := range found {
+			out[vdu] = strings.TrimPrefix(out[vdu]+", "+text, ", ")
+		}
+	}
+	return out, nil
+}
+
 // ownParams are those of the parameters that a driver takes.
 func ownParams(d vnfm.ManagementDriver, params map[string]any) map[string]any {
 	out := map[string]any{}
