@@ -19,11 +19,13 @@ import (
 type clusterScriptEnv struct {
 	*cloud
 	registry *labtest.Shell
+	// balancer are parameters of the load balancer, and virtual the address that several share.
+	balancer, virtual string
 }
 
 func newClusterScriptEnv(t *testing.T, systems ...string) *clusterScriptEnv {
 	t.Helper()
-	k := &clusterScriptEnv{cloud: newCloud(t)}
+	k := &clusterScriptEnv{cloud: newCloud(t), balancer: "node_ports = [30080]"}
 	k.openstack = labtest.OpenStackSystems(t, append(systems, labtest.OpenStackDocker)...)
 	k.registry = k.openstack.NewServer(t, "registry", labtest.OpenStackDockerImage, "net0")
 	return k
@@ -48,13 +50,13 @@ func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...
         pod_cidr = "10.233.64.0/18", cluster_cidr = "10.233.0.0/18", cluster_cp_name = "masterNode_CP1"
       }
       worker_node       = { aspect_id = "worker_instance", ssh_cp_name = "workerNode_CP2", nic_cp_name = "workerNode_CP2", username = "ubuntu" }
-      external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", node_ports = [30080] }
+      external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", %s }
       drain_timeout     = "20s"
       private_registry_connection_info = [
         { connection_type = "0", server = vnf_private_registry.registry.server },
       ]
     }
-  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params)
+  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params, k.balancer)
 	secrets = fmt.Sprintf(`additional_params_wo = {
     k8s_cluster_installation_param = {
       %s
@@ -111,15 +113,16 @@ func (k *clusterScriptEnv) checkBackend(t *testing.T, nodes ...string) resource.
 				return fmt.Errorf("%s cannot pull: %w", s.Address, err)
 			}
 		}
-		balancer := k.shells(t, "externalLB")[0]
-		config := balancer.Root(t, "cat /etc/haproxy/haproxy.cfg")
-		for _, node := range nodes {
-			if !strings.Contains(config, " "+node+" ") {
-				return fmt.Errorf("the load balancer does not know %s:\n%s", node, config)
+		for _, balancer := range k.shells(t, "externalLB") {
+			config := balancer.Root(t, "systemctl is-active haproxy; cat /etc/haproxy/haproxy.cfg")
+			for _, node := range nodes {
+				if !strings.Contains(config, " "+node+" ") {
+					return fmt.Errorf("the load balancer %s does not know %s:\n%s", balancer.Address, node, config)
+				}
 			}
-		}
-		if n := strings.Count(config, "server worker"); n != len(k.vnfcs()["workerNode"]) {
-			return fmt.Errorf("the load balancer has %d workers", n)
+			if n, ports := strings.Count(config, "server worker"), strings.Count(config, "\nfrontend nodeport-"); n != len(k.vnfcs()["workerNode"])*ports {
+				return fmt.Errorf("the load balancer %s has %d workers for %d ports", balancer.Address, n, ports)
+			}
 		}
 		return nil
 	}

@@ -53,12 +53,13 @@ func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) s
 	return edit(k.cluster(examplePackage(k, "kubernetes-cluster"), params, `ansible           = { password = "ubuntu" }`, arguments...)) + k.connected()
 }
 
-// A cluster of servers is made by kubespray, has a load balancer, pulls from a registry of
+// A cluster of servers is made by kubespray, has a load balancer by a script of its package, pulls from a registry of
 // the same apply, gets more masters, is healed and goes. What is replaced is a worker and two
 // masters, of which kubespray has one and then the other as its first: that is dead, and this
 // works; then all. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayEnv(t)
+	k.balancer = `script_path = "./Scripts/external_lb.sh", node_ports = [30080]`
 	same := k.same()
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	proxied := k.checkProxies(t)
@@ -80,7 +81,7 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 					statecheck.ExpectKnownValue("vnf_instance.test", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 					statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 				},
-				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.checkBackend(t, "master1", "worker1"), proxied, k.checkPrivateFiles(t)),
+				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.checkBackend(t, "master1", "worker1"), proxied, k.checkPrivateFiles(t), k.scripted(t)),
 				ConfigPlanChecks: empty,
 			},
 			{
@@ -105,6 +106,18 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 			},
 		},
 	})
+}
+
+// scripted checks that the configuration of the load balancer is that of the script of the package, which only root can write.
+func (k *kubesprayEnv) scripted(t *testing.T) resource.TestCheckFunc {
+	t.Helper()
+	return func(*terraform.State) error {
+		got := k.shells(t, "externalLB")[0].Root(t, "stat -c %%U /etc/haproxy/haproxy.cfg; grep -c leastconn /etc/haproxy/haproxy.cfg; ls -d /tmp/tmp.* 2>/dev/null || true")
+		if got != "root\n2\n" {
+			return fmt.Errorf("owner, sections and leftovers of the configuration of the load balancer are %q", got)
+		}
+		return nil
+	}
 }
 
 // started checks how many members etcd has that have started, by each of the masters: others

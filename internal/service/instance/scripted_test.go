@@ -25,12 +25,17 @@ import (
 
 const clusterScript = "Scripts/install_k8s_cluster.sh"
 
-// scriptedPackage is the example package with the driver that calls its script. The script
+// scriptedPackage is the example package with the driver that calls its script, and with two load balancers. The script
 // brings a stand-in of kubeadm along.
 func scriptedPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
+	const one = "levels:\n            small: { number_of_instances: 1 }\n            large: { number_of_instances: 1 }"
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", one, strings.ReplaceAll(one, "instances: 1", "instances: 2"))
+	const balancers = "properties: { initial_delta: { number_of_instances: 1 } }\n        targets: [externalLB]"
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", balancers, strings.Replace(balancers, "instances: 1", "instances: 2", 1))
+	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "max_number_of_instances: 1\n", "max_number_of_instances: 2\n")
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
 	require.NoError(t, err)
 	acctest.Write(t, dir, clusterScript, kubeadmtest.Carried(t, string(script)))
@@ -38,10 +43,13 @@ func scriptedPackage(t *testing.T) string {
 	return dir
 }
 
-// The script of the example package makes a cluster with three masters behind a load
-// balancer, which is scaled, and in which the master that began it is replaced.
+// The script of the example package makes a cluster with three masters behind two load
+// balancers that share an address, which is scaled, and in which the master that began it is
+// replaced. Traffic for the API server and for a Service goes through the load balancers, also
+// when HAProxy has ended on the one that has the address. A Service that comes between two applies is drift.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 	k := newClusterScriptEnv(t)
+	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080], follow_services = true", k.reserve(t))
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
 	config := func(arguments ...string) string {
 		return k.cluster(dir, fmt.Sprintf("script_path = %q", clusterScript), "", arguments...) + k.connected() + vim
@@ -62,12 +70,19 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t)),
 			},
 			{
-				Config: config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2")),
+				PreConfig: func() { k.expose(t) },
+				Config:    config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.failOver(t)),
 			},
 			{
-				Config: config(small), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4)),
+				PreConfig: func() { k.kubectl(t, "delete service web") },
+				Config:    config(small),
+				Check: resource.ComposeTestCheckFunc(same, k.nodes(t, 4), k.ports(t, map[int]bool{apiServerPort: true, webPort: false}),
+					func(*terraform.State) error { k.create(t, "later", laterPort); return nil }),
+				ExpectNonEmptyPlan: true,
+				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction("vnf_instance.test", plancheck.ResourceActionUpdate),
+				}},
 			},
 			{
 				PreConfig: func() {
@@ -75,7 +90,8 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 				},
 				Config:            config(small, fmt.Sprintf(`heal = { trigger = "first", vnfc_ids = [file(%q)] }`, victim)),
 				ConfigStateChecks: reachable, ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim)),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.gone(t, victim),
+					k.ports(t, map[int]bool{apiServerPort: true, laterPort: true})),
 			},
 		},
 	})

@@ -147,7 +147,7 @@ func OpenStackServers(t testing.TB) OpenStackEnv {
 
 // OpenStackSystems is OpenStackServers for a lab whose servers can have some systems: the
 // first test that needs one has the lab fetch it. A server of OpenStackDockerImage has
-// systemd as its first process, Docker, which runs, and HAProxy, which does not; the program
+// systemd as its first process, Docker, which runs, and HAProxy and keepalived, which do not; the program
 // of the lab is /usr/local/bin/lab there, with etcd, kube-apiserver and
 // kube-controller-manager beside it, and its kubectl as lab-kubectl. One of
 // OpenStackAnsibleImage has ansible-core and sshpass. OpenStackDocker needs a kernel with

@@ -11,7 +11,7 @@ import (
 // The systems that a server can have instead of the plain one. Each is a layer of further packages above the image that
 // all servers share.
 const (
-	// SystemDocker is systemd with Docker, and with HAProxy and the lab's own program for those who start them.
+	// SystemDocker is systemd with Docker, and with HAProxy, keepalived and the lab's own program for those who start them.
 	SystemDocker = "docker"
 	// SystemAnsible is the plain one with Ansible.
 	SystemAnsible = "ansible"
@@ -37,7 +37,7 @@ func systems() []system {
 		{
 			name: SystemDocker,
 			packages: []string{
-				"apt", "ca-certificates", "containerd", "curl", "dbus", "docker.io", "dpkg", "haproxy", "iptables", "nftables", "openssl",
+				"apt", "ca-certificates", "containerd", "curl", "dbus", "docker.io", "dpkg", "haproxy", "iptables", "keepalived", "nftables", "openssl",
 				"runc", "systemd", "systemd-sysv",
 			},
 			managed: true,

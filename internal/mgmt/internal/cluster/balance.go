@@ -2,15 +2,23 @@ package cluster
 
 import (
 	"context"
+	_ "embed"
+	"errors"
 	"fmt"
-	"io/fs"
+	"maps"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/loadbalancer"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// balancer is the server of the load balancer.
-func (c *Cluster) balancer(ctx context.Context) (*hosts.Server, error) {
+// balancers are the servers of the load balancer, of which there is one at least.
+func (c *Cluster) balancers(ctx context.Context) ([]hosts.Server, error) {
 	has, err := c.Call.Resources(ctx)
 	if err != nil {
 		return nil, err
@@ -22,34 +30,86 @@ func (c *Cluster) balancer(ctx context.Context) (*hosts.Server, error) {
 	if len(found) == 0 {
 		return nil, fmt.Errorf("VDU %s has no server that could be the load balancer", c.LoadBalancer.Access.VDU)
 	}
-	return &found[0], nil
+	return found, nil
 }
 
-// balance has the load balancer pass on to these nodes and no others.
+// balance has the load balancers pass on to these nodes and no others.
 func (c *Cluster) balance(ctx context.Context, all []*Node) error {
 	if c.LoadBalancer == nil {
 		return nil
 	}
-	s, err := c.balancer(ctx)
+	if !c.LoadBalancer.FollowServices {
+		c.state.ServicePorts = nil
+	}
+	cfg, err := c.balancing(all)
 	if err != nil {
 		return err
 	}
-	client, err := s.Open(ctx, c.Call)
+	balancers, err := c.openBalancers(ctx)
+	defer func() {
+		for _, b := range balancers {
+			if b.Client != nil {
+				_ = b.Client.Close()
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	c.Progress(ctx, "setting up the load balancer for %d nodes", len(cfg.Nodes()))
+	cfg.Report = func(line string) { c.Progress(ctx, "load balancer: %s", line) }
+	err = loadbalancer.Apply(ctx, balancers, cfg)
+	if err == nil && c.Call.End {
+		err = loadbalancer.Await(ctx, balancers, cfg)
+	}
 	if err != nil {
 		return fmt.Errorf("load balancer: %w", err)
 	}
-	defer func() { _ = client.Close() }()
-	c.Progress(ctx, "setting up the load balancer for %d nodes", len(all))
-	cfg := loadbalancer.Config{
-		Script: c.LoadBalancer.Script, APIPort: c.LoadBalancer.APIPort, APITarget: apiPort, NodePorts: c.LoadBalancer.NodePorts,
-		Proxy: c.Proxy.Environment(), Secrets: c.Secrets(), Report: func(line string) { c.Progress(ctx, "load balancer: %s", line) },
+	return nil
+}
+
+// openBalancers connects to the load balancers, but for those that the operation is about to take away: they are left as they are, for
+// one may be replaced because it does not answer. Whatever it returns is to be closed.
+func (c *Cluster) openBalancers(ctx context.Context) ([]loadbalancer.Server, error) {
+	servers, err := c.balancers(ctx)
+	if err != nil {
+		return nil, err
 	}
-	if cfg.Script != "" {
-		text, err := fs.ReadFile(c.Call.Package.Content, cfg.Script)
+	var out []loadbalancer.Server
+	for i := range servers {
+		s := &servers[i]
+		address, err := c.LoadBalancer.address(s)
 		if err != nil {
-			return fmt.Errorf("reading script %s of the package: %w", cfg.Script, err)
+			return out, err
 		}
-		cfg.Content = string(text)
+		b := loadbalancer.Server{Name: s.ID, Address: address}
+		if c.Call.End || !slices.Contains(c.Call.Leaving, s.ID) {
+			if b.Client, err = s.Open(ctx, c.Call); err != nil {
+				return out, fmt.Errorf("load balancer: %w", err)
+			}
+		}
+		out = append(out, b)
+	}
+	return out, nil
+}
+
+// balancing is what load balancers pass on, and to whom.
+func (c *Cluster) balancing(all []*Node) (loadbalancer.Config, error) {
+	lb := c.LoadBalancer
+	cfg := loadbalancer.Config{
+		APIPort: lb.APIPort, APITarget: apiPort, NodePorts: slices.Concat(lb.NodePorts, c.state.ServicePorts), Proxy: c.Proxy.Environment(), Secrets: c.Secrets(),
+	}
+	if lb.Virtual.IsValid() {
+		cfg.Virtual = &loadbalancer.Virtual{Address: lb.Virtual, RouterID: lb.RouterID}
+	}
+	if lb.Script != "" {
+		text, err := hosts.ReadProgram(c.Call.Package.Content, lb.Script)
+		if err != nil {
+			return cfg, err
+		}
+		cfg.Script = &loadbalancer.Script{Path: lb.Script, Content: text, Timeout: lb.ScriptTimeout, Env: map[string]string{
+			"VNF_INSTANCE_ID": c.Call.Instance.ID, "VNF_INSTANCE_NAME": c.Call.Instance.Name, "VNF_OPERATION": string(c.Call.Operation),
+		}}
 	}
 	for _, n := range all {
 		if n.Gone {
@@ -62,9 +122,112 @@ func (c *Cluster) balance(ctx context.Context, all []*Node) error {
 			cfg.Workers = append(cfg.Workers, node)
 		}
 	}
-	if err := loadbalancer.Apply(ctx, client, cfg); err != nil {
-		return fmt.Errorf("load balancer: %w", err)
+	return cfg, nil
+}
+
+// address is the one by which other load balancers reach a server: of the family of the virtual address.
+func (lb *LoadBalancer) address(s *hosts.Server) (string, error) {
+	if !lb.Virtual.IsValid() {
+		return first(s, lb.NIC)
 	}
+	for _, text := range s.ConnectionPoints[lb.NIC] {
+		if a, err := netip.ParseAddr(text); err == nil && a.Is4() == lb.Virtual.Is4() {
+			return text, nil
+		}
+	}
+	return "", fmt.Errorf("VNFC %s has no address at connection point %s that goes with the virtual address %s: it has %s",
+		s.ID, lb.NIC, lb.Virtual, strings.Join(s.ConnectionPoints[lb.NIC], ", "))
+}
+
+// servicesScript prints the node ports of the Services of a cluster.
+//
+//go:embed services.sh
+var servicesScript string
+
+// servicePort is a node port of a Service.
+type servicePort struct {
+	service, protocol string
+	port              int
+}
+
+// services asks a master for the node ports of all Services.
+func (c *Cluster) services(ctx context.Context) ([]servicePort, error) {
+	n, client, err := c.Living(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := shell.Ask(ctx, client, remote.Command{What: "reading the node ports of Services", Script: servicesScript, Args: []string{AdminConfig}, Sudo: true})
+	if err != nil {
+		return nil, fmt.Errorf("node %s: %w", n.Name, err)
+	}
+	var out []servicePort
+	for line := range strings.Lines(answer) {
+		words := strings.Fields(line)
+		if len(words) != 3 {
+			return nil, fmt.Errorf("node %s: reading the node ports of Services: kubectl says %q", n.Name, line)
+		}
+		port, err := strconv.Atoi(words[1])
+		if err != nil {
+			return nil, fmt.Errorf("node %s: reading the node ports of Services: %w", n.Name, err)
+		}
+		out = append(out, servicePort{service: words[0], port: port, protocol: words[2]})
+	}
+	return out, nil
+}
+
+// forwarded are the node ports of Services that the load balancer passes on besides those that it always does. skipped says
+// which it cannot pass on.
+func (lb *LoadBalancer) forwarded(all []servicePort) (ports []int, skipped []string) {
+	found, owned := map[int]bool{}, lb.ownPorts()
+	for _, s := range all {
+		switch {
+		case s.protocol != "TCP":
+			skipped = append(skipped, fmt.Sprintf("port %d of Service %s is of %s", s.port, s.service, s.protocol))
+		case owned[s.port] != "":
+			skipped = append(skipped, fmt.Sprintf("port %d of Service %s is %s of the load balancer", s.port, s.service, owned[s.port]))
+		case !slices.Contains(lb.NodePorts, s.port):
+			found[s.port] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(found)), skipped
+}
+
+// follow brings the load balancers to the node ports of the Services that the cluster has by now. The API server may be
+// reached through them alone, so that they are set up before.
+func (c *Cluster) follow(ctx context.Context, all []*Node) error {
+	if c.LoadBalancer == nil || !c.LoadBalancer.FollowServices {
+		return nil
+	}
+	was := c.state.ServicePorts
+	if err := c.readServices(ctx); err != nil || slices.Equal(was, c.state.ServicePorts) {
+		return err
+	}
+	if err := c.balance(ctx, all); err != nil {
+		c.state.ServicePorts = was
+		return errors.Join(err, c.Save(ctx))
+	}
+	return c.Save(ctx)
+}
+
+// recallServices finds out which node ports of Services load balancers pass on, where nothing is recorded of it.
+func (c *Cluster) recallServices(ctx context.Context) error {
+	if c.LoadBalancer == nil || !c.LoadBalancer.FollowServices || len(c.state.ServicePorts) > 0 {
+		return nil
+	}
+	return c.readServices(ctx)
+}
+
+// readServices notes the node ports of Services that load balancers are to pass on.
+func (c *Cluster) readServices(ctx context.Context) error {
+	found, err := c.services(ctx)
+	if err != nil {
+		return err
+	}
+	ports, skipped := c.LoadBalancer.forwarded(found)
+	for _, text := range skipped {
+		c.Progress(ctx, "not passed on by the load balancer: %s", text)
+	}
+	c.state.ServicePorts = ports
 	return nil
 }
 

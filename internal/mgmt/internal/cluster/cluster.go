@@ -39,6 +39,8 @@ type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
 	// MastersLeft is set from when a master has left until the others are updated.
 	MastersLeft bool `json:"masters_left,omitempty"`
+	// ServicePorts are the node ports of Services that the load balancers pass on.
+	ServicePorts []int `json:"service_ports,omitempty"`
 	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
 	Registered string `json:"registered,omitempty"`
 }
@@ -147,6 +149,9 @@ func (c *Cluster) reconcile(ctx context.Context) error {
 		return err
 	}
 	if err := c.balance(ctx, c.All()); err != nil {
+		return err
+	}
+	if err := c.follow(ctx, c.All()); err != nil {
 		return err
 	}
 	return c.register(ctx)
@@ -277,6 +282,9 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 		return err
 	}
 	if err := c.installer.Prepare(ctx, c); err != nil {
+		return err
+	}
+	if err := c.recallServices(ctx); err != nil {
 		return err
 	}
 	if err := c.balance(ctx, staying); err != nil {

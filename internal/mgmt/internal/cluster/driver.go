@@ -24,6 +24,7 @@ var (
 	_ vnfm.Registrar   = Driver{}
 	_ vnfm.HostChecker = Driver{}
 	_ vnfm.NodeKeeper  = Driver{}
+	_ vnfm.Watcher     = Driver{}
 )
 
 // RegistersVIM implements vnfm.Registrar.
@@ -55,6 +56,7 @@ func (d Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
 	checkHooks(d.Name, c.Hooks, &problems)
 	if s != nil {
+		checkBalancers(c, s, &problems)
 		d.CheckSettings(c, s, &problems)
 	}
 	return problems

@@ -77,16 +77,6 @@ type Ansible struct {
 	Timeout   time.Duration
 }
 
-// LoadBalancer is the server in front of the cluster.
-type LoadBalancer struct {
-	Access hosts.Access
-	// Script is a file of the package; empty means the built-in configuration.
-	Script string
-	// APIPort is the port of the API server; NodePorts are passed on to all nodes.
-	APIPort   int
-	NodePorts []int
-}
-
 // Kind reads the parameters that one way to install clusters has for its own, after those
 // that all have.
 type Kind func(r Reader, o *params.Object, s *Settings)
@@ -131,7 +121,7 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, o
 	s.Master, s.Worker = r.group(o, masterNode, s), r.group(o, workerNode, nil)
 	own(r, o, s)
 	s.Proxy = r.proxy(o)
-	s.LoadBalancer = r.loadBalancer(o)
+	s.LoadBalancer = r.loadBalancer(o, s)
 	s.Registries = r.registries(o)
 	if s.PodCIDR.IsValid() && s.ServiceCIDR.IsValid() && s.PodCIDR.Overlaps(s.ServiceCIDR) {
 		o.Errorf("master_node.cluster_cidr", "pods and services need networks of their own", "%s overlaps with pod_cidr %s", s.ServiceCIDR, s.PodCIDR)
@@ -165,24 +155,26 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 		}
 		below.Errorf("aspect_id", detail, "names no scaling aspect: %q", g.AspectID)
 	}
-	point := func(name string, otherwise string) string {
-		if !below.Has(name) {
-			below.Text(name)
-			return otherwise
-		}
-		if vdu := hosts.VDUOf(below, name, r.flavour); vdu != "" && g.Access.VDU != "" && vdu != g.Access.VDU {
-			below.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, g.Access.VDU)
-		}
-		return below.Text(name)
-	}
-	g.NIC = point("nic_cp_name", g.Access.ConnectionPoint)
-	g.Cluster = point("cluster_cp_name", g.NIC)
+	g.NIC = r.point(below, "nic_cp_name", g.Access, g.Access.ConnectionPoint)
+	g.Cluster = r.point(below, "cluster_cp_name", g.Access, g.NIC)
 	pods, services := cidr(below, "pod_cidr", defaultPodCIDR), cidr(below, "cluster_cidr", defaultServiceCIDR)
 	if masters != nil {
 		masters.PodCIDR, masters.ServiceCIDR = pods, services
 	}
 	below.Done()
 	return g
+}
+
+// point reads another connection point of the servers that are reached at one.
+func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise string) string {
+	if !o.Has(name) {
+		o.Text(name)
+		return otherwise
+	}
+	if vdu := hosts.VDUOf(o, name, r.flavour); vdu != "" && a.VDU != "" && vdu != a.VDU {
+		o.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, a.VDU)
+	}
+	return o.Text(name)
 }
 
 // cidr reads a network. One with host bits is taken for the network that it is in.
@@ -264,40 +256,6 @@ func (r Reader) proxy(o *params.Object) Proxy {
 	below.Done()
 	return p
 }
-
-func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
-	below := o.Object("external_lb_param")
-	if below == nil {
-		return nil
-	}
-	lb := &LoadBalancer{Access: hosts.ReadAccess(below, r.flavour), Script: r.file(below, "script_path", false), APIPort: below.Int("api_port", DefaultAPIPort, 1, 65535)}
-	if list, ok := below.Raw("node_ports").([]any); ok {
-		for n, item := range list {
-			if item == nil && below.Later() {
-				continue
-			}
-			port, isNumber := item.(int64)
-			if f, isFloat := item.(float64); isFloat {
-				port, isNumber = int64(f), true
-			}
-			if !isNumber || port < 1 || port > 65535 {
-				below.Errorf(fmt.Sprintf("node_ports.%d", n), "", "must be a port")
-			}
-			lb.NodePorts = append(lb.NodePorts, int(port))
-		}
-	} else if below.Has("node_ports") {
-		below.Errorf("node_ports", "", "must be a list of ports")
-	}
-	if slices.Contains(lb.NodePorts, lb.APIPort) {
-		below.Errorf("node_ports", "", "has the port of the API server, %d", lb.APIPort)
-	}
-	below.Done()
-	return lb
-}
-
-// DefaultAPIPort is the port at which a load balancer serves the API server, as Tacker's
-// users know it.
-const DefaultAPIPort = 8383
 
 func (r Reader) registries(o *params.Object) []runtimeregistries.Connection {
 	const name = "private_registry_connection_info"

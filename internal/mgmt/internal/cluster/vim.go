@@ -18,15 +18,19 @@ import (
 // apiPort is the port of the API server on masters.
 const apiPort = 6443
 
-// Endpoint is the host and port at which the cluster is reached from outside: its load
-// balancer, or the first master.
+// Endpoint is the host and port at which the cluster is reached from outside: the virtual
+// address of its load balancers, the load balancer, or the first master.
 func (c *Cluster) Endpoint(ctx context.Context) (string, error) {
 	if c.LoadBalancer != nil {
-		s, err := c.balancer(ctx)
+		port := strconv.Itoa(c.LoadBalancer.APIPort)
+		if c.LoadBalancer.Virtual.IsValid() {
+			return net.JoinHostPort(c.LoadBalancer.Virtual.String(), port), nil
+		}
+		all, err := c.balancers(ctx)
 		if err != nil {
 			return "", err
 		}
-		return net.JoinHostPort(s.Address, strconv.Itoa(c.LoadBalancer.APIPort)), nil
+		return net.JoinHostPort(all[0].Address, port), nil
 	}
 	return net.JoinHostPort(c.Nodes(Master)[0].Cluster, strconv.Itoa(apiPort)), nil
 }

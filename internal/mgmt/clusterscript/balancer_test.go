@@ -1,0 +1,136 @@
+package clusterscript_test
+
+import (
+	"os"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// balancing is a script of a load balancer that notes its calls.
+const balancing = `#!/bin/sh
+echo "$VNF_OPERATION $* ports=$VNF_NODE_PORTS own=$VNF_BALANCER_IP all=$VNF_BALANCERS virtual=$VNF_VIRTUAL_ADDRESS" >>/run/calls
+`
+
+// listing is a kubectl that has the node ports of Services in /run/services.
+const listing = `
+case "$*" in
+*"get services"*) cat /run/services ;;
+"get "*) echo "node/$3" ;;
+esac
+`
+
+// balanced gives the instance two load balancers that share an address, and one master and two workers.
+func balanced(t *testing.T, services string) *testEnv {
+	t.Helper()
+	w := newTestEnv(t)
+	w.call.Package.Content = fstest.MapFS{"Scripts/install.sh": {Data: []byte(program)}, "Scripts/balance.sh": {Data: []byte(balancing)}}
+	w.call.Flavour.VDUs = append(w.call.Flavour.VDUs, vnfm.VDU{ID: "externalLB"})
+	w.call.Flavour.ConnectionPoints = append(w.call.Flavour.ConnectionPoints, vnfm.ConnectionPoint{ID: "externalLB_CP1", VDUID: "externalLB"})
+	w.params(t)["external_lb_param"] = map[string]any{
+		"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(w.port), "boot_timeout": "1s",
+		"script_path": "Scripts/balance.sh", "virtual_address": "192.0.2.100", "node_ports": []any{int64(30080)}, "follow_services": true,
+	}
+	w.node(t, "lb1", "externalLB", "externalLB_CP1", 30)
+	w.node(t, "lb2", "externalLB", "externalLB_CP1", 31)
+	m := w.master(t, "m1", 1)
+	m.StandIn(t, "kubectl", listing)
+	m.Write(t, "/run/services", services)
+	w.worker(t, "w1", 11)
+	w.worker(t, "w2", 12)
+	return w
+}
+
+// params are the parameters of the cluster.
+func (w *testEnv) params(t *testing.T) map[string]any {
+	t.Helper()
+	params, ok := w.call.Params["k8s_cluster_installation_param"].(map[string]any)
+	require.True(t, ok)
+	return params
+}
+
+// Load balancers pass on the node ports of the Services that there are: they are set up first, for the API server may be reached
+// through them alone, and again only when there are other ports. The address that they share is that of the cluster.
+func TestBalancersFollowServices(t *testing.T) {
+	w := balanced(t, "default/web 30081 TCP\ndefault/web 30080 TCP\ndefault/dns 30053 UDP\nkube-system/api 8383 TCP\n")
+	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
+	const nodes = " -m 127.0.6.1 -w 127.0.6.11,127.0.6.12 "
+	call := func(operation, ports, own string) string {
+		return operation + nodes + "ports=" + ports + " own=" + own + " all=127.0.6.30,127.0.6.31 virtual=192.0.2.100"
+	}
+	assert.Equal(t, []string{call("INSTANTIATE", "30080", "127.0.6.30"), call("INSTANTIATE", "30080,30081", "127.0.6.30")}, w.calls(t, "lb1"))
+	assert.Equal(t, []string{call("INSTANTIATE", "30080", "127.0.6.31"), call("INSTANTIATE", "30080,30081", "127.0.6.31")}, w.calls(t, "lb2"))
+	assert.Contains(t, w.lines, "not passed on by the load balancer: port 30053 of Service default/dns is of UDP")
+	assert.Contains(t, w.lines, "not passed on by the load balancer: port 8383 of Service kube-system/api is the port of the API server of the load balancer")
+	require.Len(t, w.vims, 1)
+	assert.Contains(t, w.vims[0].Credentials[vnfm.CredentialKubeconfig].Reveal(), "https://192.0.2.100:8383")
+	assert.Contains(t, w.hosts["m1"].Read(t, "/run/init.env"), "VNF_ENDPOINT=192.0.2.100:8383\n")
+
+	require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
+	assert.Equal(t, []string{call("MODIFY_INFO", "30080,30081", "127.0.6.30")}, w.calls(t, "lb1"), "nothing has changed")
+	watch := func() map[string]string {
+		found, err := clusterscript.New().Watch(t.Context(), w.call)
+		require.NoError(t, err)
+		return found
+	}
+	assert.Empty(t, watch())
+	w.hosts["m1"].Write(t, "/run/services", "default/web 30082 TCP\n")
+	assert.Equal(t, map[string]string{"externalLB": "the load balancer passes on node ports 30081 of Services, which have node ports 30082"}, watch())
+	assert.Empty(t, w.calls(t, "lb1"), "a refresh changes nothing")
+	require.NoError(t, w.at(t, vnfm.OpScale, true))
+	assert.Equal(t, []string{call("SCALE", "30080,30081", "127.0.6.30"), call("SCALE", "30080,30082", "127.0.6.30")}, w.calls(t, "lb1"))
+
+	lb, ok := w.params(t)["external_lb_param"].(map[string]any)
+	require.True(t, ok)
+	lb["follow_services"] = false
+	w.calls(t, "lb2")
+	require.NoError(t, w.at(t, vnfm.OpModifyInfo, true))
+	assert.Equal(t, []string{call("MODIFY_INFO", "30080", "127.0.6.31")}, w.calls(t, "lb2"))
+	assert.Empty(t, watch())
+}
+
+// A load balancer that is replaced together with a node is left alone before: it may not answer. Ports of Services stay, and so does the
+// address of the cluster.
+func TestBalancerIsReplaced(t *testing.T) {
+	w := balanced(t, "default/web 30081 TCP\n")
+	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
+	w.calls(t, "lb1")
+	w.calls(t, "lb2")
+	w.hosts["lb1"].Stop()
+	require.NoError(t, w.at(t, vnfm.OpHeal, false, "lb1", "w2"))
+	assert.Equal(t, []string{"HEAL -m 127.0.6.1 -w 127.0.6.11 ports=30080,30081 own=127.0.6.31 all=127.0.6.30,127.0.6.31 virtual=192.0.2.100"}, w.calls(t, "lb2"))
+	w.gone("lb1")
+	w.gone("w2")
+	w.node(t, "lb3", "externalLB", "externalLB_CP1", 32)
+	require.NoError(t, w.at(t, vnfm.OpHeal, true, "lb1", "w2"))
+	after := "HEAL -m 127.0.6.1 -w 127.0.6.11 ports=30080,30081 own=127.0.6.32 all=127.0.6.31,127.0.6.32 virtual=192.0.2.100"
+	assert.Equal(t, []string{after}, w.calls(t, "lb3"))
+	assert.Equal(t, []string{strings.Replace(after, "own=127.0.6.32", "own=127.0.6.31", 1)}, w.calls(t, "lb2"))
+	require.Len(t, w.vims, 1, "the cluster is where it was")
+
+	w.hosts["lb3"].Stop()
+	require.ErrorContains(t, w.at(t, vnfm.OpScale, true), "load balancer: VNFC lb3: ")
+}
+
+// A script that fails fails the operation with what it says, and is called again.
+func TestBalancerScriptFails(t *testing.T) {
+	w := balanced(t, "")
+	w.call.Package.Content = fstest.MapFS{
+		"Scripts/install.sh": {Data: []byte(program)}, "Scripts/balance.sh": {Data: []byte(balancing + "[ ! -e /run/fail ] || { echo 'no such module' >&2; exit 4; }\n")},
+	}
+	w.hosts["lb2"].Write(t, "/run/fail", "")
+	err := w.at(t, vnfm.OpInstantiate, true)
+	require.ErrorContains(t, err, "load balancer: script Scripts/balance.sh of the package on the load balancer on root@127.0.6.31")
+	require.ErrorContains(t, err, "ended with status 4:\nno such module")
+	assert.Empty(t, w.vims)
+	require.NoError(t, os.Remove(w.hosts["lb2"].Root+"/run/fail"))
+	require.NoError(t, w.at(t, vnfm.OpInstantiate, true))
+	assert.Len(t, w.calls(t, "lb2"), 2)
+	require.Len(t, w.vims, 1)
+}
