@@ -24,6 +24,9 @@ const (
 	laterPort     = 30082
 )
 
+// balancerPatience is how long load balancers may take on a busy machine for what takes seconds.
+const balancerPatience = time.Minute
+
 // reserve takes an address of net0 that no server gets, as users do: a port has it.
 func (k *clusterScriptEnv) reserve(t *testing.T) string {
 	t.Helper()
@@ -96,7 +99,7 @@ func (k *clusterScriptEnv) failOver(t *testing.T) resource.TestCheckFunc {
 // serving is the load balancer, another one than some, that alone has the virtual address, once both ports are reached there.
 func (k *clusterScriptEnv) serving(t *testing.T, balancers []*labtest.Shell, other *labtest.Shell) (*labtest.Shell, error) {
 	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(balancerPatience); ; {
 		err := errors.Join(
 			k.answers(t.Context(), fmt.Sprintf("https://%s:%d/readyz", k.virtual, apiServerPort)),
 			k.answers(t.Context(), fmt.Sprintf("http://%s:%d/", k.virtual, webPort)),
@@ -121,13 +124,16 @@ func (k *clusterScriptEnv) ports(t *testing.T, want map[int]bool) resource.TestC
 	t.Helper()
 	return func(*terraform.State) error {
 		for port, open := range want {
-			conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(t.Context(), "tcp", net.JoinHostPort(k.virtual, strconv.Itoa(port)))
-			if err == nil {
-				_ = conn.Close()
-			}
-			if (err == nil) != open {
-				return fmt.Errorf("a connection to port %d of the virtual address %s: %w", port, k.virtual, err)
-			}
+			labtest.Eventually(t, balancerPatience, fmt.Sprintf("port %d of the virtual address %s", port, k.virtual), func() error {
+				conn, err := (&net.Dialer{Timeout: 2 * time.Second}).DialContext(t.Context(), "tcp", net.JoinHostPort(k.virtual, strconv.Itoa(port)))
+				if err == nil {
+					_ = conn.Close()
+				}
+				if (err == nil) != open {
+					return errors.Join(fmt.Errorf("that it is open is to be %t", open), err)
+				}
+				return nil
+			})
 		}
 		return nil
 	}
