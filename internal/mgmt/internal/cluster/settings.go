@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"io/fs"
-	"math"
 	"net/netip"
 	"net/url"
 	"path"
@@ -281,7 +280,7 @@ func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
 			}
 			port, isNumber := item.(int64)
 			if f, isFloat := item.(float64); isFloat {
-				port, isNumber = int64(f), f == math.Trunc(f)
+				port, isNumber = int64(f), true
 			}
 			if !isNumber || port < 1 || port > 65535 {
 				below.Errorf(fmt.Sprintf("node_ports.%d", n), "", "must be a port")
@@ -291,13 +290,8 @@ func (r Reader) loadBalancer(o *params.Object) *LoadBalancer {
 	} else if below.Has("node_ports") {
 		below.Errorf("node_ports", "", "must be a list of ports")
 	}
-	if slices.Contains(lb.NodePorts, lb.APIPort) && (below.Has("api_port") || !below.Later()) {
+	if slices.Contains(lb.NodePorts, lb.APIPort) {
 		below.Errorf("node_ports", "", "has the port of the API server, %d", lb.APIPort)
-	}
-	for n, port := range lb.NodePorts {
-		if slices.Contains(lb.NodePorts[:n], port) {
-			below.Errorf("node_ports", "", "has port %d twice", port)
-		}
 	}
 	below.Done()
 	return lb
