@@ -19,25 +19,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubeadmtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 const clusterScript = "Scripts/install_k8s_cluster.sh"
 
-// clusterServers are the VDUs of the example package.
-var clusterServers = []hottest.Server{
-	{VDU: "masterNode", Points: []string{"masterNode_CP1"}}, {VDU: "workerNode", Points: []string{"workerNode_CP2"}}, {VDU: "externalLB", Points: []string{"externalLB_CP1"}},
-}
-
-// scriptedPackage is the example package with the driver that calls its script, and with all servers in the top template. The script
+// scriptedPackage is the example package with the driver that calls its script. The script
 // brings a stand-in of kubeadm along.
 func scriptedPackage(t *testing.T) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "kubernetes-cluster")
 	acctest.Edit(t, dir, "Definitions/kubernetes-cluster_df_simple.yaml", "mgmt-drivers-kubespray", "mgmt-drivers-kubernetes")
-	acctest.UseForm(t, dir, "simple", hottest.Flat, clusterServers...)
 	script, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(clusterScript))) //nolint:gosec // a path of the test
 	require.NoError(t, err)
 	acctest.Write(t, dir, clusterScript, kubeadmtest.Carried(t, string(script)))
@@ -66,11 +59,11 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			{
 				Config: config(small), ConfigStateChecks: reachable, ConfigPlanChecks: empty,
 				Check: resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil },
-					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.points),
+					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t)),
 			},
 			{
 				Config: config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points),
+				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2")),
 			},
 			{
 				Config: config(small), ConfigPlanChecks: empty,
@@ -86,19 +79,6 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 			},
 		},
 	})
-}
-
-// points checks that each server is known by the connection points of the VNFD.
-func (k *clusterScriptEnv) points(*terraform.State) error {
-	all := k.vnfcs()
-	for _, s := range clusterServers {
-		for _, v := range all[s.VDU] {
-			if at := v.ConnectionPoints[s.Points[0]]; !slices.Equal(at, v.Addresses) {
-				return fmt.Errorf("VNFC %s is at %v, and its connection points are %v", v.ID, v.Addresses, v.ConnectionPoints)
-			}
-		}
-	}
-	return nil
 }
 
 // first is the VNFC that began the cluster.
