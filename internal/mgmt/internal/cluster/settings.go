@@ -161,18 +161,8 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	}
 	g := Group{AspectID: below.Text("aspect_id"), Access: hosts.ReadAccess(below, r.flavour)}
 	r.checkAspect(below, g)
-	point := func(name string, otherwise string) string {
-		if !below.Has(name) {
-			below.Text(name)
-			return otherwise
-		}
-		if vdu := hosts.VDUOf(below, name, r.flavour); vdu != "" && g.Access.VDU != "" && vdu != g.Access.VDU {
-			below.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, g.Access.VDU)
-		}
-		return below.Text(name)
-	}
-	g.NIC = point("nic_cp_name", g.Access.ConnectionPoint)
-	g.Cluster = point("cluster_cp_name", g.NIC)
+	g.NIC = r.point(below, "nic_cp_name", g.Access, g.Access.ConnectionPoint)
+	g.Cluster = r.point(below, "cluster_cp_name", g.Access, g.NIC)
 	if masters != nil {
 		masters.PodCIDR, masters.ServiceCIDR = cidr(below, podCIDR, defaultPodCIDR), cidr(below, serviceCIDR, defaultServiceCIDR)
 	} else {
@@ -184,6 +174,18 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	}
 	below.Done()
 	return g
+}
+
+// point reads another connection point of the servers that are reached at one.
+func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise string) string {
+	if !o.Has(name) {
+		o.Text(name)
+		return otherwise
+	}
+	if vdu := hosts.VDUOf(o, name, r.flavour); vdu != "" && a.VDU != "" && vdu != a.VDU {
+		o.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, a.VDU)
+	}
+	return o.Text(name)
 }
 
 // cidr reads a network; it is not valid while it is not known. One with host bits is taken for the network that it is in.
