@@ -150,7 +150,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	if err != nil {
 		return nil, err
 	}
-	points := l.connectionPoints(ports, s.source, t.Instance.Links)
+	points := l.connectionPoints(ports, s.source)
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
@@ -168,38 +168,43 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	return out, nil
 }
 
-// connectionPoints are the addresses of the ports of servers, by server and by the name of the connection point: of ports that are
-// resources of the stack that is the one that the template has for the port, of ports that the request gives the key in ext_cps.
-func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.Source, links vnfm.Links) map[string]map[string][]string {
+// connectionPoints are the addresses of the ports that are resources of the stack, by
+// server and by the name that the template has for the port, which is the connection point's.
+func (l *live) connectionPoints(ports map[string]*openstack.Port, source *hot.Source) map[string]map[string][]string {
 	out := map[string]map[string][]string{}
-	add := func(name string, port *openstack.Port) {
-		if port == nil || port.Device == "" {
-			return
+	for i := range l.resources {
+		r := &l.resources[i]
+		port := ports[r.PhysicalID]
+		if r.Type != portType || port == nil || port.Device == "" {
+			continue
 		}
 		if out[port.Device] == nil {
 			out[port.Device] = map[string][]string{}
-		}
-		out[port.Device][name] = port.Addresses()
-	}
-	for i := range l.resources {
-		r := &l.resources[i]
-		if r.Type != portType {
-			continue
 		}
 		name := r.Name
 		if source != nil && r.StackID() == l.stack.ID {
 			name = source.NameOf(name)
 		}
-		add(name, ports[r.PhysicalID])
-	}
-	for _, link := range links.External {
-		for id, point := range link.ExtCPs {
-			if point.LinkPortID != "" {
-				add(id, ports[point.LinkPortID])
-			}
-		}
+		out[port.Device][name] = port.Addresses()
 	}
 	return out
+}
+
+// addGivenPorts adds the addresses of the ports that connection points were given: these are no resources of the stack. A port that
+// Neutron does not list may be one of another project that is shared with this one.
+func addGivenPorts(points map[string]map[string][]string, ports map[string]*openstack.Port, links vnfm.Links) {
+	for _, link := range links.External {
+		for id, cp := range link.ExtCPs {
+			port := ports[cp.LinkPortID]
+			if cp.LinkPortID == "" || port == nil || port.Device == "" {
+				continue
+			}
+			if points[port.Device] == nil {
+				points[port.Device] = map[string][]string{}
+			}
+			points[port.Device][id] = port.Addresses()
+		}
+	}
 }
 
 func (c *component) vnfc() vnfm.VNFC {

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -64,12 +63,11 @@ if grep -q '"fail": *"yes"' /root/inventory.json; then echo "the disk of $VNF_VN
 echo "${all[*]}" >> /root/hooks
 `
 
-// A package's script runs on its servers, of the top template, at the hooks that the VNFD names; one that fails is
+// A package's script runs on its servers at the hooks that the VNFD names; one that fails is
 // an operation that fails, and goes on where it stopped. A destroy over an empty store takes its login from the plan before it.
 func TestAccInstance_openStackScript(t *testing.T) {
 	c := newCloud(t)
 	dir := acctest.CopyPackage(t, "private-registry")
-	acctest.UseForm(t, dir, "server", hottest.Flat, hottest.Server{VDU: "PrivateRegistryVDU", Points: []string{"CP1"}})
 	acctest.Write(t, dir, "Scripts/setup.sh", setupScript)
 	hooks := ""
 	for _, hook := range []string{"instantiate_end", "heal_end", "modify_information_end", "terminate_start"} {
@@ -132,13 +130,12 @@ func TestAccInstance_openStackScript(t *testing.T) {
 	})
 }
 
-// The management driver for private registries installs one on the server of the instance, which the VNFD describes without a
-// template, and on the one that replaces it.
+// The management driver for private registries installs one on the server of the instance,
+// and on the one that replaces it.
 func TestAccInstance_openStackRegistry(t *testing.T) {
 	c := newCloud(t)
 	c.openstack = labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	dir := acctest.CopyPackage(t, "private-registry")
-	acctest.UseForm(t, dir, "simple", hottest.Translated)
 	archive, err := os.ReadFile(c.openstack.RegistryArchive)
 	require.NoError(t, err)
 	acctest.Write(t, dir, "Files/images/registry.tar", string(archive))

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -15,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -72,15 +72,37 @@ func named(all []*Node) []string {
 type testEnv struct {
 	*notes
 	*vnfm.HookCall
-	recorder *hooktest.Recorder
 	servers  map[string]vnfm.VNFC
+	state    json.RawMessage
 	settings *Settings
 	kubectl  string
 }
 
+// Load implements vnfm.DriverState.
+func (s *testEnv) Load(into any) error {
+	if s.state == nil {
+		return nil
+	}
+	return json.Unmarshal(s.state, into)
+}
+
+// Save implements vnfm.DriverState.
+func (s *testEnv) Save(_ context.Context, value any) (err error) {
+	s.state, err = json.Marshal(value)
+	return err
+}
+
+func (s *testEnv) Pinned(string) string                      { return "" }
+func (s *testEnv) Pin(context.Context, string, string) error { return nil }
+
+// quiet is a recorder that nobody listens to.
+type quiet struct{ vnfm.Recorder }
+
+func (quiet) Progress(context.Context, string) {}
+
 func newTestEnv(t *testing.T) *testEnv {
 	t.Helper()
-	s := &testEnv{notes: &notes{}, recorder: &hooktest.Recorder{}, servers: map[string]vnfm.VNFC{}}
+	s := &testEnv{notes: &notes{}, servers: map[string]vnfm.VNFC{}}
 	bin := t.TempDir()
 	s.kubectl = filepath.Join(bin, "calls")
 	program := "#!/bin/sh\necho \"$@\" >>" + s.kubectl + "\ncase $1 in get) echo node/x;; drain) [ ! -e " + s.kubectl + ".blocked ];; esac\n"
@@ -97,7 +119,7 @@ func newTestEnv(t *testing.T) *testEnv {
 		DrainTimeout: defaultDrainTimeout,
 	}
 	s.HookCall = &vnfm.HookCall{
-		Instance: &vnfm.Instance{ID: "7"}, Recorder: s.recorder, HostKeys: s.recorder, State: s.recorder,
+		Instance: &vnfm.Instance{ID: "7"}, Recorder: quiet{}, HostKeys: s, State: s,
 		Resources: func(context.Context) (*vnfm.ResourceInfo, error) {
 			has := &vnfm.ResourceInfo{}
 			for _, v := range s.servers {

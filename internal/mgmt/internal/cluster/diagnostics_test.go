@@ -88,8 +88,6 @@ func TestDiagnostics(t *testing.T) {
 		{set("external_lb_param", "script_path", "/etc/passwd"), `external_lb_param.script_path names a file that is not in the package: "/etc/passwd"`},
 		{set("external_lb_param", "script_path", "Scripts/large.sh"), "external_lb_param.script_path cannot be used: Scripts/large.sh of the package is not a script, or is larger than 1 MiB"},
 		{set("external_lb_param", "api_port", 0.0), "external_lb_param.api_port must be a whole number between 1 and 65535"},
-		{set("external_lb_param", "node_ports", []any{30080.5}), "external_lb_param.node_ports.0 must be a port"},
-		{set("external_lb_param", "node_ports", []any{30080.0, 30443.0, 30080.0}), "external_lb_param.node_ports has port 30080 twice"},
 
 		{set("proxy", "https_proxy", "192.0.2.1:3128"), "proxy.https_proxy is not a valid URL of a proxy: for example http://user:password@192.0.2.1:3128"},
 		{set("proxy", "k8s_node_cidr", ""), ""},
@@ -139,9 +137,8 @@ func TestLater(t *testing.T) {
 				below(p, object)[name] = nil
 			}
 		}
-		// Each of them is within a default of what is known later.
+		// It is within the default of what is known later.
 		below(p, "master_node")["cluster_cidr"] = "192.168.4.0/24"
-		below(p, "external_lb_param")["node_ports"] = []any{float64(cluster.DefaultAPIPort), nil}
 		p["private_registry_connection_info"] = nil
 	})
 	assert.Empty(t, problems)

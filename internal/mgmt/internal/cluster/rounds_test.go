@@ -94,7 +94,7 @@ func TestVDUThatGoes(t *testing.T) {
 	require.NoError(t, s.lead(t))
 	assert.Equal(t, []string{"add worker1"}, s.taken())
 	var known state
-	require.NoError(t, json.Unmarshal(s.recorder.State(), &known))
+	require.NoError(t, json.Unmarshal(s.state, &known))
 	require.Len(t, known.Nodes, 2)
 	assert.Equal(t, "x1", known.Nodes[1].VNFC)
 }
