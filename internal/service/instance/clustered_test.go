@@ -10,9 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,47 +19,6 @@ import (
 type clusterScriptEnv struct {
 	*cloud
 	registry *labtest.Shell
-	// secure, when set, has the registry speak HTTPS and ask for a login, under a name that /etc/hosts of the nodes gets. Its
-	// authority is a file of the package.
-	secure *secureRegistry
-}
-
-// secureRegistry are the certificates of a registry in PEM.
-type secureRegistry struct{ authority, certificate, key string }
-
-// The registry over HTTPS, as nodes know it.
-const (
-	secureServer      = "registry.example.com:5000"
-	secureUser        = "nodes"
-	securePassword    = "planted-registry-password"
-	secureCertificate = "Files/registries/ca.crt"
-)
-
-// useHTTPS has the registry speak HTTPS, and puts its authority into a package.
-func (k *clusterScriptEnv) useHTTPS(t *testing.T, dir string) {
-	t.Helper()
-	k.secure = &secureRegistry{}
-	k.secure.authority, k.secure.certificate, k.secure.key = registrytest.Certificates(t, "registry.example.com")
-	acctest.Write(t, dir, secureCertificate, k.secure.authority)
-	acctest.Hash(t, dir)
-}
-
-// connection is how nodes use the registry, and what of that is secret.
-func (k *clusterScriptEnv) connection() (plain, secret string) {
-	if k.secure == nil {
-		return `{ connection_type = "0", server = vnf_private_registry.registry.server }`, ""
-	}
-	return fmt.Sprintf(`{ connection_type = "1", server = %q, username = %q, certificate_path = %q, hosts_string = "${vnf_private_registry.registry.address} registry.example.com" }`,
-			secureServer, secureUser, secureCertificate),
-		fmt.Sprintf("private_registry_connection_info = [{ password = %q }]", securePassword)
-}
-
-// sample is the image that nodes pull.
-func (k *clusterScriptEnv) sample() string {
-	if k.secure == nil {
-		return k.registry.Address + ":5000/sample:1"
-	}
-	return secureServer + "/sample:1"
 }
 
 func newClusterScriptEnv(t *testing.T, systems ...string) *clusterScriptEnv {
@@ -76,7 +33,6 @@ func newClusterScriptEnv(t *testing.T, systems ...string) *clusterScriptEnv {
 // have parameters and secrets of its own.
 func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...string) string {
 	net0 := k.openstack.Networks["net0"]
-	connection, password := k.connection()
 	links := fmt.Sprintf(`ext_virtual_links = {
     masters  = { resource_id = %[1]q, ext_cps = { masterNode_CP1 = {} } }
     workers  = { resource_id = %[1]q, ext_cps = { workerNode_CP2 = {} } }
@@ -95,38 +51,30 @@ func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...
       external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", node_ports = [30080] }
       drain_timeout     = "20s"
       private_registry_connection_info = [
-        %s,
+        { connection_type = "0", server = vnf_private_registry.registry.server },
       ]
     }
-  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params, connection)
+  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params)
 	secrets = fmt.Sprintf(`additional_params_wo = {
     k8s_cluster_installation_param = {
-      %s
       %s
       master_node       = { password = "ubuntu" }
       worker_node       = { password = "ubuntu" }
       external_lb_param = { ssh_password = "ubuntu" }
     }
-  }`, secrets, password)
+  }`, secrets)
 	return k.configFor(source, "simple", links, append(arguments, params, secrets)...)
 }
 
 // connected is the registry.
 func (k *clusterScriptEnv) connected() string {
-	secured := ""
-	if k.secure != nil {
-		secured = fmt.Sprintf(`users_wo         = { %s = %q }
-  users_wo_version = 1
-  tls              = { certificate = %q, key_wo = %q, key_wo_version = 1 }`, secureUser, securePassword, k.secure.certificate, k.secure.key)
-	}
 	return fmt.Sprintf(`
 resource "vnf_private_registry" "registry" {
   host       = %q
   image_path = %q
   ssh        = { username = "ubuntu", password_wo = "ubuntu", password_wo_version = 1 }
-  %s
 }
-`, k.registry.Address, k.openstack.RegistryArchive, secured)
+`, k.registry.Address, k.openstack.RegistryArchive)
 }
 
 // vim reads the VIM that the cluster is.
@@ -158,7 +106,8 @@ func (k *clusterScriptEnv) checkBackend(t *testing.T, nodes ...string) resource.
 			return fmt.Errorf("the cluster has nodes %v, not %v", got, nodes)
 		}
 		for _, s := range append(k.shells(t, "workerNode"), k.shells(t, "masterNode")...) {
-			if _, err := s.Try(t.Context(), "docker pull -q "+k.sample()); err != nil {
+			image := k.registry.Address + ":5000/sample:1"
+			if _, err := s.Try(t.Context(), "docker pull -q "+image); err != nil {
 				return fmt.Errorf("%s cannot pull: %w", s.Address, err)
 			}
 		}
@@ -179,14 +128,9 @@ func (k *clusterScriptEnv) checkBackend(t *testing.T, nodes ...string) resource.
 // push puts an image into the registry that nodes pull.
 func (k *clusterScriptEnv) push(t *testing.T) {
 	t.Helper()
-	if k.secure == nil {
-		k.registry.Root(t, "mkdir -p /etc/docker && echo '{\"insecure-registries\": [\"%[1]s:5000\"]}' > /etc/docker/daemon.json && systemctl reload docker", k.registry.Address)
-	} else {
-		k.registry.Root(t, "echo '%[1]s registry.example.com' >>/etc/hosts && mkdir -p /etc/docker/certs.d/%[2]s && echo '%[3]s' >/etc/docker/certs.d/%[2]s/ca.crt && echo %[4]s | docker login -u %[5]s --password-stdin %[2]s",
-			k.registry.Address, secureServer, k.secure.authority, securePassword, secureUser)
-	}
+	k.registry.Root(t, "mkdir -p /etc/docker && echo '{\"insecure-registries\": [\"%[1]s:5000\"]}' > /etc/docker/daemon.json && systemctl reload docker", k.registry.Address)
 	k.registry.Upload(t, k.openstack.SampleArchive, "/root/sample.tar")
-	k.registry.Root(t, "docker load -q -i /root/sample.tar && docker tag sample:latest %[1]s && docker push -q %[1]s", k.sample())
+	k.registry.Root(t, "docker load -q -i /root/sample.tar && docker tag sample:latest %[1]s:5000/sample:1 && docker push -q %[1]s:5000/sample:1", k.registry.Address)
 }
 
 // nodes checks how many nodes there are, and that the load balancer has as many.
