@@ -248,7 +248,7 @@ func TestAccPrivateRegistry_badInput(t *testing.T) {
 		"other's key":  {on("192.0.2.1", login, fmt.Sprintf("tls = {\n certificate = <<-EOT\n%s\nEOT\n key_wo = <<-EOT\n%s\nEOT\n}", cert, key)), "(?s)key"},
 		"storage path": {on("192.0.2.1", login, `storage_path = "/etc"`), "(?s)belongs to the system of the host"},
 		"unreachable":  {on("192.0.2.1", login, `on_unreachable = "ignore"`), `(?s)Attribute on_unreachable value must be one of: \["fail" "forget"\], got: "ignore"`},
-		"pinned keys":  {on("192.0.2.1", login, `pinned_host_keys = {}`), `(?s)Can't configure a value for "pinned_host_keys"`},
+		"pinned keys":  {on("192.0.2.1", login, `pinned_host_keys = {}`), `(?s)Invalid Configuration for Read-Only Attribute.*Cannot set value for this attribute`},
 		"host key":     {on("192.0.2.1", `ssh = { username = "root", use_agent = true, host_keys = ["ssh-ed25519"] }`), `(?s)"ssh-ed25519" is not a host key: a host key is one line such as "ssh-ed25519 AAAA`},
 		"image as URL": {on("192.0.2.1", login, `container_image = "https://registry.example.com/registry:3"`), `(?s)The image cannot be used.*is a URL`},
 		"no image":     {on("192.0.2.1", login, `package_id = "one"`), `(?s)Attribute "image_path" must be specified when "package_id" is specified`},
