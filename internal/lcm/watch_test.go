@@ -18,13 +18,13 @@ type watcher struct {
 	looks int
 }
 
-func (d *watcher) Watch(_ context.Context, call *vnfm.HookCall) (map[string]string, error) {
+func (d *watcher) Watch(ctx context.Context, call *vnfm.HookCall) (map[string]string, error) {
 	d.looks, d.seen = d.looks+1, call.Params
 	state := map[string]int{}
 	if err := call.State.Load(&state); err != nil || state["instantiate_end"] != 1 {
 		return nil, errBroken
 	}
-	call.Recorder.Progress(context.Background(), "looking")
+	call.Recorder.Progress(ctx, "looking")
 	return d.found, d.err
 }
 

@@ -87,7 +87,7 @@ var balancers = map[string]struct {
 		set("virtual_router_id", 7.0), 1,
 		"virtual_router_id has no effect without virtual_address: it tells load balancers that share one address from others on their network",
 	},
-	"mistyped":            {set("virtual_adress", "10.0.0.100"), 1, `virtual_adress is not known: did you mean "virtual_address"?`},
+	"mistyped":            {set("virtual_adr", "10.0.0.100"), 1, `virtual_adr is not known: did you mean "virtual_address"?`},
 	"other VDU":           {set("nic_cp_name", "workerNode_CP2"), 1, "nic_cp_name is of VDU workerNode, and ssh_cp_name of VDU externalLB"},
 	"follow":              {set("follow_services", "some"), 1, "follow_services must be true or false"},
 	"port of API server":  {set("node_ports", []any{30080.0, 8383.0}), 1, "node_ports has the port of the API server, 8383"},
