@@ -33,9 +33,10 @@ func HasTemplatesAside(p *vnfm.Package) bool {
 
 // Load reads the templates that a package brings for a deployment flavour, where
 // OpenStack Tacker has them: the top-level one in BaseHOT/<flavour id>, nested ones in
-// its directory nested. Without them the VNFD is translated. Reading is charged to
-// the budget.
-func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Problems) {
+// its directory nested. Without them the VNFD is translated. Foreign VDUs are on VIMs that are
+// no OpenStack: a template need not have them, and a translation has none of what is for them alone.
+// Reading is charged to the budget.
+func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour, foreign ...string) (*Source, vnfm.Problems) {
 	var ps vnfm.Problems
 	dir := path.Join(directory, f.ID)
 	top, found := topTemplate(p, dir, &ps)
@@ -46,7 +47,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 		if refuseAside(p, dir, &ps) {
 			return nil, ps
 		}
-		return translate(b, p, f)
+		return translate(b, p, without(f, foreign))
 	}
 	l := loader{b: b, p: p, dir: dir, ps: &ps, nested: map[string]*template{}, files: map[string]string{}}
 	t := l.read(top)
@@ -61,7 +62,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 	for name, n := range l.nested {
 		s.Files[name] = n.text
 	}
-	s.findVDUs(f, &ps)
+	s.findVDUs(f, foreign, &ps)
 	s.findCopies(f, &ps)
 	if err := b.Err(); err != nil {
 		// The budget ended the reading, so the findings of later steps mean nothing.
@@ -72,6 +73,32 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnfm.Pro
 		return nil, ps
 	}
 	return s, ps
+}
+
+// Declared are the parameters that the top-level template of a flavour declares, without nfv; none where the VNFD is translated. It
+// is false where the template cannot be read.
+func Declared(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) ([]string, bool) {
+	var ps vnfm.Problems
+	top, found := topTemplate(p, path.Join(directory, f.ID), &ps)
+	if !found {
+		return nil, !ps.HasErrors()
+	}
+	data, err := b.ReadFile(p.Content, top)
+	if err != nil {
+		return nil, false
+	}
+	t := parse(b, top, data, &ps)
+	if t == nil {
+		return nil, false
+	}
+	return declaredIn(t), true
+}
+
+// Declared are the parameters of the top-level template, without nfv.
+func (s *Source) Declared() []string { return declaredIn(s.top) }
+
+func declaredIn(t *template) []string {
+	return slices.DeleteFunc(sorted(t.section("parameters")), func(name string) bool { return name == nfv })
 }
 
 // topTemplate finds the one template of a flavour.

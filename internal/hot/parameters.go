@@ -76,7 +76,7 @@ func (b *builder) patch(leaves []leaf) map[string]any {
 	return out
 }
 
-// parameters checks the other parameters.
+// parameters are the others that the template declares.
 func (b *builder) parameters() map[string]any {
 	out := map[string]any{}
 	declared := b.s.top.section("parameters")
@@ -90,11 +90,6 @@ func (b *builder) parameters() map[string]any {
 		case !hasDefault:
 			b.refuse(name, b.s.top.place("parameters", name),
 				fmt.Sprintf("the template has the parameter %q, which has no default and is not given", name), "Set additional_params."+name+".")
-		}
-	}
-	for _, name := range sorted(b.r.Parameters) {
-		if _, ok := declared[name]; !ok || name == nfv {
-			b.refuse(name, vnfm.Place{}, fmt.Sprintf("the template %s has no parameter %q", b.s.top.file, name), "")
 		}
 	}
 	return out

@@ -270,10 +270,6 @@ func TestBadRequests(t *testing.T) {
 		}, top + ":15:7: CP1 has 1 fixed addresses (ip_addresses[1]), but the VNFC VDU1-2 has none of them\n"},
 		{"no address of another family", strings.Replace(copied, "fixed_ips, 0, ip_address", "fixed_ips, 1, ip_address", 1), func(*Request) {},
 			top + ":15:7: the template asks for nfv.CP.CP1.fixed_ips.1.ip_address, which is not given: Give CP1 2 entries in ip_addresses of its external virtual link. Or set additional_params.nfv.CP.CP1.fixed_ips.1.ip_address.\n"},
-		{"a parameter that nobody asks for", copied, func(r *Request) { r.Parameters = map[string]any{"keys": "a"} },
-			"the template " + top + " has no parameter \"keys\"\n"},
-		{"nfv among the parameters", copied, func(r *Request) { r.Parameters = map[string]any{nfv: "a"} },
-			"the template " + top + " has no parameter \"nfv\"\n"},
 		{"a misspelt leaf", copied, func(r *Request) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1-7": map[string]any{"computeFlavorId": "a", "vcImageId": "b"}}, "CP": map[string]any{"CP9": "x"}}
 		}, "warning the template " + top + " does not ask for nfv.CP.CP9: The value has no effect.\n" +

@@ -2,6 +2,7 @@ package hot
 
 import (
 	"io/fs"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -41,9 +42,40 @@ func translate(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour) (*Source, vnf
 	if tr.problems.HasErrors() {
 		return nil, tr.problems
 	}
-	s.findVDUs(f, &tr.problems)
+	s.findVDUs(f, nil, &tr.problems)
 	s.findCopies(f, &tr.problems)
 	return s, tr.problems
+}
+
+// without is a flavour without some of its VDUs and what is for them alone: their connection points, the virtual links that connect
+// no others, and what the policies say of both.
+func without(f *vnfm.Flavour, vdus []string) *vnfm.Flavour {
+	if len(vdus) == 0 {
+		return f
+	}
+	out := *f
+	out.VDUs = slices.DeleteFunc(slices.Clone(f.VDUs), func(v vnfm.VDU) bool { return slices.Contains(vdus, v.ID) })
+	var gone []string
+	kept, left := map[string]bool{}, map[string]bool{}
+	out.ConnectionPoints = nil
+	for _, cp := range f.ConnectionPoints {
+		if slices.Contains(vdus, cp.VDUID) {
+			gone, left[cp.VirtualLinkID] = append(gone, cp.ID), true
+			continue
+		}
+		kept[cp.VirtualLinkID] = true
+		out.ConnectionPoints = append(out.ConnectionPoints, cp)
+	}
+	out.VirtualLinks = slices.DeleteFunc(slices.Clone(f.VirtualLinks), func(vl vnfm.VirtualLink) bool { return left[vl.ID] && !kept[vl.ID] })
+	out.SecurityGroupRules = nil
+	for _, rule := range f.SecurityGroupRules {
+		targets := slices.DeleteFunc(slices.Clone(rule.Targets), func(cp string) bool { return slices.Contains(gone, cp) })
+		if len(targets) > 0 || len(rule.Targets) == 0 {
+			rule.Targets = targets
+			out.SecurityGroupRules = append(out.SecurityGroupRules, rule)
+		}
+	}
+	return &out
 }
 
 // translation is one under way.

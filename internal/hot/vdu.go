@@ -22,13 +22,17 @@ const capacity = "desired_capacity"
 
 // findVDUs finds what makes each VDU of the flavour. Of a copied VDU that is the
 // resource by its id or name, or one whose nested template has a server by that name;
-// of a grouped one the group by its id, of its size, or of such members.
-func (s *Source) findVDUs(f *vnfm.Flavour, ps *vnfm.Problems) {
+// of a grouped one the group by its id, of its size, or of such members. Nothing need make
+// a foreign one.
+func (s *Source) findVDUs(f *vnfm.Flavour, foreign []string, ps *vnfm.Problems) {
 	resources := s.top.section("resources")
 	takenBy := map[string]string{}
 	for i := range f.VDUs {
 		v := &f.VDUs[i]
 		name := s.resourceOf(v)
+		if name == "" && slices.Contains(foreign, v.ID) {
+			continue
+		}
 		if name == "" {
 			*ps = append(*ps, vnfm.Problem{
 				File: s.top.file, Line: s.top.place("resources").Line, Column: s.top.place("resources").Column,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,4 +76,77 @@ func TestConnections(t *testing.T) {
 	if err := w.DeregisterVIM(t.Context(), far.ID); err != nil {
 		t.Error(err)
 	}
+}
+
+// TestConnectionsRollBack takes both parts of a new instance back when one of them fails.
+func TestConnectionsRollBack(t *testing.T) {
+	w := newEnv(t)
+	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+		Name: "far", Type: vnfm.VIMTypeKubernetes,
+		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},
+		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
+	})
+	require.NoError(t, err)
+	var applied atomic.Int32
+	w.driver.fail = func(point string) error {
+		if point == "applied" && applied.Add(1) == 2 {
+			return errBroken
+		}
+		return nil
+	}
+	spec := w.spec()
+	spec.OnFailure = vnfm.OnFailureRollback
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
+	_, err = w.Instantiate(t.Context(), spec)
+	require.ErrorIs(t, err, errBroken)
+	require.ErrorAs(t, err, new(*vnfm.RolledBackError))
+	require.Len(t, slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "terminate" }), 2)
+	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// TestConnectionsInOnePlace refuses two parts in one place when the instance is planned.
+func TestConnectionsInOnePlace(t *testing.T) {
+	w := newEnv(t)
+	spec := w.spec()
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: w.vimID, VDUIDs: []string{"VDU1"}}}
+	_, problems, err := w.PreviewInstance(t.Context(), "", spec)
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, "far", problems[0].Key)
+	require.Equal(t, `namespace "default" of VIM "edge" is already used by the instance itself: give the VIM connection another VIM or namespace`, problems[0].String())
+}
+
+// TestUnknownParams refuses parameters that nobody takes, also beside some that are known later, before there is anything of an instance.
+func TestUnknownParams(t *testing.T) {
+	w := newEnv(t)
+	w.driver.taken = []string{"size", "colour"}
+	spec := w.spec()
+	spec.AdditionalParams, spec.SecretParams = map[string]any{"size": 1, "color": "red"}, map[string]any{"sise": 2}
+	want := []string{"additional_params[color] did you mean \"colour\"?", "additional_params_wo[sise] did you mean \"size\"?"}
+	told := func(problems vnfm.Problems) (out []string) {
+		for _, p := range problems {
+			advice, _, _ := strings.Cut(p.Detail, " The")
+			out = append(out, p.Attribute+"["+p.Key+"] "+advice)
+		}
+		return out
+	}
+	_, problems, err := w.PreviewInstance(t.Context(), "", spec)
+	require.NoError(t, err)
+	require.Equal(t, want, told(problems))
+
+	later := spec
+	later.AdditionalParams, later.ParamsLater, later.SecretParams = map[string]any{"size": nil, "color": "red"}, []string{"size"}, nil
+	_, problems, err = w.PreviewInstance(t.Context(), "", later)
+	require.NoError(t, err)
+	require.Equal(t, want[:1], told(problems))
+
+	_, err = w.Instantiate(t.Context(), spec)
+	var invalid *vnfm.InvalidError
+	require.ErrorAs(t, err, &invalid)
+	require.Equal(t, want, told(invalid.Problems))
+	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
+	require.NoError(t, err)
+	require.Empty(t, left)
 }

@@ -41,7 +41,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 			e.attachResults(ctx, en)
 		}
 	}
-	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections, false); err != nil {
 		return nil, err
 	}
 	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/registries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
@@ -61,8 +62,8 @@ type Engine struct {
 	// id tells this engine from those of other processes.
 	id string
 
-	// paramOwners say which drivers take which additional parameters.
-	paramOwners vnfm.ParamOwners
+	// params is which driver takes which additional parameter.
+	params *parameters.Table
 
 	openMu sync.Mutex
 	opened *seal.Store
@@ -96,7 +97,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	e := &Engine{cfg: cfg, id: uuid.NewString(), paramOwners: paramOwners(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
+	e := &Engine{cfg: cfg, id: uuid.NewString(), params: paramTable(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
 		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
 	})

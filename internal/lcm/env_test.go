@@ -45,6 +45,8 @@ type driver struct {
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
+	// taken are the parameters that the package declares.
+	taken []string
 	// yields is given the function of the target that a dry run is for.
 	yields func(func(context.Context, string) bool)
 }
@@ -61,7 +63,12 @@ func (d *driver) at(point string) error {
 }
 
 func (*driver) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
+	return vnfm.InfraParams{Driver: "the driver of the test", Namespace: "namespace", ChartValues: "helm_parameters", ChartKubernetesVersion: "helm_kube_version"}
+}
+
+// PackageParams has every parameter taken, unless the test says which.
+func (d *driver) PackageParams(context.Context, *vnfm.Package, *vnfm.Flavour) ([]string, bool) {
+	return d.taken, d.taken != nil
 }
 
 func (*driver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool { return p.HasContainers(f) }

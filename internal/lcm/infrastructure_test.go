@@ -4,48 +4,21 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// declaring is an infra driver that declares its parameters and the packages that it supports.
+// declaring is an infra driver that declares the packages that it supports; with rest those without manifests and charts.
 type declaring struct {
 	vnfm.InfraDriver
-	params   vnfm.InfraParams
-	supports bool
+	supports, rest bool
 }
 
-func (d declaring) Params() vnfm.InfraParams { return d.params }
+func (declaring) Params() vnfm.InfraParams { return vnfm.InfraParams{} }
 
-func (d declaring) Supports(*vnfm.Package, *vnfm.Flavour) bool { return d.supports }
-
-// configured is a management driver that declares its parameters.
-type configured struct {
-	vnfm.ManagementDriver
-	params []string
-}
-
-func (c configured) Params() []string { return c.params }
-
-// Who takes a parameter follows from what the drivers declare.
-func TestParamOwners(t *testing.T) {
-	e := New(Config{
-		Drivers: map[vnfm.VIMType]vnfm.InfraDriver{
-			vnfm.VIMTypeKubernetes: declaring{params: vnfm.InfraParams{Driver: "the Kubernetes driver", Names: []string{"namespace"}}},
-			vnfm.VIMTypeOpenStack:  declaring{params: vnfm.InfraParams{Driver: "the OpenStack driver", Names: []string{"nfv"}}},
-		},
-		Management: map[string]vnfm.ManagementDriver{
-			"a": configured{params: []string{"cluster"}}, "b": configured{params: []string{"cluster", "host"}},
-		},
-	})
-	want := vnfm.ParamOwners{
-		Infra:      map[string]string{"namespace": "the Kubernetes driver", "nfv": "the OpenStack driver"},
-		Management: map[string]string{"cluster": `management driver "a" or "b"`, "host": `management driver "b"`},
-	}
-	if diff := cmp.Diff(want, e.paramOwners); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+func (d declaring) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
+	return d.supports || d.rest && !p.HasContainers(f)
 }
 
 // The drivers decide on which VIMs a package can be instantiated; Kubernetes is the default.
@@ -62,8 +35,16 @@ func TestTypesOfAPackage(t *testing.T) {
 		e := New(Config{Drivers: map[vnfm.VIMType]vnfm.InfraDriver{
 			vnfm.VIMTypeKubernetes: declaring{supports: tt.kubernetes}, vnfm.VIMTypeOpenStack: declaring{supports: tt.openstack},
 		}})
-		if got := e.typesFor(&resolution{}); !slices.Equal(got, tt.want) {
+		if got := e.typesFor(&resolution{pkg: &vnfm.Package{}, flavour: &vnfm.Flavour{}}, false); !slices.Equal(got, tt.want) {
 			t.Errorf("Kubernetes %t, OpenStack %t: %v, want %v", tt.kubernetes, tt.openstack, got, tt.want)
 		}
 	}
+}
+
+// With VIM connections, what a package has besides manifests and charts may be for another type.
+func TestTypesOfAPackageOnSeveralVIMs(t *testing.T) {
+	e := New(Config{Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: declaring{supports: true}, vnfm.VIMTypeOpenStack: declaring{rest: true}}})
+	r := &resolution{pkg: &vnfm.Package{KubernetesFiles: []string{"a.yaml"}}, flavour: &vnfm.Flavour{MCIOPs: []vnfm.MCIOP{{ID: "chart"}}}}
+	require.Equal(t, []vnfm.VIMType{vnfm.VIMTypeKubernetes}, e.typesFor(r, false))
+	require.Equal(t, []vnfm.VIMType{vnfm.VIMTypeKubernetes, vnfm.VIMTypeOpenStack}, e.typesFor(r, true))
 }

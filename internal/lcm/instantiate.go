@@ -24,7 +24,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err != nil {
 		return nil, err
 	}
-	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil, false); err != nil {
 		return nil, err
 	}
 	if err := e.checkCredentials(ctx, &spec); err != nil {

@@ -2,12 +2,15 @@ package lcm
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -78,13 +81,20 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		return problems, err
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
-		// The known parameters of management drivers are checked all the same.
+		// The known parameters are checked all the same, those of infra drivers where the VIMs are known.
+		if _, found, err := e.previewDriver(ctx, id, spec, r); err == nil {
+			problems = append(problems, found...)
+		}
 		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
 	}
-	d, err := e.infrastructure(ctx, *spec, r)
-	if err != nil {
+	d, more, err := e.previewDriver(ctx, id, spec, r)
+	if problems = append(problems, more...); err != nil {
 		return nil, err
+	}
+	if d == nil {
+		e.checkHooks(r, spec, nil, &problems)
+		return problems, nil
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
@@ -102,7 +112,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err
 	}
-	if d, err = multivim.New(ctx, d, t, e.lookupForPreview(d)); err != nil {
+	if d, err = multivim.New(ctx, d, t, e.lookupForPreview(d, r)); err != nil {
 		return nil, err
 	}
 	preview, more := look(r, d, t)
@@ -113,6 +123,61 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 		preview.ScaleStatus, preview.VNFDID = r.scaleStatus, r.pkg.Descriptor.ID
 	}
 	return problems, nil
+}
+
+// previewDriver is the infra driver of the own VIM of an instance, nil where the VIMs cannot have what the specification gives them. Of
+// VIMs that are registered the namespaces are completed.
+func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.InstanceSpec, r *resolution) (vnfm.InfraDriver, vnfm.Problems, error) {
+	d, err := e.infrastructure(ctx, *spec, r)
+	if err != nil || spec.Cluster != nil {
+		return d, nil, err
+	}
+	drivers, err := driversOf(ctx, d, spec, e.lookupForPreview(d, r))
+	if err != nil {
+		return nil, nil, err
+	}
+	problems := e.checkTaken(ctx, drivers, spec, r)
+	if problems.HasErrors() {
+		// What a driver would find only repeats them: the template lacks the parameter that is misspelt.
+		return nil, problems, nil
+	}
+	var invalid *vnfm.InvalidError
+	if err := e.previewConnections(ctx, id, spec); errors.As(err, &invalid) {
+		return nil, append(problems, invalid.Problems...), nil
+	} else if err != nil {
+		return nil, nil, err
+	}
+	return d, problems, nil
+}
+
+// previewConnections is resolveConnections for an instance that may be new, on VIMs that may not be registered yet.
+func (e *Engine) previewConnections(ctx context.Context, id string, spec *vnfm.InstanceSpec) error {
+	if len(spec.Connections) == 0 {
+		return nil
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return err
+	}
+	var present map[string]vnfm.Connection
+	if id != "" {
+		en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+		switch {
+		case err == nil:
+			present = en.Value.Connections
+		case !errors.Is(err, vnfm.ErrNotFound):
+			return err
+		}
+	}
+	planned := *spec
+	if vim, err := vims.Get(ctx, s, spec.VIMID); err == nil {
+		planned.Namespace = e.namespaceOf(*spec, vim)
+	}
+	if err := e.resolveConnections(ctx, s, &planned, present, true); err != nil {
+		return err
+	}
+	spec.Connections = planned.Connections
+	return nil
 }
 
 // checkReplaced finds objects that may be replaced and that there are none of.

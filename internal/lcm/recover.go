@@ -26,7 +26,7 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 	if err != nil {
 		return e.recoverToEnd(ctx, s, id, spec)
 	}
-	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil, false); err != nil {
 		return nil, err
 	}
 	key := e.keyOnVIM

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -74,7 +73,7 @@ func referencesOf(spec *vnfm.InstanceSpec) []reference {
 	}
 	out := []reference{{kind: store.KindVIM, id: spec.VIMID, attribute: vimAttribute}}
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
-		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: multivim.AttributeConnections, key: name})
+		out = append(out, reference{kind: store.KindVIM, id: spec.Connections[name].VIMID, attribute: vnfm.AttributeConnections, key: name})
 	}
 	c := spec.Cluster
 	if c == nil {

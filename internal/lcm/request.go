@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -25,9 +25,20 @@ func (e *Engine) prepare(ctx context.Context, spec *vnfm.InstanceSpec) (store.St
 	if err != nil {
 		return nil, nil, err
 	}
-	if r != nil {
-		e.checkHooks(r, spec, nil, &problems)
+	if r == nil {
+		return s, nil, problems.Err()
 	}
+	if r.own != nil && spec.Cluster == nil && !problems.HasErrors() {
+		drivers, err := driversOf(ctx, r.own, spec, func(ctx context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
+			d, err := e.registeredDriver(ctx, id)
+			return d, nil, nil, err
+		})
+		if err != nil {
+			return nil, nil, err
+		}
+		problems = append(problems, e.checkTaken(ctx, drivers, spec, r)...)
+	}
+	e.checkHooks(r, spec, nil, &problems)
 	return s, r, problems.Err()
 }
 
@@ -50,6 +61,10 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 	r, problems, err := e.resolve(ctx, *spec)
 	if err != nil || r == nil {
 		return s, nil, problems, err
+	}
+	if d, err := e.vims.Driver(vim.Type); err == nil {
+		// That there is none is told when the VIM is opened.
+		r.own = d
 	}
 	e.splitParams(r.flavour, spec)
 	if !problems.HasErrors() {
@@ -112,8 +127,9 @@ func (e *Engine) namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 
 // resolveConnections fills the namespaces that were left out: an instance that is
 // there keeps those that it has, else the VIM's default is taken. Two parts of an
-// instance must not be in one place, where they would take each other's objects away.
-func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
+// instance must not be in one place, where they would take each other's objects away. A plan leaves VIMs that are not registered yet
+// as they are.
+func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection, plans bool) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -125,17 +141,26 @@ func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vn
 			c.Namespace = present[name].Namespace
 		}
 		vim, err := vims.Get(ctx, s, c.VIMID)
+		if plans && errors.Is(err, vnfm.ErrNotFound) {
+			resolved[name] = c
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
 		c.Namespace = e.namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
 		place := c.VIMID + "/" + c.Namespace
 		if other, twice := places[place]; twice {
-			return &vnfm.InvalidError{Problems: vnfm.Problems{{
-				Attribute: multivim.AttributeConnections, Key: name,
+			taken := vnfm.Problem{
+				Attribute: vnfm.AttributeConnections, Key: name,
 				Summary: "namespace " + strconv.Quote(c.Namespace) + " of VIM " + strconv.Quote(vim.Name) + " is already used by " + other,
 				Detail:  "give the VIM connection another VIM or namespace",
-			}}}
+			}
+			if c.Namespace == "" {
+				taken.Summary = "VIM " + strconv.Quote(vim.Name) + " is already used by " + other
+				taken.Detail = "a VIM without namespaces has one part of an instance; give the VIM connection another VIM"
+			}
+			return &vnfm.InvalidError{Problems: vnfm.Problems{taken}}
 		}
 		places[place] = "VIM connection " + strconv.Quote(name)
 		resolved[name] = c

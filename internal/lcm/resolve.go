@@ -21,6 +21,8 @@ type resolution struct {
 	levelID     string
 	scaleStatus map[string]int
 	counts      map[string]int
+	// own is the infra driver of the instance's own VIM; nil until the VIM is looked up, and where there is none for its type.
+	own vnfm.InfraDriver
 }
 
 // resolveIn finds flavour, level and counts of a request in its package.

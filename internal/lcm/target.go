@@ -1,15 +1,15 @@
 package lcm
 
 import (
-	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -99,7 +99,7 @@ func (e *Engine) target(i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec)
 		Results: results, Regenerate: regenerate,
 		Instance: i, SecretParams: spec.InfraSecrets, Package: r.pkg, Flavour: r.flavour, Counts: r.counts,
 		ForceConflicts: spec.ForceConflicts, AdoptExisting: spec.AdoptExisting, ReplaceObjects: spec.ReplaceObjects,
-		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, ParamOwners: e.paramOwners, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
+		ScaleInVNFCIDs: spec.ScaleInVNFCIDs, DigestKey: i.DigestKey, Concurrency: e.cfg.Concurrency,
 	}
 }
 
@@ -131,7 +131,7 @@ func (e *Engine) infrastructure(ctx context.Context, spec vnfm.InstanceSpec, r *
 	if !errors.Is(err, vnfm.ErrNotFound) {
 		return d, err
 	}
-	types := e.typesFor(r)
+	types := e.typesFor(r, len(spec.Connections) > 0)
 	if len(types) > 1 {
 		return nil, err
 	}
@@ -152,11 +152,20 @@ func (e *Engine) registeredDriver(ctx context.Context, vimID string) (vnfm.Infra
 }
 
 // typesFor are the types of VIM that a package can be instantiated on: without anything in
-// the package that decides it, Kubernetes.
-func (e *Engine) typesFor(r *resolution) []vnfm.VIMType {
+// the package that decides it, Kubernetes. With VIM connections, what manifests and charts are for
+// may be on one VIM and the rest of the package on another.
+func (e *Engine) typesFor(r *resolution, connected bool) []vnfm.VIMType {
+	var rest *vnfm.Package
+	var flavour *vnfm.Flavour
+	if connected {
+		p, f := *r.pkg, *r.flavour
+		p.KubernetesFiles, f.MCIOPs = nil, nil
+		rest, flavour = &p, &f
+	}
 	var out []vnfm.VIMType
 	for _, t := range slices.Sorted(maps.Keys(e.cfg.Drivers)) {
-		if e.cfg.Drivers[t].Supports(r.pkg, r.flavour) {
+		d := e.cfg.Drivers[t]
+		if d.Supports(r.pkg, r.flavour) || connected && d.Supports(rest, flavour) {
 			out = append(out, t)
 		}
 	}
@@ -177,35 +186,44 @@ func (e *Engine) lookupVIM(ctx context.Context, id string) (vnfm.InfraDriver, *v
 }
 
 // lookupForPreview finds the driver of a further VIM without opening it. A VIM that is not
-// registered yet is taken for one of the type of the instance's own, whose driver is given.
-func (e *Engine) lookupForPreview(own vnfm.InfraDriver) multivim.Lookup {
+// registered yet is taken for one of the type of the instance's own, whose driver is given, where the
+// package is for one type.
+func (e *Engine) lookupForPreview(own vnfm.InfraDriver, r *resolution) multivim.Lookup {
 	return func(ctx context.Context, id string) (vnfm.InfraDriver, *vnfm.VIM, vnfm.Credentials, error) {
 		d, err := e.registeredDriver(ctx, id)
-		if errors.Is(err, vnfm.ErrNotFound) {
+		if errors.Is(err, vnfm.ErrNotFound) && len(e.typesFor(r, true)) == 1 {
 			d, err = own, nil
 		}
 		return d, nil, nil, err
 	}
 }
 
-// paramOwners are the drivers of a configuration by the additional parameters that they know. Of a parameter that several infra
-// drivers know, the first by type is its owner.
-func paramOwners(cfg *Config) vnfm.ParamOwners {
-	out := vnfm.ParamOwners{Infra: map[string]string{}, Management: map[string]string{}}
+// paramTable is the table of the additional parameters of all drivers of a configuration.
+func paramTable(cfg *Config) *parameters.Table {
+	infra := make([]vnfm.InfraDriver, 0, len(cfg.Drivers))
 	for _, t := range slices.Sorted(maps.Keys(cfg.Drivers)) {
-		params := cfg.Drivers[t].Params()
-		for _, name := range params.Names {
-			out.Infra[name] = cmp.Or(out.Infra[name], params.Driver)
-		}
+		infra = append(infra, cfg.Drivers[t])
 	}
-	for _, driver := range slices.Sorted(maps.Keys(cfg.Management)) {
-		for _, name := range cfg.Management[driver].Params() {
-			if other := out.Management[name]; other != "" {
-				out.Management[name] = other + " or " + strconv.Quote(driver)
-				continue
-			}
-			out.Management[name] = "management driver " + strconv.Quote(driver)
+	return parameters.NewTable(infra, cfg.Management)
+}
+
+// driversOf are the infra drivers of the VIMs of a specification.
+func driversOf(ctx context.Context, own vnfm.InfraDriver, spec *vnfm.InstanceSpec, lookup multivim.Lookup) (multivim.Drivers, error) {
+	out := multivim.Drivers{Own: own, Further: map[string]vnfm.InfraDriver{}}
+	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
+		d, _, _, err := lookup(ctx, spec.Connections[name].VIMID)
+		if err != nil {
+			return out, fmt.Errorf("VIM connection %q: %w", name, err)
 		}
+		out.Further[name] = d
 	}
-	return out
+	return out, nil
+}
+
+// checkTaken finds what no VIM of an instance takes: of a specification whose parameters are parted.
+func (e *Engine) checkTaken(ctx context.Context, drivers multivim.Drivers, spec *vnfm.InstanceSpec, r *resolution) vnfm.Problems {
+	problems := multivim.CheckKinds(drivers, r.flavour, *spec)
+	return append(problems, e.params.Check(ctx, &parameters.Request{
+		Package: r.pkg, Flavour: r.flavour, Drivers: drivers.All(), Params: spec.AdditionalParams, Secrets: spec.InfraSecrets,
+	})...)
 }

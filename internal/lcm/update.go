@@ -30,7 +30,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	if !lost {
 		present = en.Value.Connections
 	}
-	if err := e.resolveConnections(ctx, s, &spec, present); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, present, false); err != nil {
 		return nil, err
 	}
 	if err := e.checkCredentials(ctx, &spec); err != nil {

@@ -26,6 +26,9 @@ func Problems(ps vnfm.Problems, at path.Path) diag.Diagnostics {
 			if p.Key != "" {
 				where = where.AtMapKey(p.Key)
 			}
+			if p.Field != "" {
+				where = where.AtName(p.Field)
+			}
 		}
 		summary, detail := sentence(p.Summary), problemDetail(p)
 		isRoot := len(where.Steps()) == 0

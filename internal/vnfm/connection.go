@@ -18,6 +18,9 @@ type Connection struct {
 	Manifests []string `json:"manifests,omitempty"`
 }
 
+// AttributeConnections is the argument that the connections of an instance are.
+const AttributeConnections = "vim_connections"
+
 // connectionSeparator stands between the name of a VIM connection and the key of an
 // object there.
 const connectionSeparator = ": "
@@ -46,6 +49,10 @@ type Part struct {
 	Rest      bool
 	VDUIDs    []string
 	Manifests []string
+	// Alone is set when no other VIM of the instance is of the same kind: what of the package is for this kind is all here.
+	Alone bool
+	// Foreign are the VDUs on VIMs of other kinds. The driver makes nothing for them.
+	Foreign []string
 }
 
 // Has reports whether a VDU is on the VIM; nil has all of them.
@@ -54,4 +61,12 @@ func (p *Part) Has(vdu string) bool {
 		return true
 	}
 	return p.Rest != slices.Contains(p.VDUIDs, vdu)
+}
+
+// IsForeign reports whether a VDU is on a VIM of another kind.
+func (p *Part) IsForeign(vdu string) bool { return p != nil && slices.Contains(p.Foreign, vdu) }
+
+// Empty reports whether nothing of the instance belongs on the VIM any more: what it has is to go.
+func (p *Part) Empty() bool {
+	return p != nil && !p.Rest && len(p.VDUIDs)+len(p.Manifests) == 0
 }

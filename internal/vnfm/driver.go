@@ -1,11 +1,6 @@
 package vnfm
 
-import (
-	"context"
-	"maps"
-	"slices"
-	"strings"
-)
+import "context"
 
 // Target is everything that an infra driver needs to know of an instance: its wanted state.
 type Target struct {
@@ -18,8 +13,6 @@ type Target struct {
 	Flavour      *Flavour
 	// Part says what of the instance this VIM has; nil means everything.
 	Part *Part
-	// ParamOwners says who takes an additional parameter that the driver does not know.
-	ParamOwners ParamOwners
 	// Counts is the number of VNFCs per VDU id, all zero when stopped.
 	Counts         map[string]int
 	ForceConflicts bool
@@ -99,50 +92,26 @@ func (t *Target) Blame(ps Problems) {
 	}
 }
 
-// WarnIgnored warns, once for all, of additional parameters that a driver ignores, by name with the reason: one request works
-// for several kinds of infrastructure. Driver is as InfraParams has it.
-func (t *Target) WarnIgnored(driver string, reasons map[string]string, ps *Problems) {
-	if len(reasons) == 0 {
-		return
-	}
-	attribute := AttributeSecretParams
-	byReason := map[string][]string{}
-	for _, name := range slices.Sorted(maps.Keys(reasons)) {
-		byReason[reasons[name]] = append(byReason[reasons[name]], name)
-		if _, plain := t.Instance.AdditionalParams[name]; plain {
-			attribute = AttributeParams
-		}
-	}
-	var lines []string
-	for reason, names := range byReason {
-		lines = append(lines, strings.Join(names, ", ")+": "+reason)
-	}
-	slices.Sort(lines)
-	*ps = append(*ps, Problem{
-		Severity: SeverityWarning, Attribute: attribute,
-		Summary: driver + " ignores additional parameters " + QuotedNames(slices.Collect(maps.Keys(reasons))), Detail: strings.Join(lines, "; "),
-	})
-}
-
-// ParamOwners name the drivers that take additional parameters, for problems of one that a
-// driver does not know: "the OpenStack driver" by the name of the parameter.
-type ParamOwners struct {
-	Infra      map[string]string
-	Management map[string]string
-}
-
-// InfraParams are the additional parameters of an infra driver.
+// InfraParams declare what of a request an infra driver takes: its additional parameters, and arguments that only some kinds of
+// infrastructure have. A driver reads the parameters that it takes, and leaves all others alone.
 type InfraParams struct {
-	// Driver is how problems refer to the driver: "the Kubernetes driver".
+	// Driver is how problems refer to the driver: "the Kubernetes driver". Two VIMs are of one kind when their drivers have the
+	// same name.
 	Driver string
-	// Names are all that it reads, ignores or refuses, but not those that a package declares.
-	Names []string
+	// Names are the parameters that it reads, but not those that a package declares. Translated are further ones, of OpenStack
+	// Tacker, that it understands and does not offer.
+	Names, Translated []string
+	// Ignored are parameters of OpenStack Tacker that need nothing to be done, with the reason.
+	Ignored map[string]string
 	// Namespace gives the namespace of an instance, ChartValues the values of a chart, and
 	// ChartKubernetesVersion the version of Kubernetes that a chart is rendered for. A driver
-	// without such a parameter leaves it empty.
+	// without such a parameter leaves it empty; without Namespace its VIMs have none.
 	Namespace              string
 	ChartValues            string
 	ChartKubernetesVersion string
+	// Manifests is set when the driver applies manifests and charts of a package, Links when it connects VNFCs to the networks that
+	// an instance is given.
+	Manifests, Links bool
 }
 
 // Recorder takes what a driver reports of a running operation.
@@ -171,6 +140,9 @@ type InfraDriver interface {
 	VIMDriver
 	// Params declares the additional parameters of the driver.
 	Params() InfraParams
+	// PackageParams are the additional parameters that a package itself declares for the driver, in a deployment flavour; ok is
+	// false when that cannot be read, of which the driver tells when it renders.
+	PackageParams(ctx context.Context, p *Package, f *Flavour) (names []string, ok bool)
 	// Supports reports whether a package has, in a deployment flavour, what the driver
 	// instantiates.
 	Supports(p *Package, f *Flavour) bool

@@ -30,6 +30,8 @@ type Problem struct {
 	// findings in files.
 	Attribute string
 	Key       string
+	// Field is the argument inside the entry Key; empty for the entry itself.
+	Field string
 	// Summary is one clause without final period; Detail says what to do.
 	Summary string
 	Detail  string

@@ -1,10 +1,11 @@
 package heat
 
 import (
+	"context"
 	"fmt"
-	"maps"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -22,22 +23,21 @@ type params struct {
 	stack map[string]any
 }
 
-// paramsIgnored are names that users of Tacker give and that need nothing to be done,
-// with the reason.
-var paramsIgnored = map[string]string{
-	"lcm-operation-user-data":                "Python classes of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
-	"lcm-operation-user-data-class":          "Python classes of a package are never run: the parameters of its templates are computed from the VNFD and nfv",
-	"lcm-operation-coordinate-new-vnf":       "Python classes of a package are never run",
-	"lcm-operation-coordinate-new-vnf-class": "Python classes of a package are never run",
-	"lcm-operation-coordinate-old-vnf":       "Python classes of a package are never run",
-	"lcm-operation-coordinate-old-vnf-class": "Python classes of a package are never run",
-	"upgrade_type":                           "a change of the package is always made VNFC by VNFC",
-	"vdu_params":                             "a change of the package is made to all VDUs that it changes",
-}
-
 // Params implements vnfm.InfraDriver.
 func (*Driver) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Driver: driverName, Names: append(slices.Sorted(maps.Keys(paramsIgnored)), paramNFV)}
+	return vnfm.InfraParams{
+		Driver: driverName, Names: []string{paramNFV},
+		Ignored: map[string]string{
+			"upgrade_type": "a change of the package is always made VNFC by VNFC",
+			"vdu_params":   "a change of the package is made to all VDUs that it changes",
+		},
+		Links: true,
+	}
+}
+
+// PackageParams implements vnfm.InfraDriver: those that the template of the flavour declares, besides the computed one.
+func (*Driver) PackageParams(ctx context.Context, p *vnfm.Package, f *vnfm.Flavour) ([]string, bool) {
+	return hot.Declared(budget.New(ctx, budget.Limits{}), p, f)
 }
 
 // Supports implements vnfm.InfraDriver: templates, or servers where nothing is of containers.
@@ -57,37 +57,27 @@ func isServer(f *vnfm.Flavour, v *vnfm.VDU) bool {
 	})
 }
 
-// readParams checks the additional parameters of an instance. Those that the driver does
-// not know are for the templates of the package, which say whether they have them.
-func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
-	out, ignored := params{stack: map[string]any{}}, map[string]string{}
+// readParams reads the additional parameters of an instance: nfv, and those that the template declares.
+func readParams(t *vnfm.Target, source *hot.Source, ps *vnfm.Problems) params {
+	out := params{stack: map[string]any{}}
 	all := t.Params()
-	for _, key := range slices.Sorted(maps.Keys(all)) {
-		value := all[key]
-		reason, known := paramsIgnored[key]
-		owner := t.ParamOwners.Infra[key]
-		switch {
-		case key == paramNFV:
-			nfv, ok := value.(map[string]any)
-			_, plain := t.Instance.AdditionalParams[key].(map[string]any)
-			switch {
-			case !ok && plain:
-				*ps = append(*ps, vnfm.Problem{Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q must be a map", key)})
-			case !ok:
-				*ps = append(*ps, vnfm.Problem{
-					Attribute: vnfm.AttributeParams, Key: key, Summary: fmt.Sprintf("additional parameter %q must be a map", key),
-					Detail: "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }",
-				})
-			}
-			out.nfv = nfv
-		case known:
-			ignored[key] = reason
-		case owner != "":
-			ignored[key] = "a parameter of " + owner
-		default:
-			out.stack[key] = value
+	for _, name := range source.Declared() {
+		if value, given := all[name]; given {
+			out.stack[name] = value
 		}
 	}
-	t.WarnIgnored(driverName, ignored, ps)
+	value, given := all[paramNFV]
+	nfv, ok := value.(map[string]any)
+	if given && !ok {
+		p := vnfm.Problem{Attribute: vnfm.AttributeParams, Key: paramNFV, Summary: fmt.Sprintf("additional parameter %q must be a map", paramNFV)}
+		if _, plain := t.Instance.AdditionalParams[paramNFV].(map[string]any); plain {
+			// The secret one has taken its place.
+			p.Attribute = vnfm.AttributeSecretParams
+		} else {
+			p.Detail = "for example { VDU = { VDU1 = { computeFlavourId = \"m1.small\" } } }"
+		}
+		*ps = append(*ps, p)
+	}
+	out.nfv = nfv
 	return out
 }

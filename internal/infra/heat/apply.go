@@ -19,11 +19,22 @@ import (
 // Nova are done. It waits first for a stack on which Heat is at work; one that failed
 // half-way is continued; servers that are gone or in ERROR are replaced.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	if t.Part.Empty() {
+		return d.vacate(ctx, t, r)
+	}
 	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err
 	}
 	return s.apply(ctx)
+}
+
+// vacate deletes the stack of an instance that has nothing on the VIM any more.
+func (d *Driver) vacate(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
+	if err := d.Terminate(ctx, t, vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDefault}, r); err != nil {
+		return err
+	}
+	return r.SaveInventory(ctx, nil)
 }
 
 // Scale implements vnfm.InfraDriver. VNFCs that are not named go newest first.

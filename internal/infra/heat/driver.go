@@ -37,15 +37,15 @@ type session struct {
 	objects map[string]string
 }
 
-// open prepares a call. It sends no request. Without a package only what the VIM has can
-// be looked at and removed.
+// open prepares a call. It sends no request. Without a package, or a part of the instance on the
+// VIM, only what the VIM has can be looked at and removed.
 func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s := &session{target: t, recorder: r, images: &d.images}
 	var err error
 	if s.client, err = d.clients.Client(t.VIM.Name, t.VIM.OpenStack, t.Credentials); err != nil {
 		return nil, err
 	}
-	if t.Package == nil || t.Flavour == nil {
+	if t.Package == nil || t.Flavour == nil || t.Part.Empty() {
 		return s, nil
 	}
 	rendered, problems := render(budget.New(ctx, budget.Limits{}), t)

@@ -16,7 +16,7 @@ import (
 // it has flavors and images, which is a warning since they may come with the same apply, and
 // whether Heat takes the template.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
-	if len(keys) == 0 {
+	if len(keys) == 0 || t.Part.Empty() {
 		return nil, nil
 	}
 	s, err := d.open(ctx, t, nil)

@@ -17,6 +17,9 @@ const keptServers = "servers"
 // addresses, and their volumes unless those are to be replaced as well. Of each VDU
 // one VNFC goes at a time. A whole instance is applied first.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
+	if t.Part.Empty() {
+		return d.vacate(ctx, t, r)
+	}
 	s, err := d.open(ctx, t, r)
 	if err != nil {
 		return err

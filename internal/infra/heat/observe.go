@@ -25,6 +25,9 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	}
 	components := s.components(l)
 	maps.Copy(out.Objects, l.note.Objects)
+	if s.source == nil {
+		return out, nil
+	}
 	key := stackKey(t.Instance)
 	if text := l.state(); text != "" {
 		out.Objects[key] = vnfm.Drifted + text

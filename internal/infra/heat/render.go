@@ -33,17 +33,19 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	if t.Instance.Namespace != "" {
 		ps = append(ps, vnfm.Problem{Attribute: "namespace", Summary: "an OpenStack VIM has no namespaces", Detail: "remove the argument: the instance is in the project of the VIM"})
 	}
-	p := readParams(t, &ps)
-	if ps.HasErrors() {
+	if checkContainers(t, &ps); ps.HasErrors() {
 		return nil, ps
 	}
-	flavour := machinesHere(t)
-	source, more := hot.Load(b, t.Package, flavour)
+	source, more := hot.Load(b, t.Package, t.Flavour, foreign(t)...)
 	if ps = append(ps, more...); ps.HasErrors() {
 		return nil, ps
 	}
+	p := readParams(t, source, &ps)
+	if ps.HasErrors() {
+		return nil, ps
+	}
 	out := &rendering{source: source}
-	out.request = hot.Request{Flavour: flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, Secrets: t.SecretParams, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
+	out.request = hot.Request{Flavour: t.Flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, Secrets: t.SecretParams, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
 	out.request.Links = linksOf(t.Instance.Links)
 	for id, vdu := range source.VDUs {
 		if vdu.Form == hot.Copied {
@@ -71,12 +73,29 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	return out, ps
 }
 
-// machinesHere is the flavour without the VDUs that are containers on another VIM: no
-// template has them.
-func machinesHere(t *vnfm.Target) *vnfm.Flavour {
-	out := *t.Flavour
-	out.VDUs = slices.DeleteFunc(slices.Clone(t.Flavour.VDUs), func(v vnfm.VDU) bool { return v.Workload != nil && !t.Part.Has(v.ID) })
-	return &out
+// foreign are the VDUs that are on VIMs of other kinds: no template needs to have them.
+func foreign(t *vnfm.Target) []string {
+	if t.Part == nil {
+		return nil
+	}
+	return t.Part.Foreign
+}
+
+// containerUnit ends the type of a VDU of containers.
+const containerUnit = "OsContainerDeployableUnit"
+
+// checkContainers finds VDUs of containers that were left to the VIM.
+func checkContainers(t *vnfm.Target, ps *vnfm.Problems) {
+	for i := range t.Flavour.VDUs {
+		v := &t.Flavour.VDUs[i]
+		if strings.HasSuffix(v.Type, containerUnit) && t.Part.Has(v.ID) {
+			*ps = append(*ps, vnfm.Problem{
+				File: v.Place.File, Line: v.Place.Line, Column: v.Place.Column, Attribute: vnfm.AttributeConnections,
+				Summary: fmt.Sprintf("VDU %q consists of containers, which OpenStack cannot run", v.ID),
+				Detail:  fmt.Sprintf("place it on a Kubernetes VIM: vim_connections = { <name> = { vim_id = <id>, vdu_ids = [%q] } }", v.ID),
+			})
+		}
+	}
 }
 
 // removeElsewhere takes the VDUs out of the objects that are on another VIM: of them the stack
@@ -145,6 +164,9 @@ func digestOf(content *openstack.StackContent) (string, error) {
 
 // Preview implements vnfm.InfraDriver.
 func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	if t.Part.Empty() {
+		return &vnfm.Preview{}, nil
+	}
 	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps
@@ -185,6 +207,9 @@ func vduState(f *vnfm.Flavour, id string, count int) vnfm.VDUState {
 // Render implements vnfm.InfraDriver: the template of the stack, and the nested ones and
 // the parameters behind it.
 func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	if t.Part.Empty() {
+		return &vnfm.Rendering{}, nil
+	}
 	r, ps := render(budget.New(ctx, budget.Limits{}), t)
 	if ps.HasErrors() {
 		return nil, ps

@@ -60,6 +60,9 @@ func (s *session) leaving(l *live) (map[string][]*component, error) {
 
 // Leaving implements vnfm.InfraDriver.
 func (d *Driver) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) {
+	if t.Part.Empty() {
+		return nil, nil
+	}
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
 		return nil, err

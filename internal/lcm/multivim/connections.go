@@ -10,15 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// AttributeConnections is the argument that the connections of an instance are.
-const AttributeConnections = "vim_connections"
-
 // CheckConnections finds placements that the package does not allow.
 func CheckConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]vnfm.Connection, problems *vnfm.Problems) {
 	placed := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(connections)) {
 		refuse := func(summary, detail string) {
-			*problems = append(*problems, vnfm.Problem{Attribute: AttributeConnections, Key: name, Summary: summary, Detail: detail})
+			*problems = append(*problems, vnfm.Problem{Attribute: vnfm.AttributeConnections, Key: name, Summary: summary, Detail: detail})
 		}
 		for _, id := range connections[name].VDUIDs {
 			if f.VDU(id) == nil {
@@ -78,14 +75,21 @@ func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
 	return nil
 }
 
-// linksOfPart are the networks for what one VIM has of an instance: those of connection
-// points of its VDUs. Links of no VDU, such as an internal virtual link, are for every VIM
-// that has one without containers.
-func linksOfPart(f *vnfm.Flavour, part *vnfm.Part, all vnfm.Links) vnfm.Links {
+// links are the networks for what the VIM has of an instance: those of connection points of its VDUs. Links of no VDU, such as an
+// internal virtual link, are for every VIM that has one without containers.
+func (v *vimTarget) links(f *vnfm.Flavour, all vnfm.Links) vnfm.Links {
+	part := &v.part
+	if v.unlinked {
+		return vnfm.Links{}
+	}
 	machines := slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload == nil && part.Has(v.ID) })
 	vdus := map[string]string{}
+	foreign := map[string]bool{}
 	for _, cp := range f.ConnectionPoints {
 		vdus[cp.ID] = cp.VDUID
+		if known, seen := foreign[cp.VirtualLinkID]; !seen || known {
+			foreign[cp.VirtualLinkID] = part.IsForeign(cp.VDUID)
+		}
 	}
 	var out vnfm.Links
 	for name, link := range all.External {
@@ -102,8 +106,13 @@ func linksOfPart(f *vnfm.Flavour, part *vnfm.Part, all vnfm.Links) vnfm.Links {
 			out.External[name] = here
 		}
 	}
-	if machines {
-		out.Managed = all.Managed
+	for id, network := range all.Managed {
+		if machines && !foreign[id] {
+			if out.Managed == nil {
+				out.Managed = map[string]string{}
+			}
+			out.Managed[id] = network
+		}
 	}
 	return out
 }

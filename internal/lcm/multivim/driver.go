@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,8 +36,10 @@ type vimTarget struct {
 	// namespaceParam is the additional parameter that gives the namespace on the instance's
 	// own VIM.
 	namespaceParam string
-	// foreign are the additional parameters that drivers of the other VIMs take and this one does not.
-	foreign map[string]bool
+	// takes reports whether the driver takes an additional parameter.
+	takes func(name string) bool
+	// unlinked is set where networks that are given are for other VIMs alone.
+	unlinked bool
 }
 
 var _ vnfm.InfraDriver = (*multiVIMDriver)(nil)
@@ -69,30 +72,17 @@ func New(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, lookup Looku
 		further = append(further, v)
 	}
 	all := append([]vimTarget{rest}, further...)
+	setKinds(all, t.Flavour)
 	for i := range all {
-		all[i].foreign = foreignParams(all, all[i].driver)
+		all[i].takes = parameters.Takes(ctx, all[i].driver, t.Package, t.Flavour)
 	}
 	return &multiVIMDriver{targets: all}, nil
 }
 
-// foreignParams are the additional parameters that the drivers of some VIMs take and one does not.
-func foreignParams(all []vimTarget, own vnfm.InfraDriver) map[string]bool {
-	out := map[string]bool{}
-	for i := range all {
-		for _, name := range all[i].driver.Params().Names {
-			out[name] = true
-		}
-	}
-	for _, name := range own.Params().Names {
-		delete(out, name)
-	}
-	return out
-}
-
-// without are parameters without the foreign ones.
-func (v *vimTarget) without(params map[string]any) map[string]any {
-	out := maps.Clone(params)
-	maps.DeleteFunc(out, func(name string, _ any) bool { return v.foreign[name] })
+// params are those of some parameters that the driver takes.
+func (v *vimTarget) params(all map[string]any) map[string]any {
+	out := maps.Clone(all)
+	maps.DeleteFunc(out, func(name string, _ any) bool { return !v.takes(name) })
 	return out
 }
 
@@ -101,9 +91,9 @@ func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 	part, instance, out := v.part, *t.Instance, *t
 	instance.Inventory = parts.Inventory(t.Instance, parts.ID{Connection: v.connection})
 	if t.Flavour != nil {
-		instance.Links = linksOfPart(t.Flavour, &part, t.Instance.Links)
+		instance.Links = v.links(t.Flavour, t.Instance.Links)
 	}
-	instance.AdditionalParams, out.SecretParams = v.without(t.Instance.AdditionalParams), v.without(t.SecretParams)
+	instance.AdditionalParams, out.SecretParams = v.params(t.Instance.AdditionalParams), v.params(t.SecretParams)
 	out.VIM, out.Credentials, out.Part, out.Instance = v.vim, v.credentials, &part, &instance
 	out.ReplaceObjects = nil
 	for _, key := range t.ReplaceObjects {
@@ -160,7 +150,10 @@ func (m *multiVIMDriver) each(t *vnfm.Target, call func(i int, v *vimTarget, t *
 
 // operate makes one call per VIM that changes something.
 func (m *multiVIMDriver) operate(t *vnfm.Target, r vnfm.Recorder, call func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error) error {
-	all := parts.NewRecorder(r, t.Instance.Inventory)
+	return m.operateWith(t, parts.NewRecorder(r, t.Instance.Inventory), call)
+}
+
+func (m *multiVIMDriver) operateWith(t *vnfm.Target, all *parts.Recorder, call func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error) error {
 	recorders := make([]vnfm.Recorder, len(m.targets))
 	for i := range m.targets {
 		recorders[i] = all.Part(parts.ID{Connection: m.targets[i].connection})
@@ -170,6 +163,11 @@ func (m *multiVIMDriver) operate(t *vnfm.Target, r vnfm.Recorder, call func(v *v
 
 // Params implements vnfm.InfraDriver: those of the instance's own VIM.
 func (m *multiVIMDriver) Params() vnfm.InfraParams { return m.targets[0].driver.Params() }
+
+// PackageParams implements vnfm.InfraDriver: those of the instance's own VIM.
+func (m *multiVIMDriver) PackageParams(ctx context.Context, p *vnfm.Package, f *vnfm.Flavour) ([]string, bool) {
+	return m.targets[0].driver.PackageParams(ctx, p, f)
+}
 
 // Supports implements vnfm.InfraDriver: as the instance's own VIM does.
 func (m *multiVIMDriver) Supports(p *vnfm.Package, f *vnfm.Flavour) bool {
@@ -183,13 +181,13 @@ func (m *multiVIMDriver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.
 
 // Preview implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return v.driver.Preview(ctx, t) })
+	return m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) { return v.driver.Preview(ctx, t) })
 }
 
 // Render implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	contents := map[string]string{}
-	merged, problems := m.preview(t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	merged, problems := m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		r, found := v.driver.Render(ctx, t)
 		if r == nil {
 			return nil, found
@@ -207,7 +205,9 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 
 // preview merges the previews of all VIMs. Problems of the package are the same for all
 // VIMs and are reported once.
-func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Target) (*vnfm.Preview, vnfm.Problems)) (*vnfm.Preview, vnfm.Problems) {
+func (m *multiVIMDriver) preview(ctx context.Context, t *vnfm.Target,
+	look func(*vimTarget, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
+) (*vnfm.Preview, vnfm.Problems) {
 	var merged *vnfm.Preview
 	var problems vnfm.Problems
 	for i := range m.targets {
@@ -231,10 +231,15 @@ func (m *multiVIMDriver) preview(t *vnfm.Target, look func(*vimTarget, *vnfm.Tar
 				merged.ShownSecrets = append(merged.ShownSecrets, path)
 			}
 		}
+		merged.NamespaceNeeded = merged.NamespaceNeeded || p.NamespaceNeeded
+		merged.NamesLater = merged.NamesLater || p.NamesLater
 		maps.Copy(merged.VDUs, p.VDUs)
 		for key, digest := range p.Objects {
 			merged.Objects[v.key(key)] = digest
 		}
+	}
+	if !problems.HasErrors() {
+		problems = append(problems, m.unplaced(ctx, t, merged)...)
 	}
 	if problems.HasErrors() {
 		return nil, problems
@@ -284,10 +289,23 @@ func (m *multiVIMDriver) Leaving(ctx context.Context, t *vnfm.Target) ([]string,
 	return slices.Concat(found...), err
 }
 
-// Heal implements vnfm.InfraDriver. VDUs and VNFCs of other VIMs are not found and
-// nothing is done about them.
+// Heal implements vnfm.InfraDriver. A further VIM with nothing of what is healed is left alone; the instance's own one keeps the
+// arguments.
 func (m *multiVIMDriver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
-	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error { return v.driver.Heal(ctx, t, h, r) })
+	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error {
+		if v.connection != "" && !h.EntireInstance() && t.Flavour != nil && !heals(t, &h) {
+			return nil
+		}
+		return v.driver.Heal(ctx, t, h, r)
+	})
+}
+
+// heals reports whether a heal concerns a VDU that is on the VIM of a target.
+func heals(t *vnfm.Target, h *vnfm.HealSpec) bool {
+	return slices.ContainsFunc(h.VDUIDs, t.Part.Has) || slices.ContainsFunc(h.VNFCIDs, func(id string) bool {
+		vdu := t.Flavour.VDUOf(id)
+		return vdu == "" || t.Part.Has(vdu)
+	})
 }
 
 // CheckTermination implements vnfm.InfraDriver: nothing goes anywhere as long as
@@ -296,20 +314,29 @@ func (m *multiVIMDriver) CheckTermination(ctx context.Context, t *vnfm.Target, s
 	return m.each(t, func(_ int, v *vimTarget, t *vnfm.Target) error { return v.driver.CheckTermination(ctx, t, spec) })
 }
 
-// Terminate implements vnfm.InfraDriver.
+// Terminate implements vnfm.InfraDriver. The instance's own VIM is the last one, once all others have nothing any more: the instance is
+// found there, with the arguments that lead to the others, should the record be lost meanwhile.
 func (m *multiVIMDriver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	var one sync.Mutex
-	return m.operate(t, r, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error {
-		own := spec
-		if spec.LeftBehind != nil {
-			own.LeftBehind = func(object, reason string) {
-				one.Lock()
-				defer one.Unlock()
-				spec.LeftBehind(v.key(object), reason)
+	all := parts.NewRecorder(r, t.Instance.Inventory)
+	for _, some := range [][]vimTarget{m.targets[1:], m.targets[:1]} {
+		turn := multiVIMDriver{targets: some}
+		err := turn.operateWith(t, all, func(v *vimTarget, t *vnfm.Target, r vnfm.Recorder) error {
+			own := spec
+			if spec.LeftBehind != nil {
+				own.LeftBehind = func(object, reason string) {
+					one.Lock()
+					defer one.Unlock()
+					spec.LeftBehind(v.key(object), reason)
+				}
 			}
+			return v.driver.Terminate(ctx, t, own, r)
+		})
+		if err != nil {
+			return err
 		}
-		return v.driver.Terminate(ctx, t, own, r)
-	})
+	}
+	return nil
 }
 
 // Observe implements vnfm.InfraDriver. The observation is returned also when a VIM

@@ -17,14 +17,42 @@ import (
 // single is the driver of one VIM. It makes one object.
 type single struct {
 	vnfm.InfraDriver
-	namespaceParam string
-	params         []string
-	target         *vnfm.Target
-	err            error
+	kind             string
+	namespaceParam   string
+	params           []string
+	links, manifests bool
+	target           *vnfm.Target
+	err              error
+	// order are the kinds of those that were terminated.
+	order *[]string
+	// objects are those of a preview.
+	objects func(t *vnfm.Target) map[string]string
 }
 
 func (s *single) Params() vnfm.InfraParams {
-	return vnfm.InfraParams{Namespace: s.namespaceParam, Names: s.params}
+	return vnfm.InfraParams{Driver: s.kind, Namespace: s.namespaceParam, Names: s.params, Links: s.links, Manifests: s.manifests}
+}
+
+func (*single) PackageParams(context.Context, *vnfm.Package, *vnfm.Flavour) ([]string, bool) {
+	return []string{"size"}, true
+}
+
+func (s *single) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
+	s.target = t
+	*s.order = append(*s.order, s.kind)
+	return errors.Join(s.err, r.SaveInventory(ctx, nil))
+}
+
+func (s *single) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	if s.objects == nil {
+		return &vnfm.Preview{}, nil
+	}
+	return &vnfm.Preview{Objects: s.objects(t)}, nil
+}
+
+func (s *single) Heal(_ context.Context, t *vnfm.Target, _ vnfm.HealSpec, _ vnfm.Recorder) error {
+	s.target = t
+	return nil
 }
 
 func (s *single) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
@@ -54,7 +82,7 @@ func (i *inventory) SaveInventory(_ context.Context, items []vnfm.InventoryItem)
 func TestPartsOfAnInstance(t *testing.T) {
 	own := &single{namespaceParam: "namespace", params: []string{"namespace", "files", "upgrade"}}
 	edge := &single{err: errors.New("no room"), params: []string{"nfv", "upgrade"}}
-	target := &vnfm.Target{Instance: &vnfm.Instance{
+	target := &vnfm.Target{Package: &vnfm.Package{}, Flavour: &vnfm.Flavour{VDUs: []vnfm.VDU{{ID: "VDU1"}}}, Instance: &vnfm.Instance{
 		Namespace:        "core",
 		AdditionalParams: map[string]any{"namespace": "core", "size": 1, "files": 1, "nfv": 1, "upgrade": 1},
 		Connections:      map[string]vnfm.Connection{"edge": {VIMID: "2", Namespace: "far", VDUIDs: []string{"VDU1"}}},

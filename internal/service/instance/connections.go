@@ -62,8 +62,8 @@ func connectionsAttribute() schema.Attribute {
 					Optional:            true,
 					Validators:          []validator.String{tfutil.Namespace()},
 				},
-				"vdu_ids":   texts("Ids of the VDUs that run there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well."),
-				"manifests": texts("Paths of the manifests of the package whose objects are created there."),
+				"vdu_ids":   texts("Ids of the VDUs that run there, with the Services, autoscalers and policies that are made for their pods alone. ConfigMaps, Secrets, ServiceAccounts and volume claims that their pods refer to are made there as well. The only Kubernetes VIM of an instance has all objects of the package."),
+				"manifests": texts("Paths of the manifests of the package whose objects are created there. For Kubernetes VIMs."),
 			},
 		},
 	}

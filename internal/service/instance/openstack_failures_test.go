@@ -162,7 +162,7 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack VIM has no namespaces`},
 		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which is not given`},
 		"point":          {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP9 = {} } } }`, c.openstack.Networks["net0"])), `no external connection point "FW_CP9"`},
-		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `has no parameter "colour"`},
+		"parameter":      {c.configFor(source, "simple", linked, `additional_params = { colour = "red" }`), `parameter "colour" is not known`},
 		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { ip_addresses = [{ fixed_addresses = ["10.0.0"] }] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is not a valid IP address`},
 		"nfv of no form": {c.configFor(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
 	} {

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -102,7 +104,9 @@ resource "vnf_instance" "test" {
 
 // manager can look at what the instance has on the cloud.
 func (c *cloud) manager() vnfm.Manager {
-	return c.store.Manager(c, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeOpenStack: heat.New(openstack.NewPool("test"))})
+	return c.store.Manager(c, map[vnfm.VIMType]vnfm.InfraDriver{
+		vnfm.VIMTypeOpenStack: heat.New(openstack.NewPool("test")), vnfm.VIMTypeKubernetes: kubernetes.New(kube.NewPool("test")),
+	})
 }
 
 // records are the instances that the store knows.

@@ -54,11 +54,11 @@ var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value an
 }
 
 // read reads a parameter if it is one of a chart.
-func (p *chartParams) read(t *vnfm.Target, key string, value any, ps *vnfm.Problems) bool {
+func (p *chartParams) read(t *vnfm.Target, key string, value any, ps *vnfm.Problems) {
 	reader, ok := chartParamReaders[key]
 	if !ok {
 		if off, isText := value.(string); key == paramUseHelm && (value == false || isText && off == "false") {
-			return true
+			return
 		}
 		reader, ok = tackerParamReaders[key]
 	}
@@ -66,7 +66,6 @@ func (p *chartParams) read(t *vnfm.Target, key string, value any, ps *vnfm.Probl
 		p.given = append(p.given, key)
 		reader(p, t, value, ps)
 	}
-	return ok
 }
 
 func (p *chartParams) readPath(t *vnfm.Target, value any, ps *vnfm.Problems) {

@@ -23,31 +23,17 @@ const (
 // driverName is how problems refer to the driver.
 const driverName = "the Kubernetes driver"
 
-// paramsIgnored are names that users of Tacker give and that need nothing to be done, with the
-// reason.
-var paramsIgnored = map[string]string{
-	"upgrade_type":                           "every change of the package is rolled out as the update strategy of each workload says",
-	"vdu_params":                             "a change of the package is applied to all objects that it changes, not to named VDUs",
-	"lcm-operation-user-data":                neverRun,
-	"lcm-operation-user-data-class":          neverRun,
-	"lcm-operation-coordinate-new-vnf":       neverRun,
-	"lcm-operation-coordinate-new-vnf-class": neverRun,
-	"lcm-operation-coordinate-old-vnf":       neverRun,
-	"lcm-operation-coordinate-old-vnf-class": neverRun,
-}
-
-const neverRun = "Python classes of a package are never run"
-
 // Params declares the additional parameters of the driver.
 func Params() vnfm.InfraParams {
-	names := slices.Concat(knownParams(), slices.Sorted(maps.Keys(tackerParamReaders)), slices.Sorted(maps.Keys(paramsIgnored)))
 	return vnfm.InfraParams{
-		Driver: driverName, Names: names, Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion,
+		Driver: driverName, Names: append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...), Translated: slices.Sorted(maps.Keys(tackerParamReaders)),
+		Ignored: map[string]string{
+			"upgrade_type": "every change of the package is rolled out as the update strategy of each workload says",
+			"vdu_params":   "a change of the package is applied to all objects that it changes, not to named VDUs",
+		},
+		Namespace: paramNamespace, ChartValues: paramValues, ChartKubernetesVersion: paramKubeVersion, Manifests: true,
 	}
 }
-
-// knownParams are the parameters that the driver names to users.
-func knownParams() []string { return append(slices.Sorted(maps.Keys(chartParamReaders)), ownParams...) }
 
 // params are the additional parameters as the driver understands them.
 type params struct {
@@ -55,13 +41,11 @@ type params struct {
 	namespace string
 	mapping   map[string]translate.WorkloadRef
 	chart     chartParams
-	// ignored are the parameters that are left to other kinds of infrastructure, with the reason.
-	ignored map[string]string
 }
 
 // readParams checks the additional parameters of an instance against the package.
 func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
-	out := params{files: t.Package.KubernetesFiles, ignored: map[string]string{}}
+	out := params{files: t.Package.KubernetesFiles}
 	if !t.Instance.Links.IsZero() {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "ext_virtual_links", Summary: "networks cannot be given to an instance on Kubernetes",
@@ -76,16 +60,12 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
 		case translate.ParamVDUMapping:
-			out.mapping = readVDUMapping(t.Flavour, value, &out.chart, ps)
+			out.mapping = readVDUMapping(t, value, &out.chart, ps)
 		default:
-			if out.chart.read(t, key, value, ps) {
-				continue
-			}
-			out.unread(t, ps, key)
+			out.chart.read(t, key, value, ps)
 		}
 	}
 	readSecrets(t, &out, ps)
-	t.WarnIgnored(driverName, out.ignored, ps)
 	return out
 }
 
@@ -106,32 +86,12 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 				Attribute: vnfm.AttributeSecretParams, Key: key, Summary: fmt.Sprintf("additional parameter %q cannot be secret", key),
 				Detail: "the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts " + paramValues,
 			})
-		default:
-			out.unread(t, ps, key)
 		}
 	}
 }
 
 // ownParams are the parameters that are not those of a chart.
 var ownParams = []string{paramFiles, paramNamespace, translate.ParamVDUMapping}
-
-// unread notes a parameter that the driver does not read: it ignores those that other kinds of infrastructure
-// know, and rejects all others.
-func (p *params) unread(t *vnfm.Target, ps *vnfm.Problems, key string) {
-	if reason, ok := paramsIgnored[key]; ok {
-		p.ignored[key] = reason
-		return
-	}
-	if owner := t.ParamOwners.Infra[key]; owner != "" {
-		p.ignored[key] = "a parameter of " + owner
-		return
-	}
-	if owner := t.ParamOwners.Management[key]; owner != "" {
-		badParam(ps, key, "is not supported by "+driverName, "it is a parameter of "+owner+", which the VNFD names for no hook")
-		return
-	}
-	badParam(ps, key, "is not known", driverName+" knows "+strings.Join(knownParams(), ", "))
-}
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{
@@ -144,7 +104,7 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 
 // readVDUMapping reads {vdu id: {kind, name}}. Tacker's users give the name of the release besides, which must be that of the
 // instance.
-func readVDUMapping(f *vnfm.Flavour, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
+func readVDUMapping(t *vnfm.Target, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
 	entries, ok := value.(map[string]any)
 	if !ok {
 		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
@@ -152,7 +112,11 @@ func readVDUMapping(f *vnfm.Flavour, value any, chart *chartParams, ps *vnfm.Pro
 	}
 	out := make(map[string]translate.WorkloadRef, len(entries))
 	for _, id := range slices.Sorted(maps.Keys(entries)) {
-		if !hasVDU(f, translate.ParamVDUMapping, id, ps) {
+		if !hasVDU(t.Flavour, translate.ParamVDUMapping, id, ps) {
+			continue
+		}
+		if t.Part.IsForeign(id) {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names VDU %q, which is not on a Kubernetes VIM", id), "remove it, or place the VDU on one in vim_connections")
 			continue
 		}
 		fields, ok := entries[id].(map[string]any)

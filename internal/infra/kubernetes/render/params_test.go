@@ -17,9 +17,7 @@ func TestParamProblems(t *testing.T) {
 		params map[string]any
 		want   string
 	}{
-		"unknown":          {map[string]any{"foo": 1}, `additional parameter "foo" is not known: the Kubernetes driver knows helm_api_versions, helm_chart_path, helm_kube_version, helm_parameters, helm_release_name, helm_test, helm_value_names, lcm-kubernetes-def-files, namespace, vdu_mapping`},
 		"helm":             {map[string]any{"use_helm": "true"}, `additional parameter "use_helm" is for a chart, but the VNFD names none: helm_chart_path says which one it is; the package has no chart`},
-		"user data":        {map[string]any{"lcm-operation-user-data": "a"}, `the Kubernetes driver ignores additional parameters "lcm-operation-user-data": lcm-operation-user-data: Python classes of a package are never run`},
 		"files type":       {map[string]any{"lcm-kubernetes-def-files": "a.yaml"}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},
 		"files empty":      {map[string]any{"lcm-kubernetes-def-files": []any{}}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},
 		"files item":       {map[string]any{"lcm-kubernetes-def-files": []any{int64(1)}}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},

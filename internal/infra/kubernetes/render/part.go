@@ -13,15 +13,22 @@ import (
 // selects its pods. References of its pods, such as a ConfigMap, exist on both VIMs: other
 // pods may use them.
 
-// selectPart drops the objects that the target's VIM does not have.
+// selectPart drops the objects that the target's VIM does not have. The only Kubernetes VIM of an instance has all of a chart.
 func (r *Rendering) selectPart(part *vnfm.Part, ps *vnfm.Problems) {
 	if part == nil {
+		return
+	}
+	if part.Empty() {
+		r.Objects, r.VDUs, r.States, r.Release = nil, nil, nil, nil
+		return
+	}
+	if r.Release != nil && part.Alone {
 		return
 	}
 	if r.Release != nil {
 		*ps = append(*ps, vnfm.Problem{
 			Attribute: "vim_connections",
-			Summary:   "a Helm chart cannot be placed on several VIMs",
+			Summary:   "a Helm chart cannot be placed on several Kubernetes VIMs",
 			Detail:    "a release is in one cluster; give each VIM an instance of its own",
 		})
 		return

@@ -84,17 +84,13 @@ func TestOneOfSeveralChartsOfTacker(t *testing.T) {
 	require.Equal(t, vnfm.VDUState{Replicas: count(0)}, preview.VDUs["smf"])
 }
 
-// What only other kinds of infrastructure know is one warning.
+// What is for others is left alone: who takes it is no matter of the driver.
 func TestForeignParams(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
-	target.Instance.AdditionalParams = map[string]any{"upgrade_type": "RollingUpdate", "nfv": map[string]any{}, "use_helm": "false", "lcm-operation-user-data": "a", "lcm-operation-user-data-class": "A"}
-	target.ParamOwners.Infra = map[string]string{"nfv": "the OpenStack driver"}
+	target.Instance.AdditionalParams = map[string]any{"upgrade_type": "RollingUpdate", "nfv": map[string]any{}, "use_helm": "false", "lcm-operation-user-data": "a"}
+	target.SecretParams = map[string]any{"colour": "red"}
 	preview, ps := Preview(t.Context(), target)
-	require.Len(t, ps, 1)
-	require.False(t, ps.HasErrors())
-	require.Equal(t, `the Kubernetes driver ignores additional parameters "lcm-operation-user-data", "lcm-operation-user-data-class", "nfv", "upgrade_type": `+
-		"lcm-operation-user-data, lcm-operation-user-data-class: Python classes of a package are never run; nfv: a parameter of the OpenStack driver; "+
-		"upgrade_type: every change of the package is rolled out as the update strategy of each workload says", ps[0].String())
+	require.Empty(t, ps)
 	if diff := cmp.Diff([]string{"apps/v1/Deployment amf"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
 		t.Error(diff)
 	}

@@ -23,6 +23,9 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 	var leftOut []string
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
+		if r.Release != nil && t.Part.IsForeign(vdu.ID) {
+			continue
+		}
 		ref, mapped := mapping[vdu.ID]
 		o := r.findWorkload(vdu, ref, mapped)
 		if o == nil {
@@ -176,6 +179,9 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 	}
 	if r.Release != nil {
 		exist += fmt.Sprintf("; nor is one named %s, nor does exactly one have the label %s", strings.Join(r.Release.workloadNames(vdu)[1:], " or "), strings.Join(nameLabels, " or "))
+	}
+	if len(vdu.SWImages) > 0 && vdu.Workload == nil {
+		exist += "; if it is a server, place it on an OpenStack VIM in vim_connections"
 	}
 	return vnfm.Problem{
 		Summary: fmt.Sprintf("VDU %q has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named %q", vdu.ID, vdu.Name),

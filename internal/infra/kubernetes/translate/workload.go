@@ -21,6 +21,9 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 	tr := &translation{target: t, ps: ps, refs: map[string]WorkloadRef{}, hasClaim: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
+		if t.Part.IsForeign(v.ID) {
+			continue
+		}
 		if v.Workload == nil {
 			// A VDU on another VIM need not consist of containers.
 			if t.Part.Has(v.ID) {

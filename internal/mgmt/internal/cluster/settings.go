@@ -160,7 +160,7 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 			ids = append(ids, a.ID)
 		}
 		detail := fmt.Sprintf("deployment flavour %q has %s", r.flavour.ID, strings.Join(ids, ", "))
-		if like := params.Nearest(g.AspectID, ids); like != "" {
+		if like := vnfm.Nearest(g.AspectID, ids); like != "" {
 			detail = fmt.Sprintf("did you mean %q? %s", like, detail)
 		}
 		below.Errorf("aspect_id", detail, "names no scaling aspect: %q", g.AspectID)

@@ -64,7 +64,7 @@ func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
 		known = append(known, cp.ID)
 	}
 	detail := fmt.Sprintf("the servers of deployment flavour %q have %s", f.ID, strings.Join(known, ", "))
-	if like := params.Nearest(id, known); like != "" {
+	if like := vnfm.Nearest(id, known); like != "" {
 		detail = fmt.Sprintf("did you mean %q? %s", like, detail)
 	}
 	o.Errorf(name, detail, "names no connection point of a server: %q", id)
