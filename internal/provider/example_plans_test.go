@@ -65,6 +65,7 @@ var plannedElsewhere = map[string]string{
 	"complete/capi/cluster":                            "TestClusterExample",
 	"complete/capi/cnf":                                "TestNetworkFunctionOnAClusterExample",
 	"complete/operators":                               "TestOperatorsExample",
+	"complete/service/function":                        "TestExamplePlans, with complete/service",
 	"complete/private-registry":                        "TestPrivateRegistryExample",
 	"complete/vnf-openstack":                           "TestOpenStackExample",
 	"credentials-per-run/workload-cluster":             "TestClusterExample",
@@ -111,6 +112,10 @@ func offlineExamples(t *testing.T, dir string) map[string][]string {
 		"complete/kubespray": {
 			"clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "network=n", "image=i", "password=p", "ansible_address=192.0.2.1",
 		},
+		"complete/mixed": {
+			kubeconfig, "clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "network=n", `addresses=["192.0.2.10"]`, "node_address=198.51.100.5",
+		},
+		"complete/service":           {kubeconfig},
 		"complete/tacker/containers": nil,
 		"complete/tacker/servers":    nil,
 		"credentials-per-run/hcp-terraform": {
@@ -157,6 +162,8 @@ func TestExamplePlans(t *testing.T) {
 	c.env = append(c.env, "SSL_CERT_FILE="+filepath.Join(dir, "ca.pem"))
 	c.borrow(t, clusters, "data-sources/vnf_capi_workload_kubeconfig/data-source.tf", "")
 	c.borrow(t, clusters, "ephemeral-resources/vnf_capi_workload_kubeconfig/ephemeral-resource.tf", "provider \"kubernetes\"")
+
+	c.run(t, "complete/service", nil, "get")
 
 	offline := offlineExamples(t, dir)
 	for example, vars := range offline {
