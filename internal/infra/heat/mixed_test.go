@@ -1,7 +1,9 @@
 package heat
 
 import (
+	"fmt"
 	"maps"
+	"os"
 	"slices"
 	"testing"
 
@@ -74,4 +76,26 @@ func TestPreviewOfNothing(t *testing.T) {
 	preview, ps := (&Driver{}).Preview(t.Context(), target)
 	require.Empty(t, ps)
 	require.Empty(t, preview.Objects)
+}
+
+// The template of the example of servers and pods has a port with the address that is given, and the parameter that the template declares.
+func TestExampleOfServersAndPods(t *testing.T) {
+	p := &vnfm.Package{
+		Content: os.DirFS("../../../examples/packages/watched-firewall"), Files: []vnfm.PackageFile{{Path: "BaseHOT/simple/watched-firewall.yaml"}},
+	}
+	target := mixed(p, vnfm.VDU{ID: "watcher", Name: "watcher", Type: "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"})
+	target.Counts["FW"] = 1
+	target.Flavour.VDUs[0].ID, target.Flavour.VDUs[0].Name = "FW", "FW"
+	target.Flavour.ConnectionPoints = []vnfm.ConnectionPoint{{ID: "FW_CP1", VDUID: "FW", External: true}}
+	target.Instance.AdditionalParams = map[string]any{"collector": "198.51.100.5:30514", "helm_parameters": map[string]any{}}
+	target.Instance.Links.External = map[string]vnfm.ExtVirtualLink{"outside": {
+		ResourceID: "net", ExtCPs: map[string]vnfm.ExtCP{"FW_CP1": {IPAddresses: []vnfm.IPAddress{{FixedAddresses: []string{"192.0.2.10"}}}}},
+	}}
+	r, ps := render(budget.New(t.Context(), budget.Limits{}), target)
+	require.Empty(t, ps)
+	require.Equal(t, "198.51.100.5:30514", r.stack.Parameters["collector"])
+	require.NotContains(t, r.stack.Parameters, "helm_parameters")
+	nfv, ok := r.stack.Parameters["nfv"].(map[string]any)
+	require.True(t, ok)
+	require.Contains(t, fmt.Sprint(nfv["CP"]), "192.0.2.10")
 }
