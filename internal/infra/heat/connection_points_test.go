@@ -167,8 +167,9 @@ func templates() map[string]map[string]string {
 		out[string(form)] = hottest.Files(form, "simple", clusterServers...)
 	}
 	text := ownParameters
+	_, own, _ := strings.Cut(ownParameters, "resources:\n")
 	for _, s := range clusterServers[:2] {
-		text += strings.NewReplacer("externalLB", s.VDU).Replace(ownParameters[strings.Index(ownParameters, "  externalLB:\n"):])
+		text += strings.NewReplacer("externalLB", s.VDU).Replace(own)
 	}
 	out["flat with parameters of its own"] = map[string]string{"BaseHOT/simple/top.yaml": text}
 	return out

@@ -170,7 +170,7 @@ func TestObjectsOnNoVIM(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, `objects of the package are on no VIM: "Role r": of several VIMs of a kind none has what is not named; `+
 		"give their files in manifests of one of the VIM connections", problems[0].String())
-	two.objects = func(t *vnfm.Target) map[string]string { return map[string]string{"Deployment b": "", "Role r": ""} }
+	two.objects = func(*vnfm.Target) map[string]string { return map[string]string{"Deployment b": "", "Role r": ""} }
 	preview, problems := m.Preview(t.Context(), target)
 	require.Empty(t, problems)
 	require.Len(t, preview.Objects, 3)

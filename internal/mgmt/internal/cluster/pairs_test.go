@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,7 +29,6 @@ type servers struct {
 	t    *testing.T
 	port int
 
-	mu    sync.Mutex
 	hosts map[int]*hosttest.Host
 	all   []*server
 	made  int
@@ -206,14 +204,14 @@ type members struct{ *servers }
 func (members) Prepare(context.Context, *cluster.Cluster) error { return nil }
 
 func (m members) Install(ctx context.Context, c *cluster.Cluster) error {
-	clear(m.servers.members)
+	clear(m.members)
 	return m.Add(ctx, c, c.All(), false)
 }
 
 func (m members) Add(_ context.Context, _ *cluster.Cluster, added []*cluster.Node, _ bool) error {
 	for _, n := range added {
 		one := m.server(n.VNFC)
-		m.servers.members[n.Name] = one.incarnation()
+		m.members[n.Name] = one.incarnation()
 		if n.Role == cluster.Master {
 			m.hosts[one.host].Write(m.t, cluster.AdminConfig, `{"clusters": [{"cluster": {"server": "https://nobody:6443"}, "name": "k"}]}`)
 		}
@@ -225,7 +223,7 @@ func (m members) Remove(_ context.Context, _ *cluster.Cluster, n *cluster.Node) 
 	if n.Gone {
 		return fmt.Errorf("node %s went before it was removed", n.Name)
 	}
-	delete(m.servers.members, n.Name)
+	delete(m.members, n.Name)
 	return nil
 }
 

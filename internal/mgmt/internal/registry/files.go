@@ -50,7 +50,7 @@ func (i *installer) wantedFiles(ctx context.Context) (map[string][]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	wanted[fileUsers], _, err = htpasswd(present, i.Users)
+	wanted[fileUsers], err = htpasswd(present, i.Users)
 	return wanted, err
 }
 

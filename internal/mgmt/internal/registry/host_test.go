@@ -24,7 +24,7 @@ var usualCost = hashCost
 // TestHashCost: hashes of passwords are as expensive as the library finds right.
 func TestHashCost(t *testing.T) {
 	require.Equal(t, bcrypt.DefaultCost, usualCost)
-	file, _, err := htpasswd(nil, map[string]vnfm.Secret{"reader": "password of reader"})
+	file, err := htpasswd(nil, map[string]vnfm.Secret{"reader": "password of reader"})
 	require.NoError(t, err)
 	cost, err := bcrypt.Cost([]byte(usersIn(file)["reader"]))
 	require.NoError(t, err)

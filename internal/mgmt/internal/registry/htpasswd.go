@@ -16,9 +16,8 @@ var hashCost = bcrypt.DefaultCost
 
 // htpasswd writes the file of the users. The line of a user whose password is still the
 // same is kept, so that nothing changes when nothing changed; so is that of a user whose
-// password is not known. Changed names the users whose lines are other ones, and those that
-// went.
-func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, changed []string, err error) {
+// password is not known.
+func htpasswd(present []byte, users map[string]vnfm.Secret) ([]byte, error) {
 	lines := usersIn(present)
 	var b strings.Builder
 	for _, user := range slices.Sorted(maps.Keys(users)) {
@@ -27,15 +26,13 @@ func htpasswd(present []byte, users map[string]vnfm.Secret) (file []byte, change
 		if !keep {
 			made, err := bcrypt.GenerateFromPassword([]byte(password), hashCost)
 			if err != nil {
-				return nil, nil, fmt.Errorf("hashing the password of user %q: %w", user, err)
+				return nil, fmt.Errorf("hashing the password of user %q: %w", user, err)
 			}
 			hash = string(made)
-			changed = append(changed, user)
 		}
-		delete(lines, user)
 		b.WriteString(user + ":" + hash + "\n")
 	}
-	return []byte(b.String()), append(changed, slices.Sorted(maps.Keys(lines))...), nil
+	return []byte(b.String()), nil
 }
 
 // usersIn are the hashes in a file of users, by user.
