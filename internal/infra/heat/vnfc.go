@@ -151,6 +151,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 		return nil, err
 	}
 	points := l.connectionPoints(ports, s.source)
+	addGivenPorts(points, ports, t.Instance.Links)
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
