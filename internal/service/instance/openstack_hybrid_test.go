@@ -3,6 +3,7 @@ package instance_test
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -98,9 +99,7 @@ func (h *hybrid) example(source string, arguments ...string) string {
 // of are the variables with numbers of VNFCs.
 func (h *hybrid) of(firewalls, watchers int) config.Variables {
 	out := config.Variables{"firewalls": config.IntegerVariable(firewalls), "watchers": config.IntegerVariable(watchers)}
-	for name, value := range h.vars {
-		out[name] = value
-	}
+	maps.Copy(out, h.vars)
 	return out
 }
 
@@ -186,7 +185,7 @@ func TestAccInstance_hybrid(t *testing.T) {
 			},
 			{
 				Config: strings.Replace(h.example(source), "collector = \"$", "colector = \"$", 1), ConfigVariables: h.of(1, 1), PlanOnly: true,
-				ExpectError: acctest.Says(`(?s)with vnf_instance.test.*Additional parameter "colector" is not known.*Did you mean "collector"\?.*the Kubernetes driver knows helm_api_versions`),
+				ExpectError: acctest.Says(`(?s)Additional parameter "colector" is not known.*with vnf_instance.test.*Did you mean "collector"\?.*the Kubernetes driver knows helm_api_versions`),
 			},
 			{
 				// What was deleted on one VIM is restored while the other one is scaled.
