@@ -750,6 +750,7 @@ func (c *cloud) stackNamed(name string) (remove func()) {
 	c.Helper()
 	request := openstack.StackRequest{Name: "vnf-of-another-store", Tags: []string{"vnf-instance:" + name}}
 	request.Template = map[string]any{"heat_template_version": "2018-08-31", "resources": map[string]any{"any": map[string]any{"type": "OS::Heat::RandomString"}}}
+	request.Parameters, request.Notes = map[string]any{}, map[string]any{}
 	id, err := c.client.CreateStack(c.Context(), request)
 	require.NoError(c, err)
 	return func() { require.NoError(c, c.client.DeleteStack(c.Context(), request.Name, id)) }
