@@ -123,7 +123,9 @@ func (d *driver) DryRun(_ context.Context, t *vnfm.Target, keys []string) (vnfm.
 
 func (d *driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	d.saw(t)
+	d.mu.Lock()
 	d.held = append(d.held, t.Held)
+	d.mu.Unlock()
 	r.Progress(ctx, fmt.Sprint("applying with ", t.Params()))
 	if err := d.at("apply"); err != nil {
 		return err

@@ -808,7 +808,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				PreConfig: func() { removeStack = c.stackNamed("fw2") },
 				Config:    refused + secondFirewall(refused),
 				PlanOnly:  true,
-				ExpectError: sentence(`The project of VIM "cloud" has a stack of a VNF instance "fw2" already`, `name = "fw2"`, `stack vnf-of-another-store`,
+				ExpectError: sentence(`The project of VIM "cloud" has a stack of a VNF instance "fw2" already`, `name = "fw2"`, `Stack vnf-of-another-store`,
 					`Resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`),
 			},
 			{
