@@ -9,12 +9,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The arguments that problems of networks are about.
-const (
-	attributeExternalLinks = "ext_virtual_links"
-	attributeManagedLinks  = "ext_managed_virtual_links"
-)
-
 // checkLinks finds connection points and virtual links that the flavour does not have.
 func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 	var points, internal []string
@@ -29,7 +23,7 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 	connected := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(links.External)) {
 		refuse := func(summary, detail string) {
-			*problems = append(*problems, vnfm.Problem{Attribute: attributeExternalLinks, Key: name, Summary: summary, Detail: detail})
+			*problems = append(*problems, vnfm.Problem{Attribute: vnfm.AttributeExternalLinks, Key: name, Summary: summary, Detail: detail})
 		}
 		for _, cp := range slices.Sorted(maps.Keys(links.External[name].ExtCPs)) {
 			if !slices.Contains(points, cp) {
@@ -45,7 +39,7 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 	for _, id := range slices.Sorted(maps.Keys(links.Managed)) {
 		if !slices.Contains(internal, id) {
 			*problems = append(*problems, vnfm.Problem{
-				Attribute: attributeManagedLinks, Key: id,
+				Attribute: vnfm.AttributeManagedLinks, Key: id,
 				Summary: "deployment flavour " + strconv.Quote(f.ID) + " has no virtual link " + strconv.Quote(id), Detail: "its virtual links are " + vnfm.QuotedNames(internal),
 			})
 		}
@@ -68,7 +62,7 @@ func checkAddresses(f *vnfm.Flavour, links map[string]vnfm.ExtVirtualLink, probl
 				at := link.ResourceID + " " + address.String()
 				if other, twice := taken[at]; twice && other != cp {
 					*problems = append(*problems, vnfm.Problem{
-						Attribute: attributeExternalLinks, Key: name,
+						Attribute: vnfm.AttributeExternalLinks, Key: name,
 						Summary: "address " + address.String() + " is given to connection points " + strconv.Quote(other) + " and " + strconv.Quote(cp),
 						Detail:  "both are in network " + strconv.Quote(link.ResourceID) + "; give each of them addresses of its own",
 					})
@@ -81,7 +75,7 @@ func checkAddresses(f *vnfm.Flavour, links map[string]vnfm.ExtVirtualLink, probl
 				if len(have) > 0 && !slices.Contains(have, family) {
 					have = append(have, family)
 					*problems = append(*problems, vnfm.Problem{
-						Severity: vnfm.SeverityWarning, Attribute: attributeExternalLinks, Key: name,
+						Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeExternalLinks, Key: name,
 						Summary: "connection point " + strconv.Quote(cp) + " is given address " + address.String() + ", and the VNFD does not list " + family + " among its layer_protocols",
 						Detail:  "they are " + vnfm.QuotedNames(protocols[cp]),
 					})

@@ -272,7 +272,7 @@ func (p *planner) connect() {
 	spec, to := p.atPresentLevels(p.record.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
-		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{"ext_virtual_links": p.spec.Links.External},
+		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{vnfm.AttributeExternalLinks: p.spec.Links.External},
 		Leaving: leavingReplaced, spec: spec, to: to,
 	})
 	describe(&p.record, spec, to)

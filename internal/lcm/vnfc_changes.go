@@ -119,7 +119,7 @@ func changedBy(o *plannedOperation) string {
 		}
 		return "package_id"
 	case vnfm.OpChangeExtConn:
-		return "ext_virtual_links"
+		return vnfm.AttributeExternalLinks
 	case vnfm.OpHeal:
 		return "heal"
 	default:

@@ -21,6 +21,12 @@ type Connection struct {
 // AttributeConnections is the argument that the connections of an instance are.
 const AttributeConnections = "vim_connections"
 
+// The arguments that connect instances to networks: external virtual links, and internal ones that are given.
+const (
+	AttributeExternalLinks = "ext_virtual_links"
+	AttributeManagedLinks  = "ext_managed_virtual_links"
+)
+
 // connectionSeparator stands between the name of a VIM connection and the key of an
 // object there.
 const connectionSeparator = ": "

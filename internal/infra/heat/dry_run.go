@@ -136,7 +136,7 @@ func (s *session) checkPorts(ctx context.Context) (ps vnfm.Problems, _ error) {
 			}
 			if lacks := portLacks(port, link.ResourceID, cp.IPAddresses); len(lacks) > 0 {
 				ps = append(ps, vnfm.Problem{
-					Attribute: "ext_virtual_links", Key: name,
+					Attribute: vnfm.AttributeExternalLinks, Key: name,
 					Summary: fmt.Sprintf("port %q, the link_port_id of connection point %q, %s", port.ID, id, strings.Join(lacks, ", and ")),
 					Detail:  fmt.Sprintf("%s; give another port, or correct resource_id and ip_addresses", describePort(port)),
 				})

@@ -10,8 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/agext/levenshtein"
-
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -271,7 +269,7 @@ func (s *session) checkZones(ctx context.Context) (ps vnfm.Problems, _ error) {
 		case at < 0:
 			p.Summary = fmt.Sprintf("VIM %q has no availability zone %q", s.target.VIM.Name, name)
 			p.Detail = "its zones are " + vnfm.QuotedNames(names)
-			if like := nearest(name, names); like != "" {
+			if like := vnfm.Nearest(name, names); like != "" {
 				p.Detail = fmt.Sprintf("did you mean %q? %s", like, p.Detail)
 			}
 		case !zones[at].State.Available:
@@ -284,15 +282,4 @@ func (s *session) checkZones(ctx context.Context) (ps vnfm.Problems, _ error) {
 		ps = append(ps, p)
 	}
 	return ps, nil
-}
-
-// nearest is the name that differs from another one in few letters; empty when none does.
-func nearest(name string, names []string) string {
-	best, out := max(len(name)/3, 1)+1, ""
-	for _, other := range names {
-		if d := levenshtein.Distance(strings.ToLower(name), strings.ToLower(other), nil); d < best {
-			best, out = d, other
-		}
-	}
-	return out
 }

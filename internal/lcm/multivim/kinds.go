@@ -72,7 +72,7 @@ func checkLinkedVDUs(d Drivers, f *vnfm.Flavour, spec vnfm.InstanceSpec) vnfm.Pr
 		for _, cp := range slices.Sorted(maps.Keys(spec.Links.External[name].ExtCPs)) {
 			if vdu := vdus[cp]; vdu != "" && !driverOf(vdu).Links {
 				problems = append(problems, vnfm.Problem{
-					Attribute: attributeExternalLinks, Key: name,
+					Attribute: vnfm.AttributeExternalLinks, Key: name,
 					Summary: "connection point " + strconv.Quote(cp) + " is of VDU " + strconv.Quote(vdu) + ", which " + driverOf(vdu).Driver + " connects to no network that is given",
 					Detail:  advice + " from ext_cps",
 				})
@@ -82,19 +82,13 @@ func checkLinkedVDUs(d Drivers, f *vnfm.Flavour, spec vnfm.InstanceSpec) vnfm.Pr
 	for _, id := range slices.Sorted(maps.Keys(spec.Links.Managed)) {
 		if connects, used := linked[id]; used && !connects {
 			problems = append(problems, vnfm.Problem{
-				Attribute: attributeManagedLinks, Key: id,
+				Attribute: vnfm.AttributeManagedLinks, Key: id,
 				Summary: "virtual link " + strconv.Quote(id) + " connects only VDUs on VIMs without networks that can be given", Detail: advice,
 			})
 		}
 	}
 	return problems
 }
-
-// The arguments that problems of networks are about.
-const (
-	attributeExternalLinks = "ext_virtual_links"
-	attributeManagedLinks  = "ext_managed_virtual_links"
-)
 
 // setKinds says of each VIM what there is on VIMs of other kinds: VDUs, and networks where only those connect to any. The only VIM of a
 // kind has everything else of the package that is for its kind, also what belongs to no VDU. A VIM that nothing belongs on any more

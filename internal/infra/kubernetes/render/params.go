@@ -48,7 +48,7 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	out := params{files: t.Package.KubernetesFiles}
 	if !t.Instance.Links.IsZero() {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "ext_virtual_links", Summary: "networks cannot be given to an instance on Kubernetes",
+			Attribute: vnfm.AttributeExternalLinks, Summary: "networks cannot be given to an instance on Kubernetes",
 			Detail: "the package connects pods to further networks, with network attachments; remove ext_virtual_links and ext_managed_virtual_links",
 		})
 	}
