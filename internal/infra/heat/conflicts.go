@@ -13,7 +13,7 @@ import (
 const attributeName = "name"
 
 // takenName finds stacks of other instances that have the name of an instance which is not made yet: those of another store, or of
-// an instance that was forgotten. Heat would make a second stack, and nobody could tell the two apart by their name any more. A stack
+// an instance that was forgotten. Heat would make a second stack of the same name. A stack
 // that is on its way out, or whose instance may go before, is left out.
 func (s *session) takenName(ctx context.Context) (vnfm.Problems, error) {
 	i := s.target.Instance
