@@ -43,7 +43,7 @@ type scope struct {
 	resources, declared map[string]any
 	values              map[string]any
 	files               map[string]string
-	// hidden stands for the values of hidden parameters, which Heat shows nobody.
+	// hidden stands for the values of hidden parameters, which Heat never shows.
 	hidden string
 	// literal has references to volumes left as they are.
 	literal bool
@@ -51,7 +51,7 @@ type scope struct {
 	vague bool
 }
 
-// scopeOf is the top-level template of a stack. Numbers in it are as JSON has them, whoever has written it.
+// scopeOf is the top-level template of a stack. Its numbers have the types of JSON, so that a template read back from Heat compares equal to one that is sent.
 func scopeOf(c *openstack.StackContent, hidden string) (*scope, error) {
 	text, err := json.Marshal([]any{c.Template, c.Parameters})
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *scope) nested(typ string, properties map[string]any) *scope {
 	return &scope{resources: section(body, keyResources), declared: section(body, keyParameters), values: values, files: c.files, hidden: c.hidden}
 }
 
-// resolve puts values in the place of the functions that ask for them.
+// resolve replaces calls of functions by their values.
 func (c *scope) resolve(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -170,7 +170,7 @@ func (c *scope) param(arg any) (value any, known bool) {
 	name := fmt.Sprint(path[0])
 	declaration := section(c.declared, name)
 	if declaration == nil {
-		// A pseudo parameter, such as the id of the stack, is the same whoever asks.
+		// Pseudo parameters, such as the id of the stack, keep their values.
 		c.vague = c.vague || !strings.HasPrefix(name, "OS::")
 		return nil, false
 	}

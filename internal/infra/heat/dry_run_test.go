@@ -164,7 +164,7 @@ resources:
 		"disabled": {asks, []string{"west-1", "east-1"}, vnfm.Problems{{
 			Severity: vnfm.SeverityWarning, Attribute: "availability_zones.0", Summary: `availability zone "west-1" of VIM "cloud" is not available at present`, Detail: "new servers go to the next zone of the list",
 		}}},
-		"nobody asks": {fixed, []string{"east-1"}, vnfm.Problems{{
+		"fixed by the template": {fixed, []string{"east-1"}, vnfm.Problems{{
 			Attribute: "availability_zones", Summary: `no template of deployment flavour "simple" asks for an availability zone`,
 			Detail: "the argument would have no effect: remove it, or have a template read { get_param: [nfv, VDU, FW, locationConstraints] }",
 		}}},

@@ -58,7 +58,7 @@ func TestVDUsElsewhere(t *testing.T) {
 	}
 }
 
-// Containers that were left to an OpenStack VIM are told with the argument that places them.
+// TestContainersOnOpenStack: the error about containers on an OpenStack VIM names the argument that places them.
 func TestContainersOnOpenStack(t *testing.T) {
 	target := mixed(&vnfm.Package{}, vnfm.VDU{ID: "probe", Type: "tosca.nodes.nfv.Vdu.OsContainerDeployableUnit"})
 	target.Part = nil

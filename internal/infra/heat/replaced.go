@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Properties by which a template says what becomes of a server with another flavor, or other user data.
+// Properties of a server that say how Heat applies another flavor or other user data.
 const (
 	flavorPolicy   = "flavor_update_policy"
 	userDataPolicy = "user_data_update_policy"
@@ -101,8 +101,8 @@ func sameJSON(a, b any) bool {
 }
 
 // held is the definition that a copied VNFC has in its stack, with the values of parameters in place, so that the VNFC stays as it is
-// whatever the others become. It is an error when that cannot be: of a group Heat changes all members, a nested template has one
-// content for all VNFCs, and nobody can write the value of a hidden parameter.
+// whatever the others become. It is an error when that cannot be: Heat changes all members of a group, a nested template has one
+// content for all VNFCs, and the value of a hidden parameter cannot be read.
 func (s *session) held(l *live, c *component, want *openstack.StackRequest) (map[string]any, error) {
 	refuse := func(format string, args ...any) (map[string]any, error) {
 		return nil, fmt.Errorf("VNFC %s cannot stay as it is while others are replaced: %s", c.id(), fmt.Sprintf(format, args...))
