@@ -33,6 +33,7 @@ type options struct {
 	flaky     string
 	match     *regexp.Regexp
 	short     bool
+	race      []string
 	timeout   time.Duration
 	labs      []string
 	announce  string
@@ -82,7 +83,7 @@ func parse(args []string) (options, error) {
 		fmt.Fprint(flags.Output(), usage)
 		flags.PrintDefaults()
 	}
-	var match, labs string
+	var match, labs, race string
 	flags.StringVar(&o.root, "root", ".", "`folder` of the repository")
 	flags.StringVar(&o.binaries, "binaries", "bin/tests", "`folder` of the test binaries, kept between runs")
 	flags.StringVar(&o.report, "report", "bin/test-report", "`path` of the report, written as .txt and .json")
@@ -90,11 +91,15 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.flaky, "flaky", "tools/testrun/flaky.txt", "`file` with the tests that may pass when run again, and why")
 	flags.StringVar(&match, "run", "", "run only the top-level tests that match this `pattern`")
 	flags.BoolVar(&o.short, "short", false, "pass -short to the tests")
+	flags.StringVar(&race, "race", "", "`packages` of the module in the root, separated by commas, that run under the race detector")
 	flags.DurationVar(&o.timeout, "timeout", time.Hour, "end a test process after this time")
 	flags.StringVar(&labs, "labs", os.Getenv("VNF_LAB_DIR"), "`folders` of running labs, separated by commas; their processor time is shared among the tests that use them")
 	flags.StringVar(&o.announce, "announce", "", "`text` that says what cannot run here, printed at the start")
 	if err := flags.Parse(args); err != nil {
 		return o, err
+	}
+	if race != "" {
+		o.race = strings.Split(race, ",")
 	}
 	if labs != "" {
 		o.labs = strings.Split(labs, ",")

@@ -26,7 +26,9 @@ type module struct {
 type testPackage struct {
 	path, dir string
 	module    module
-	binary    string
+	// race is set when the tests run under the race detector.
+	race   bool
+	binary string
 }
 
 // unit is what runs as one process: one top-level test that takes long, or all others of its package.
@@ -50,8 +52,19 @@ func (u unit) name() string {
 // alone is how long a test takes that gets a process of its own.
 const alone = 8 * time.Second
 
-// list finds the packages of a module that have tests.
-func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
+// list finds the packages of a module that have tests. Of the module in the root, those that the patterns of race match run
+// under the race detector.
+func list(ctx context.Context, root string, m module, race []string) ([]*testPackage, error) {
+	raced := map[string]bool{}
+	if m.dir == "." && len(race) > 0 {
+		out, err := goCommand(ctx, filepath.Join(root, m.dir), append([]string{"list"}, race...)...)
+		if err != nil {
+			return nil, err
+		}
+		for path := range strings.FieldsSeq(string(out)) {
+			raced[path] = true
+		}
+	}
 	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, m.patterns...)
 	out, err := goCommand(ctx, filepath.Join(root, m.dir), args...)
 	if err != nil {
@@ -71,7 +84,7 @@ func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
 			return nil, fmt.Errorf("reading the output of go list: %w", err)
 		}
 		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
-			packages = append(packages, &testPackage{path: p.ImportPath, dir: p.Dir, module: m})
+			packages = append(packages, &testPackage{path: p.ImportPath, dir: p.Dir, module: m, race: raced[p.ImportPath]})
 		}
 	}
 }
@@ -79,6 +92,10 @@ func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
 func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = dir
+	if slices.Contains(args, "-race") {
+		// The race detector links with the C library.
+		command.Env = append(os.Environ(), "CGO_ENABLED=1")
+	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
@@ -112,6 +129,9 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 	}
 	// Vetting is what lint does, once for all packages.
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}
+	if packages[0].race {
+		args = append(args, "-race")
+	}
 	for _, p := range packages {
 		args = append(args, p.path)
 		p.binary = filepath.Join(folder, filepath.Base(p.path)+".test")

@@ -8,7 +8,13 @@ import (
 )
 
 func (s *session) announceStart() {
-	fmt.Printf("== %d packages with tests\n", len(s.packages))
+	raced := 0
+	for _, p := range s.packages {
+		if p.race {
+			raced++
+		}
+	}
+	fmt.Printf("== %d packages with tests, %d of them under the race detector\n", len(s.packages), raced)
 	if s.announce != "" {
 		fmt.Println(strings.TrimRight(s.announce, "\n"))
 	}

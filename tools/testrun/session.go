@@ -67,7 +67,7 @@ func newSession(ctx context.Context, o options) (*session, error) {
 		return nil, err
 	}
 	for _, m := range o.modules {
-		packages, err := list(ctx, root, m)
+		packages, err := list(ctx, root, m, o.race)
 		if err != nil {
 			return nil, err
 		}
@@ -103,6 +103,9 @@ func (s *session) selection() string {
 	if s.short {
 		parts = append(parts, "-short")
 	}
+	if len(s.race) > 0 {
+		parts = append(parts, "-race")
+	}
 	return strings.Join(parts, " ")
 }
 
@@ -137,36 +140,68 @@ type compilation struct {
 	err      error
 }
 
-// compileAll compiles the packages group by group, those that take longest to run first, and returns how many groups there are.
-func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
-	type group struct {
-		folder   string
-		packages []*testPackage
+// group is what one call of `go test -c` compiles, and the folder of its binaries.
+type group struct {
+	folder   string
+	packages []*testPackage
+}
+
+// The parts of a module that are compiled apart from each other.
+const (
+	partLong = iota
+	partShort
+	partRace
+	partCount
+)
+
+// part is the part of its module that a package is compiled with.
+func (s *session) part(p *testPackage) int {
+	switch {
+	case p.race:
+		return partRace
+	case s.known.total(p.path) >= longPackage:
+		return partLong
+	default:
+		return partShort
 	}
-	var groups []group
+}
+
+// groups parts the packages of all modules. Those whose tests take long come first, so that these run while the others are
+// compiled; those under the race detector come last, since they take every dependency compiled once more.
+func (s *session) groups() []group {
+	var out []group
 	for _, m := range s.modules {
-		var mine []*testPackage
+		var byPart [partCount][]*testPackage
 		for _, p := range s.packages {
 			if p.module.dir == m.dir {
-				mine = append(mine, p)
+				byPart[s.part(p)] = append(byPart[s.part(p)], p)
 			}
 		}
-		slices.SortStableFunc(mine, func(a, b *testPackage) int { return int(s.known.total(b.path) - s.known.total(a.path)) })
-		// The packages whose tests take long are linked first, so that these run while the others are linked.
-		long := slices.IndexFunc(mine, func(p *testPackage) bool { return s.known.total(p.path) < longPackage })
-		if long < 0 {
-			long = len(mine)
-		}
-		for part, packages := range [][]*testPackage{mine[:long], mine[long:]} {
+		for part, packages := range byPart {
+			slices.SortStableFunc(packages, func(a, b *testPackage) int { return int(s.known.total(b.path) - s.known.total(a.path)) })
 			for number, batch := range batches(packages) {
 				name := strings.ReplaceAll(strings.Trim(m.dir, "./"), "/", "-") + "-" + itoa(part) + "-" + itoa(number)
-				groups = append(groups, group{folder: filepath.Join(s.path(s.binaries), name), packages: batch})
+				out = append(out, group{folder: filepath.Join(s.path(s.binaries), name), packages: batch})
 			}
 		}
 	}
-	slices.SortStableFunc(groups, func(a, b group) int {
-		return int(s.known.total(b.packages[0].path) - s.known.total(a.packages[0].path))
+	slices.SortStableFunc(out, func(a, b group) int {
+		first, second := a.packages[0], b.packages[0]
+		switch {
+		case first.race != second.race && first.race:
+			return 1
+		case first.race != second.race:
+			return -1
+		default:
+			return int(s.known.total(second.path) - s.known.total(first.path))
+		}
 	})
+	return out
+}
+
+// compileAll compiles the packages group by group, and returns how many groups there are.
+func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
+	groups := s.groups()
 	go func() {
 		for _, g := range groups {
 			c := compilation{packages: g.packages}

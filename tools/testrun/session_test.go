@@ -144,3 +144,27 @@ func write(t *testing.T, path, text string) {
 		t.Fatal(err)
 	}
 }
+
+// What takes long is compiled first, what runs under the race detector last and apart from the others.
+func TestSession_groups(t *testing.T) {
+	root := module{dir: "."}
+	s := &session{options: options{modules: []module{root, {dir: "tools"}}}}
+	s.known.tests = map[string]map[string]time.Duration{"x/long": {"TestA": time.Minute}, "x/raced": {"TestB": time.Hour}}
+	for _, p := range []*testPackage{
+		{path: "x/raced", module: root, race: true}, {path: "x/short", module: root}, {path: "y/short", module: root},
+		{path: "x/long", module: root}, {path: "tools/a", module: module{dir: "tools"}},
+	} {
+		s.packages = append(s.packages, p)
+	}
+	var got []string
+	for _, g := range s.groups() {
+		var paths []string
+		for _, p := range g.packages {
+			paths = append(paths, p.path)
+		}
+		got = append(got, strings.Join(paths, "+"))
+	}
+	if want := "x/long x/short y/short tools/a x/raced"; strings.Join(got, " ") != want {
+		t.Errorf("groups: %v, want %s", got, want)
+	}
+}
