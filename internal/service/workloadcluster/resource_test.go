@@ -231,13 +231,13 @@ func TestAccWorkloadCluster_topology(t *testing.T) {
 func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
 	env := newEnv(t)
 	env.lab.LabClass(t, env.namespace)
-	config := func(replicas int) string {
+	config := func(version string, replicas int) string {
 		return env.config(fmt.Sprintf(`
-  kubernetes_version = "1.36.3"
+  kubernetes_version = %q
   topology           = { class = "lab" }
-  control_plane      = { replicas = 1 }
+  control_plane      = { replicas = 3 }
   node_groups        = { a = { class = "worker", replicas = %d } }
-`, replicas), fmt.Sprintf(`
+`, version, replicas), fmt.Sprintf(`
 resource "vnf_vim" "edge" {
   name       = "edge"
   kubernetes = { kubeconfig_ref = vnf_capi_workload_cluster.test.kubeconfig_ref }
@@ -258,16 +258,29 @@ resource "vnf_instance" "hello" {
 	}
 	env.run(t,
 		resource.TestStep{
-			Config: config(1),
+			Config: config("1.36.3", 1),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"), groupHas("a", "available_replicas", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("control_plane_status").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
 				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
 			},
 		},
 		resource.TestStep{
-			Config:            config(2),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2)},
+			// The network function stays on the cluster while its nodes are replaced.
+			Config:           config("1.36.4", 2),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				groupHas("a", "available_replicas", 2), groupHas("a", "up_to_date_replicas", 2),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.36.4")),
+			},
+			Check: func(*terraform.State) error {
+				versions := env.lab.WorkloadKubectl(t, env.namespace, "edge", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
+				if got := strings.Fields(versions); !slices.Equal(got, []string{"v1.36.4", "v1.36.4"}) {
+					return fmt.Errorf("the nodes have the versions %v", got)
+				}
+				env.lab.WorkloadKubectl(t, env.namespace, "edge", "rollout", "status", "deployment/web", "-n", "hello", "--timeout", "1m")
+				return nil
+			},
 		},
 	)
 }

@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -57,8 +56,6 @@ func TestClusterAPI(t *testing.T) {
 	t.Run("other providers", b.testOtherProviders)
 	t.Run("older version", b.testOlderVersion)
 	t.Run("clusters", func(t *testing.T) {
-		t.Run("topology", b.testTopology)
-		t.Run("real", b.testRealCluster)
 		t.Run("real topology", b.testRealTopology)
 		t.Run("hold", b.testHold)
 	})
@@ -192,14 +189,6 @@ func (b *bench) awaitNodes(t *testing.T, kubeconfig string, versions ...string) 
 	}
 }
 
-// awaitGone waits until a cluster, and with it its machines, is no more.
-func (b *bench) awaitGone(t *testing.T, namespace, name string) {
-	t.Helper()
-	b.kubectl(t, namespace, "delete", "clusters.cluster.x-k8s.io", name, "--wait=false")
-	b.awaitDone(t, "clusters.cluster.x-k8s.io/"+name, "--namespace", namespace, "--for=delete")
-	b.awaitOutput(t, "", "get", "clusters.cluster.x-k8s.io,machines.cluster.x-k8s.io", "--namespace", namespace, "--output", "name")
-}
-
 func (b *bench) testOtherProviders(t *testing.T) {
 	namespace := b.namespaced(t, "providers")
 	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/openstack.yaml")
@@ -224,59 +213,6 @@ func (b *bench) testOlderVersion(t *testing.T) {
 	if out := b.kubectl(t, namespace, "get", "clusters.v1beta2.cluster.x-k8s.io/older", "--output", "jsonpath={.spec.infrastructureRef.apiGroup}"); out != "infrastructure.cluster.x-k8s.io" {
 		t.Errorf("the cluster refers to %q", out)
 	}
-}
-
-func (b *bench) testTopology(t *testing.T) {
-	t.Parallel()
-	namespace := b.namespaced(t, "topology")
-	// Its machines take ten seconds for each of their parts, as Cluster API's own tests want it.
-	class, err := os.ReadFile(b.env.ClusterAPI.ClusterClass)
-	if err != nil {
-		t.Fatal(err)
-	}
-	quick := filepath.Join(t.TempDir(), "class.yaml")
-	if err := os.WriteFile(quick, bytes.ReplaceAll(class, []byte(`startupDuration: "10s"`), []byte(`startupDuration: "1s"`)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	b.kubectl(t, namespace, "apply", "--server-side", "--filename", quick)
-	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/topology.yaml")
-	b.await(t, namespace, "cluster/topology", isAvailable, "True")
-	kubeconfig := b.kubeconfig(t, namespace, "topology")
-
-	// One worker is replaced sooner than two.
-	b.kubectl(t, namespace, "patch", "cluster/topology", "--type", "merge", "--patch", `{"spec":{"topology":{"version":"v1.35.0"}}}`)
-	b.awaitNodes(t, kubeconfig, "v1.35.0", "v1.35.0")
-
-	b.kubectl(t, namespace, "patch", "cluster/topology", "--type", "json", "--patch",
-		`[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":2}]`)
-	b.awaitNodes(t, kubeconfig, "v1.35.0", "v1.35.0", "v1.35.0")
-
-	b.awaitGone(t, namespace, "topology")
-}
-
-func (b *bench) testRealCluster(t *testing.T) {
-	t.Parallel()
-	namespace := b.namespaced(t, "real")
-	b.kubectl(t, namespace, "apply", "--server-side", "--filename", "testdata/real.yaml")
-	b.await(t, namespace, "cluster/real", isAvailable, "True")
-	b.await(t, namespace, "cluster/real", ".status.controlPlane.replicas", "3")
-	kubeconfig := b.kubeconfig(t, namespace, "real")
-	b.awaitNodes(t, kubeconfig, "v1.36.3")
-
-	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "apply", "--server-side", "--filename", "testdata/deployment.yaml")
-	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
-
-	b.kubectl(t, namespace, "scale", "machinedeployment/real-workers", "--replicas", "3")
-	b.awaitNodes(t, kubeconfig, "v1.36.3", "v1.36.3", "v1.36.3")
-	b.await(t, namespace, "machinedeployment/real-workers", ".status.availableReplicas", "3")
-
-	b.kubectl(t, namespace, "patch", "labcontrolplane/real", "--type", "merge", "--patch", `{"spec":{"version":"v1.36.4"}}`)
-	b.await(t, namespace, "labcontrolplane/real", ".status.version", "v1.36.4")
-	b.kubectl(t, namespace, "patch", "machinedeployment/real-workers", "--type", "merge", "--patch", `{"spec":{"template":{"spec":{"version":"v1.36.4"}}}}`)
-	b.awaitNodes(t, kubeconfig, "v1.36.4", "v1.36.4", "v1.36.4")
-	b.must(t, "kubectl", "--", "--kubeconfig", kubeconfig, "rollout", "status", "deployment/amf", "--timeout", "3m")
-
-	b.awaitGone(t, namespace, "real")
 }
 
 // testRealTopology leaves its cluster to testDownClusterAPI.
