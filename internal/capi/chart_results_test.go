@@ -30,7 +30,7 @@ func TestChartWithRandomFunctions(t *testing.T) {
 		own.Results, own.MakeResults, own.Regenerate = results, true, regenerate
 		p, problems := d.Package(&own)
 		require.Empty(t, problems)
-		require.True(t, p.Settled())
+		require.True(t, p.Complete())
 		token, err := base64.StdEncoding.DecodeString(at(t, render(t, &own)["Secret edge"], "data", "token").(string)) //nolint:forcetypeassert // a Secret
 		require.NoError(t, err)
 		return p, string(token)
@@ -50,7 +50,7 @@ func TestChartWithRandomFunctions(t *testing.T) {
 	require.Len(t, token, 20)
 	p, problems = d.Package(&planned)
 	require.Empty(t, problems)
-	require.True(t, p.Settled())
+	require.True(t, p.Complete())
 	require.Equal(t, first.ID, p.ID)
 	_, other := made(vnfm.NewResults(nil), nil)
 	require.NotEqual(t, token, other)

@@ -25,7 +25,7 @@ func TestAccRunners_core5g(t *testing.T) {
 			},
 			drift: func() { env.kubectl("delete", "service/amf") },
 			parts: env.uids,
-			settled: func(changed bool) {
+			check: func(changed bool) {
 				description := map[bool]string{true: "edge"}[changed]
 				if got := env.resource(address).text("description"); got != description {
 					t.Errorf("the description is %q, and should be %q", got, description)

@@ -136,7 +136,7 @@ func TestAccRunners_kubespray(t *testing.T) {
 			changed: func() { env.cluster(1) },
 			drift:   func() { env.lose("externalLB") },
 			parts:   env.parts,
-			settled: func(changed bool) { env.nodes(map[bool]int{false: 1, true: 2}[changed]) },
+			check:   func(changed bool) { env.nodes(map[bool]int{false: 1, true: 2}[changed]) },
 			gone: func() {
 				env.expectGone()
 				require.Empty(t, strings.TrimSpace(env.ansible.Root(t, "ls -A %s", inventoryRoot)))

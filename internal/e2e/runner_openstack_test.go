@@ -22,7 +22,7 @@ func TestAccRunners_openStack(t *testing.T) {
 			changed: func() { env.level(1) },
 			drift:   func() { env.lose("FW") },
 			parts:   env.parts,
-			settled: func(changed bool) { env.expectActive(map[bool]int{false: 2, true: 3}[changed]) },
+			check:   func(changed bool) { env.expectActive(map[bool]int{false: 2, true: 3}[changed]) },
 			gone:    env.expectGone,
 		}
 	})

@@ -58,7 +58,7 @@ resource "vnf_private_registry" "test" {
 			parts: func() map[string]string {
 				return map[string]string{"the storage": host.Root(t, "stat -c %%i /var/lib/private_registry")}
 			},
-			settled: func(changed bool) {
+			check: func(changed bool) {
 				url := fmt.Sprintf("http://%s:%d", host.Address, map[bool]int{false: 5000, true: 5001}[changed])
 				status, err := labtest.RegistryStatus(t.Context(), url, "", "")
 				require.NoError(t, err)

@@ -25,7 +25,7 @@ func TestAccRunners_workloadCluster(t *testing.T) {
 			changed: func() { env.workloadCluster("1.34.0", 2) },
 			drift:   func() { env.kubectl("delete", "kubeadmconfigtemplates", "--all") },
 			parts:   func() map[string]string { return env.uidsOf(kinds) },
-			settled: func(changed bool) { env.expectMachines("1.34.0", map[bool]int{false: 1, true: 2}[changed]) },
+			check:   func(changed bool) { env.expectMachines("1.34.0", map[bool]int{false: 1, true: 2}[changed]) },
 			gone: func() {
 				require.Empty(t, env.uidsOf(kinds))
 				env.expectNothing()

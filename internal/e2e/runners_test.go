@@ -54,11 +54,11 @@ type life struct {
 	// drift changes behind Terraform's back what the plan then says, "Plan: 0 to add, 1 to change, 0 to destroy" unless seen is another.
 	drift func()
 	seen  string
-	// parts identify what the object consists of: nothing of it is made anew by the change.
+	// parts identify what the object consists of: nothing of it is made again by the change.
 	parts func() map[string]string
-	// settled checks the object after it was made and after it was changed, gone that nothing of it is left.
-	settled func(changed bool)
-	gone    func()
+	// check checks the object after it was made and after it was changed, gone that nothing of it is left.
+	check func(changed bool)
+	gone  func()
 	// destroyed destroys on the runner that comes last, after a failure where one is to be expected; nil is a plan there and its apply on
 	// another one.
 	destroyed func()
@@ -102,7 +102,7 @@ func (l *life) lead() {
 	env.expectExit(0, "apply", "plan")
 	id := env.resource(l.address).text("id")
 	l.look(0)
-	l.settled(false)
+	l.check(false)
 
 	l.drift()
 	parts := l.parts()
@@ -124,7 +124,7 @@ func (l *life) lead() {
 	require.Empty(env, parts, "gone with the change")
 	l.moveOn()
 	env.expectExit(0, "plan", "-detailed-exitcode")
-	l.settled(true)
+	l.check(true)
 
 	l.moveOn()
 	if l.destroyed != nil {

@@ -160,7 +160,7 @@ func (c *Call) seeded(leaves []leaf, inputs string) *Call {
 	return &out
 }
 
-// seedOf is the text that the recorded objects have in the place of a stand-in; empty for none, and where places differ. Elsewhere is
+// seedOf is the text that the recorded objects have instead of a stand-in; empty for none, and where places differ. Elsewhere is
 // set when one of the places is no annotation.
 func seedOf(standing string, leaves []leaf) (found string, elsewhere bool) {
 	body := strings.TrimSpace(standing)

@@ -68,7 +68,7 @@ func (e *Engine) adopt(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instanc
 	if err != nil {
 		return nil, fmt.Errorf("instance %s on VIM %q is VNF package %q; onboard that package before the import: %w", one.ID, one.vim.Name, kept.PackageID, err)
 	}
-	if err := e.resolveConnections(ctx, s, &spec, nil, false); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
 	}
 	en, err := e.recover(ctx, s, one.ID, spec, r, e.recoverKey)

@@ -2,6 +2,7 @@ package lcm
 
 import (
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -119,11 +120,12 @@ func (e *Engine) checkInstance(ctx context.Context, s store.Store, en *records.E
 	return errors.Join(refused, saveInstance(ctx, s, en))
 }
 
-// The sealed values of an instance, besides its results: the parameters of its management
-// drivers and the secret ones of its infra driver. A refresh and a termination have no request to read them from.
+// The sealed values of an instance: the parameters of its management drivers and the secret ones of its infra driver, since a refresh
+// and a termination have no request to read them from, and its results, in base64.
 const (
 	sealedParams  = "management_params"
 	sealedSecrets = "secret_params"
+	sealedResults = "results"
 )
 
 // sealed are the parameters that a record holds sealed.
@@ -154,7 +156,18 @@ func (e *Engine) sealParams(ctx context.Context, en *records.Entry[vnfm.Instance
 	return nil
 }
 
-// openParams reads them back.
+// addResults adds the results of an instance to the values that are about to be sealed.
+func addResults(i *vnfm.Instance, plain map[string]string) {
+	if i.Results == nil {
+		return
+	}
+	data := i.Results.Data()
+	if i.HasResults = len(data) > 0; i.HasResults {
+		plain[sealedResults] = base64.StdEncoding.EncodeToString(data)
+	}
+}
+
+// openParams reads what sealParams has put there, the results into the instance.
 func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance]) (sealed, error) {
 	var out sealed
 	if len(en.Rec.Sealed) == 0 {
@@ -174,4 +187,12 @@ func (e *Engine) openParams(ctx context.Context, en *records.Entry[vnfm.Instance
 		}
 	}
 	return out, nil
+}
+
+// takeResults gives an instance the results among its opened values.
+func takeResults(i *vnfm.Instance, plain map[string]string) {
+	data, err := base64.StdEncoding.DecodeString(plain[sealedResults])
+	if i.Results == nil && err == nil && (len(data) > 0 || !i.HasResults) {
+		i.Results = vnfm.NewResults(data)
+	}
 }

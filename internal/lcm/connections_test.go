@@ -116,6 +116,14 @@ func TestConnectionsInOnePlace(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, "far", problems[0].Key)
 	require.Equal(t, `namespace "default" of VIM "edge" is already used by the instance itself: give the VIM connection another VIM or namespace`, problems[0].String())
+
+	// A VIM that the same apply registers is in no other place as far as a plan knows.
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: "not registered", VDUIDs: []string{"VDU1"}}}
+	_, problems, err = w.PreviewInstance(t.Context(), "", spec)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	_, err = w.Instantiate(t.Context(), spec)
+	require.ErrorIs(t, err, vnfm.ErrNotFound)
 }
 
 // TestUnknownParams refuses parameters that nobody takes, also beside some that are known later, before there is anything of an instance.

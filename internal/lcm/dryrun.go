@@ -41,10 +41,10 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 			e.attachResults(ctx, en)
 		}
 	}
-	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections, false); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, en.Value.Connections); err != nil {
 		return nil, err
 	}
-	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {
+	if r, err = e.withResults(ctx, &en.Value, &spec, r, false); err != nil {
 		return nil, err
 	}
 	problems := e.checkHostsAtPlan(ctx, r, &spec, en.Value.HostKeys)

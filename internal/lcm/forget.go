@@ -53,7 +53,7 @@ func (e *Engine) unreachable(ctx context.Context, id string) error {
 	return err
 }
 
-// forget ends an instance whose VIMs cannot be reached: its records go, and spec.LeftBehind is told of all that its inventory names.
+// forget ends an instance whose VIMs cannot be reached: its records go, and spec.LeftBehind gets all that its inventory names.
 func (e *Engine) forget(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec, gone error) error {
 	if err := checkUnused(ctx, s, &en.Value); err != nil {
 		return err

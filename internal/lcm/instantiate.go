@@ -24,7 +24,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err != nil {
 		return nil, err
 	}
-	if err := e.resolveConnections(ctx, s, &spec, nil, false); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
 	}
 	if err := e.checkCredentials(ctx, &spec); err != nil {
@@ -48,14 +48,14 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		noteTriggers(&en.Value, &spec)
 		work, stop := workTime(ctx, &spec)
 		defer stop()
-		if r, err = e.settle(work, &en.Value, &spec, r, true); err != nil {
+		if r, err = e.withResults(work, &en.Value, &spec, r, true); err != nil {
 			return err
 		}
 		return e.instantiate(work, s, en, spec, r, op)
 	})
 }
 
-// lockCreation takes the lease of a creation. The lease of a process that may have been killed on another machine is waited for,
+// lockCreation takes the lease of a creation. It waits for the lease of a process that may have been killed on another machine,
 // until the lock timeout of ctx: it expires, and what that process had finished is taken over with it. A creation that gives its lease
 // back meanwhile belongs to another resource, and its instance is not taken over.
 func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (held context.Context, done func(), err error) {
@@ -80,8 +80,8 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	if met == nil || lease.TakenOver() {
 		return held, done, nil
 	}
-	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
-	if err == nil && len(found) > 0 && found[0].Value.Status != vnfm.StatusProcessing {
+	en, err := findByKey(ctx, s, spec)
+	if en != nil && en.Value.Status != vnfm.StatusProcessing {
 		err = met
 	}
 	if err != nil {
@@ -95,12 +95,11 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 // killed before it returned. An instance that this process has returned belongs to another
 // resource.
 func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*records.Entry[vnfm.Instance], error) {
-	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
+	en, err := findByKey(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) > 0 {
-		en := found[0]
+	if en != nil {
 		if _, answered := e.answered.Load(en.Rec.ID); answered || en.Value.Acknowledged {
 			return nil, &vnfm.ConflictError{
 				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
@@ -110,7 +109,7 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 		}
 		return en, nil
 	}
-	en := newInstance(uuid.NewString(), spec)
+	en = newInstance(uuid.NewString(), spec)
 	en.Value.DigestKey = newKey()
 	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
 	return en, en.Create(ctx, s)
@@ -161,6 +160,9 @@ func (e *Engine) sayWhatRuns(ctx context.Context, s store.Store, en *records.Ent
 
 // instantiate resumes the INSTANTIATE operation of an instance, or runs one when that is nil.
 func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, r *resolution, op *operation) (err error) {
+	if err := e.checkInstance(ctx, s, en); err != nil {
+		return err
+	}
 	if op == nil {
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
@@ -169,18 +171,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 			return err
 		}
 	}
-	if err := e.checkInstance(ctx, s, en); err != nil {
-		return err
-	}
-	describe(&en.Value, spec, r)
-	if spec.Heal != nil {
-		// A new instance has nothing to heal.
-		en.Value.HealTrigger = spec.Heal.Trigger
-	}
-	noteTriggers(&en.Value, &spec)
-	if spec.RotationTrigger != "" {
-		en.Value.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
-	}
+	describeNew(&en.Value, spec, r)
 	en.Value.Status = vnfm.StatusProcessing
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return err

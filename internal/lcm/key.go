@@ -55,16 +55,14 @@ func (e *Engine) ensureKey(ctx context.Context, i *vnfm.Instance) (err error) {
 
 // keyOnVIM returns the key of an instance whose record the store has lost: the one that the
 // VIM has, or else the store's, as of an instance that an earlier version made.
-func (e *Engine) keyOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
-	en := newInstance(id, spec)
-	describe(&en.Value, spec, r)
-	t, d, err := e.bind(ctx, &en.Value, r, spec)
+func (e *Engine) keyOnVIM(ctx context.Context, i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	t, d, err := e.bind(ctx, i, r, spec)
 	if err != nil {
 		return nil, err
 	}
 	key, err := d.DigestKey(ctx, t)
 	if err != nil {
-		return nil, fmt.Errorf("looking for the key of the digests of %s %q on its VIM: %w", spec.Noun(), spec.Name, err)
+		return nil, fmt.Errorf("looking for the key of the digests of %s %q on its VIM: %w", i.Noun(), i.Name, err)
 	}
 	if len(key) == 0 {
 		return e.storeKey(ctx)
@@ -73,8 +71,8 @@ func (e *Engine) keyOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec
 }
 
 // recoverKey is keyOnVIM, and another key where that of the VIM is lost.
-func (e *Engine) recoverKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
-	key, err := e.keyOnVIM(ctx, id, spec, r)
+func (e *Engine) recoverKey(ctx context.Context, i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	key, err := e.keyOnVIM(ctx, i, spec, r)
 	if errors.Is(err, vnfm.ErrKeyLost) {
 		return newKey(), nil
 	}
@@ -113,7 +111,7 @@ func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSp
 		return nil, nil //nolint:nilerr // a VIM that is not known tells no key
 	}
 	spec.Namespace = e.namespaceOf(spec, vim)
-	key, err := e.keyOnVIM(ctx, id, spec, r)
+	key, err := e.keyOnVIM(ctx, describedInstance(id, spec, r), spec, r)
 	if err != nil {
 		return nil, nil //nolint:nilerr // nor does one that cannot be reached
 	}

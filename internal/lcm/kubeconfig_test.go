@@ -24,7 +24,7 @@ type clusters struct {
 	rotated func() error
 	// owner has the owner of an application credential be part of what a cluster is.
 	owner bool
-	// presents are the templates that specifications were settled against.
+	// presents are the templates that specifications were completed from.
 	presents []string
 }
 

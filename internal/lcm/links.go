@@ -49,25 +49,22 @@ func checkLinks(f *vnfm.Flavour, links vnfm.Links, problems *vnfm.Problems) {
 // checkAddresses finds fixed addresses that two connection points have in one network, and warns of
 // families that the VNFD's connection points do not have.
 func checkAddresses(f *vnfm.Flavour, links map[string]vnfm.ExtVirtualLink, problems *vnfm.Problems) {
-	protocols := map[string][]string{}
-	for _, cp := range f.ConnectionPoints {
-		protocols[cp.ID] = cp.Protocols
-	}
 	taken := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(links)) {
 		link := links[name]
-		for _, cp := range slices.Sorted(maps.Keys(link.ExtCPs)) {
-			have := slices.DeleteFunc(slices.Clone(protocols[cp]), func(p string) bool { return p != "ipv4" && p != "ipv6" })
-			for _, address := range addressesOf(link.ExtCPs[cp]) {
+		for i := range f.ConnectionPoints {
+			cp := &f.ConnectionPoints[i]
+			have := slices.DeleteFunc(slices.Clone(cp.Protocols), func(p string) bool { return p != "ipv4" && p != "ipv6" })
+			for _, address := range addressesOf(link.ExtCPs[cp.ID]) {
 				at := link.ResourceID + " " + address.String()
-				if other, twice := taken[at]; twice && other != cp {
+				if other, twice := taken[at]; twice && other != cp.ID {
 					*problems = append(*problems, vnfm.Problem{
 						Attribute: vnfm.AttributeExternalLinks, Key: name,
-						Summary: "address " + address.String() + " is given to connection points " + strconv.Quote(other) + " and " + strconv.Quote(cp),
+						Summary: "address " + address.String() + " is given to connection points " + strconv.Quote(other) + " and " + strconv.Quote(cp.ID),
 						Detail:  "both are in network " + strconv.Quote(link.ResourceID) + "; give each of them addresses of its own",
 					})
 				}
-				taken[at] = cp
+				taken[at] = cp.ID
 				family := "ipv6"
 				if address.Is4() {
 					family = "ipv4"
@@ -76,8 +73,8 @@ func checkAddresses(f *vnfm.Flavour, links map[string]vnfm.ExtVirtualLink, probl
 					have = append(have, family)
 					*problems = append(*problems, vnfm.Problem{
 						Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeExternalLinks, Key: name,
-						Summary: "connection point " + strconv.Quote(cp) + " is given address " + address.String() + ", and the VNFD does not list " + family + " among its layer_protocols",
-						Detail:  "they are " + vnfm.QuotedNames(protocols[cp]),
+						Summary: "connection point " + strconv.Quote(cp.ID) + " is given address " + address.String() + ", and the VNFD does not list " + family + " among its layer_protocols",
+						Detail:  "they are " + vnfm.QuotedNames(cp.Protocols),
 					})
 				}
 			}

@@ -107,7 +107,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	if err := e.previewResults(ctx, instance, id, *spec, r); err != nil {
 		return nil, err
 	}
-	if r, err = e.settle(ctx, instance, spec, r, false); err != nil {
+	if r, err = e.withResults(ctx, instance, spec, r, false); err != nil {
 		return nil, err
 	}
 	describe(instance, *spec, r)
@@ -176,7 +176,11 @@ func (e *Engine) previewConnections(ctx context.Context, id string, spec *vnfm.I
 	if vim, err := vims.Get(ctx, s, spec.VIMID); err == nil {
 		planned.Namespace = e.namespaceOf(*spec, vim)
 	}
-	if err := e.resolveConnections(ctx, s, &planned, present, true); err != nil {
+	known, err := connectedVIMs(ctx, s, spec.Connections)
+	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
+		return err
+	}
+	if err := e.completeConnections(&planned, known, present); err != nil {
 		return err
 	}
 	spec.Connections = planned.Connections

@@ -26,7 +26,7 @@ func (e *Engine) RecoverInstance(ctx context.Context, id string, spec vnfm.Insta
 	if err != nil {
 		return e.recoverToEnd(ctx, s, id, spec)
 	}
-	if err := e.resolveConnections(ctx, s, &spec, nil, false); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, nil); err != nil {
 		return nil, err
 	}
 	key := e.keyOnVIM
@@ -64,27 +64,20 @@ func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spe
 func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnfm.InstanceSpec, r *resolution, key keyFinder) (*records.Entry[vnfm.Instance], error) {
 	en := newInstance(id, spec)
 	i := &en.Value
-	describe(i, spec, r)
+	describeNew(i, spec, r)
 	i.Status, i.Acknowledged, i.Recovered = vnfm.StatusFailedTemp, true, true
 	if spec.Known.Status == vnfm.StatusInstantiated {
 		i.Status = vnfm.StatusInstantiated
 	}
 	i.Generation, i.RegisteredVIMID = spec.Known.Generation, spec.Known.RegisteredVIMID
-	if spec.RotationTrigger != "" {
-		i.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
-	}
-	if spec.Heal != nil {
-		i.HealTrigger = spec.Heal.Trigger
-	}
-	noteTriggers(i, &spec)
 	var err error
-	if i.DigestKey, err = key(ctx, id, spec, r); err != nil {
+	if i.DigestKey, err = key(ctx, i, spec, r); err != nil {
 		return nil, err
 	}
-	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
+	if i.Results, err = e.resultsOnVIM(ctx, i, spec, r); err != nil {
 		return nil, err
 	}
-	if r, err = e.settle(ctx, i, &spec, r, false); err != nil {
+	if r, err = e.withResults(ctx, i, &spec, r, false); err != nil {
 		return nil, err
 	}
 	describe(i, spec, r)
@@ -93,7 +86,7 @@ func (e *Engine) recover(ctx context.Context, s store.Store, id string, spec vnf
 		return nil, err
 	}
 	if err := d.Recover(ctx, t, inventoryRecorder{i}); err != nil {
-		return nil, fmt.Errorf("looking for what %s %q consists of: %w", spec.Noun(), spec.Name, err)
+		return nil, fmt.Errorf("looking for what %s %q consists of: %w", i.Noun(), i.Name, err)
 	}
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return nil, err
@@ -140,7 +133,7 @@ func (e *Engine) RememberParams(ctx context.Context, id string, spec vnfm.Instan
 
 // keyFinder finds the key of the digests of an instance without a record. A refresh must not make another one, with which all digests
 // differ: without the key it recovers nothing, and the next apply does.
-type keyFinder = func(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error)
+type keyFinder = func(ctx context.Context, i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) ([]byte, error)
 
 // inventoryRecorder keeps the inventory of an instance that has no operation.
 type inventoryRecorder struct{ instance *vnfm.Instance }

@@ -12,7 +12,8 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -63,7 +64,7 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 		return s, nil, problems, err
 	}
 	if d, err := e.vims.Driver(vim.Type); err == nil {
-		// That there is none is told when the VIM is opened.
+		// A missing driver is reported when the VIM is opened.
 		r.own = d
 	}
 	e.splitParams(r.flavour, spec)
@@ -71,6 +72,27 @@ func (e *Engine) resolveSpec(ctx context.Context, spec *vnfm.InstanceSpec) (stor
 		spec.Namespace, spec.PackageID = e.namespaceOf(*spec, vim), r.pkg.ID
 	}
 	return s, r, problems, nil
+}
+
+// driversOf are the infra drivers of the VIMs of a specification.
+func driversOf(ctx context.Context, own vnfm.InfraDriver, spec *vnfm.InstanceSpec, lookup multivim.Lookup) (multivim.Drivers, error) {
+	out := multivim.Drivers{Own: own, Further: map[string]vnfm.InfraDriver{}}
+	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
+		d, _, _, err := lookup(ctx, spec.Connections[name].VIMID)
+		if err != nil {
+			return out, fmt.Errorf("VIM connection %q: %w", name, err)
+		}
+		out.Further[name] = d
+	}
+	return out, nil
+}
+
+// checkTaken finds what no VIM of an instance takes: of a specification whose parameters are parted.
+func (e *Engine) checkTaken(ctx context.Context, drivers multivim.Drivers, spec *vnfm.InstanceSpec, r *resolution) vnfm.Problems {
+	problems := multivim.CheckKinds(drivers, r.flavour, *spec)
+	return append(problems, e.params.Check(ctx, &parameters.Request{
+		Package: r.pkg, Flavour: r.flavour, Drivers: drivers.All(), Params: spec.AdditionalParams, Secrets: spec.InfraSecrets,
+	})...)
 }
 
 // resolve looks up package, flavour, level and counts. It needs no VIM.
@@ -125,11 +147,41 @@ func (e *Engine) namespaceOf(spec vnfm.InstanceSpec, vim *vnfm.VIM) string {
 	return vim.DefaultNamespace()
 }
 
-// resolveConnections fills the namespaces that were left out: an instance that is
-// there keeps those that it has, else the VIM's default is taken. Two parts of an
-// instance must not be in one place, where they would take each other's objects away. A plan leaves VIMs that are not registered yet
-// as they are.
-func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection, plans bool) error {
+// resolveConnections completes the VIM connections of a spec, all of whose VIMs must be registered.
+func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vnfm.InstanceSpec, present map[string]vnfm.Connection) error {
+	known, err := connectedVIMs(ctx, s, spec.Connections)
+	if err != nil {
+		return err
+	}
+	return e.completeConnections(spec, known, present)
+}
+
+// connectedVIMs are the registered VIMs of connections, by the names of these. The first that is not registered is an error that wraps
+// vnfm.ErrNotFound; the others are returned all the same.
+func connectedVIMs(ctx context.Context, s store.Store, connections map[string]vnfm.Connection) (map[string]*vnfm.VIM, error) {
+	known := make(map[string]*vnfm.VIM, len(connections))
+	var missing error
+	for _, name := range slices.Sorted(maps.Keys(connections)) {
+		vim, err := vims.Get(ctx, s, connections[name].VIMID)
+		if err == nil {
+			known[name] = vim
+			continue
+		}
+		err = fmt.Errorf("VIM connection %q: %w", name, err)
+		if !errors.Is(err, vnfm.ErrNotFound) {
+			return nil, err
+		}
+		if missing == nil {
+			missing = err
+		}
+	}
+	return known, missing
+}
+
+// completeConnections fills the namespaces that were left out: an instance that is there keeps those that it has, else the VIM's default
+// is taken. Two parts of an instance must not be in one place, where they would take each other's objects away. Connections of VIMs that
+// are not known are left as they are.
+func (e *Engine) completeConnections(spec *vnfm.InstanceSpec, known map[string]*vnfm.VIM, present map[string]vnfm.Connection) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -140,13 +192,10 @@ func (e *Engine) resolveConnections(ctx context.Context, s store.Store, spec *vn
 		if c.Namespace == "" && present[name].VIMID == c.VIMID {
 			c.Namespace = present[name].Namespace
 		}
-		vim, err := vims.Get(ctx, s, c.VIMID)
-		if plans && errors.Is(err, vnfm.ErrNotFound) {
+		vim := known[name]
+		if vim == nil {
 			resolved[name] = c
 			continue
-		}
-		if err != nil {
-			return fmt.Errorf("VIM connection %q: %w", name, err)
 		}
 		c.Namespace = e.namespaceOf(vnfm.InstanceSpec{Namespace: c.Namespace}, vim)
 		place := c.VIMID + "/" + c.Namespace
@@ -232,13 +281,13 @@ func (e *Engine) completeNames(ctx context.Context, s store.Store, spec *vnfm.In
 	if err != nil {
 		return err
 	}
-	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(*spec)})
+	en, err := findByKey(ctx, s, *spec)
 	if err != nil {
 		return err
 	}
 	var present *vnfm.ClusterSpec
-	if len(found) > 0 {
-		present = found[0].Value.Cluster
+	if en != nil {
+		present = en.Value.Cluster
 	}
 	d.CarryOver(spec.Cluster, present)
 	return nil

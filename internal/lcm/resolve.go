@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,6 +34,10 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 	if r.flavour == nil {
 		return nil, problems
 	}
+	if spec.Cluster == nil {
+		// The names of a cluster's machines tell nothing.
+		checkHeal(r.flavour, spec.Heal, &problems)
+	}
 	checkLinks(r.flavour, spec.Links, &problems)
 	if multivim.CheckConnections(p, r.flavour, spec.Connections, &problems); problems.HasErrors() {
 		return nil, problems
@@ -51,13 +56,6 @@ func resolveIn(p *vnfm.Package, spec vnfm.InstanceSpec) (*resolution, vnfm.Probl
 	var more vnfm.Problems
 	r.scaleStatus, r.counts, more = vnfd.Scaled(r.flavour, r.levelID, spec.ScaleLevels)
 	if problems = append(problems, more...); problems.HasErrors() {
-		return nil, problems
-	}
-	if spec.Cluster == nil {
-		// The names of a cluster's machines tell nothing.
-		checkHeal(r.flavour, spec.Heal, &problems)
-	}
-	if problems.HasErrors() {
 		return nil, problems
 	}
 	if spec.OperationalState == vnfm.Stopped {
@@ -165,6 +163,18 @@ func describe(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
 	}
 }
 
+// describeNew is describe for an instance that is created or recovered: what triggers ask for is not to be done to it.
+func describeNew(i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) {
+	describe(i, spec, r)
+	if spec.Heal != nil {
+		i.HealTrigger = spec.Heal.Trigger
+	}
+	if spec.RotationTrigger != "" {
+		i.Rotation = &vnfm.Rotation{Trigger: spec.RotationTrigger, Done: true}
+	}
+	noteTriggers(i, &spec)
+}
+
 // specOf reads the spec back out of a record.
 func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	cluster := i.Cluster
@@ -196,6 +206,15 @@ func keyOf(spec vnfm.InstanceSpec) string {
 	return key
 }
 
+// findByKey returns the record of the instance that has the natural key of a prepared spec, or nil.
+func findByKey(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*records.Entry[vnfm.Instance], error) {
+	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: keyOf(spec)})
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return found[0], nil
+}
+
 // newInstance is a record that is not stored yet, with the identity that spec gives.
 func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance] {
 	now := time.Now().UTC()
@@ -203,6 +222,13 @@ func newInstance(id string, spec vnfm.InstanceSpec) *records.Entry[vnfm.Instance
 		Rec:   store.Record{Kind: store.KindInstance, ID: id, Key: keyOf(spec), Owner: spec.VIMID},
 		Value: vnfm.Instance{ID: id, Name: spec.Name, VIMID: spec.VIMID, Namespace: spec.Namespace, Cluster: spec.Cluster, CreatedAt: now, UpdatedAt: now},
 	}
+}
+
+// describedInstance is an instance of which there is no record, as a spec and its resolution say.
+func describedInstance(id string, spec vnfm.InstanceSpec, r *resolution) *vnfm.Instance {
+	en := newInstance(id, spec)
+	describe(&en.Value, spec, r)
+	return &en.Value
 }
 
 // checkUnchangeable checks that spec does not ask for what only a new instance can have.

@@ -17,9 +17,6 @@ import (
 // sealed, and the VIM beside the objects, so that a lost store changes none. An operation saves
 // new ones before it makes anything of them: a process that resumes it has the same.
 
-// sealedResults is the sealed value of an instance that holds its results, in base64.
-const sealedResults = "results"
-
 // attachResults gives a record the results that are sealed with it. Where they cannot be
 // opened it has none, and bind asks the VIM.
 func (e *Engine) attachResults(ctx context.Context, en *records.Entry[vnfm.Instance]) {
@@ -32,25 +29,6 @@ func (e *Engine) attachResults(ctx context.Context, en *records.Entry[vnfm.Insta
 	}
 	if plain, err := e.openInstance(ctx, en); err == nil {
 		takeResults(&en.Value, plain)
-	}
-}
-
-// takeResults gives an instance the results among its opened values.
-func takeResults(i *vnfm.Instance, plain map[string]string) {
-	data, err := base64.StdEncoding.DecodeString(plain[sealedResults])
-	if i.Results == nil && err == nil && (len(data) > 0 || !i.HasResults) {
-		i.Results = vnfm.NewResults(data)
-	}
-}
-
-// addResults adds the results of an instance to the values that are about to be sealed.
-func addResults(i *vnfm.Instance, plain map[string]string) {
-	if i.Results == nil {
-		return
-	}
-	data := i.Results.Data()
-	if i.HasResults = len(data) > 0; i.HasResults {
-		plain[sealedResults] = base64.StdEncoding.EncodeToString(data)
 	}
 }
 
@@ -89,10 +67,8 @@ func keptResults(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]byt
 }
 
 // resultsOnVIM are the results of an instance whose record the store has lost.
-func (e *Engine) resultsOnVIM(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) (*vnfm.Results, error) {
-	en := newInstance(id, spec)
-	describe(&en.Value, spec, r)
-	t, d, err := e.bind(ctx, &en.Value, r, spec)
+func (e *Engine) resultsOnVIM(ctx context.Context, i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) (*vnfm.Results, error) {
+	t, d, err := e.bind(ctx, i, r, spec)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +112,7 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string
 		return nil //nolint:nilerr // a VIM that is not known tells nothing
 	}
 	spec.Namespace = e.namespaceOf(spec, vim)
-	if i.Results, err = e.resultsOnVIM(ctx, id, spec, r); err != nil {
+	if i.Results, err = e.resultsOnVIM(ctx, describedInstance(id, spec, r), spec, r); err != nil {
 		i.Results = nil
 	}
 	return nil
@@ -152,10 +128,10 @@ func noteTriggers(i *vnfm.Instance, spec *vnfm.InstanceSpec) {
 	}
 }
 
-// settle renders the chart of a workload cluster, if it needs results of random functions, with those of its record, and makes with
+// withResults renders the chart of a workload cluster, if it needs results of random functions, with those of its record, and makes with
 // makes set what is missing. Those are saved with the first change of the record, before anything is made of them.
-func (e *Engine) settle(ctx context.Context, i *vnfm.Instance, spec *vnfm.InstanceSpec, r *resolution, makes bool) (*resolution, error) {
-	if spec.Cluster == nil || r.pkg.Settled() || i.Results == nil {
+func (e *Engine) withResults(ctx context.Context, i *vnfm.Instance, spec *vnfm.InstanceSpec, r *resolution, makes bool) (*resolution, error) {
+	if spec.Cluster == nil || r.pkg.Complete() || i.Results == nil {
 		return r, nil
 	}
 	cluster := *spec.Cluster
@@ -164,13 +140,13 @@ func (e *Engine) settle(ctx context.Context, i *vnfm.Instance, spec *vnfm.Instan
 		cluster.Regenerate = spec.Regenerate
 	}
 	spec.Cluster = &cluster
-	settled, problems, err := e.resolve(ctx, *spec)
+	complete, problems, err := e.resolve(ctx, *spec)
 	if err == nil {
 		err = problems.Err()
 	}
 	if err != nil {
 		return r, err
 	}
-	spec.PackageID = settled.pkg.ID
-	return settled, nil
+	spec.PackageID = complete.pkg.ID
+	return complete, nil
 }

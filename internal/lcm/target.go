@@ -3,7 +3,6 @@ package lcm
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 
@@ -44,11 +43,11 @@ func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance
 		return nil, nil, err
 	}
 	t, d, err := e.bind(ctx, &en.Value, r, spec)
-	if err != nil || spec.Cluster == nil || r.pkg.Settled() {
+	if err != nil || spec.Cluster == nil || r.pkg.Complete() {
 		return t, d, err
 	}
-	// The VIM has told results that the record could not.
-	if r, err = e.settle(ctx, &en.Value, &spec, r, false); err != nil {
+	// The VIM had results that the record could not give.
+	if r, err = e.withResults(ctx, &en.Value, &spec, r, false); err != nil {
 		return nil, nil, err
 	}
 	return e.bind(ctx, &en.Value, r, spec)
@@ -206,25 +205,4 @@ func paramTable(cfg *Config) *parameters.Table {
 		infra = append(infra, cfg.Drivers[t])
 	}
 	return parameters.NewTable(infra, cfg.Management)
-}
-
-// driversOf are the infra drivers of the VIMs of a specification.
-func driversOf(ctx context.Context, own vnfm.InfraDriver, spec *vnfm.InstanceSpec, lookup multivim.Lookup) (multivim.Drivers, error) {
-	out := multivim.Drivers{Own: own, Further: map[string]vnfm.InfraDriver{}}
-	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
-		d, _, _, err := lookup(ctx, spec.Connections[name].VIMID)
-		if err != nil {
-			return out, fmt.Errorf("VIM connection %q: %w", name, err)
-		}
-		out.Further[name] = d
-	}
-	return out, nil
-}
-
-// checkTaken finds what no VIM of an instance takes: of a specification whose parameters are parted.
-func (e *Engine) checkTaken(ctx context.Context, drivers multivim.Drivers, spec *vnfm.InstanceSpec, r *resolution) vnfm.Problems {
-	problems := multivim.CheckKinds(drivers, r.flavour, *spec)
-	return append(problems, e.params.Check(ctx, &parameters.Request{
-		Package: r.pkg, Flavour: r.flavour, Drivers: drivers.All(), Params: spec.AdditionalParams, Secrets: spec.InfraSecrets,
-	})...)
 }

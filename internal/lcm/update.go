@@ -30,7 +30,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 	if !lost {
 		present = en.Value.Connections
 	}
-	if err := e.resolveConnections(ctx, s, &spec, present, false); err != nil {
+	if err := e.resolveConnections(ctx, s, &spec, present); err != nil {
 		return nil, err
 	}
 	if err := e.checkCredentials(ctx, &spec); err != nil {
@@ -45,12 +45,12 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		return nil, err
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
-		if r, err = e.settle(ctx, &en.Value, &spec, r, true); err != nil {
+		work, stop := workTime(ctx, &spec)
+		defer stop()
+		if r, err = e.withResults(work, &en.Value, &spec, r, true); err != nil {
 			return err
 		}
 		u := &update{engine: e, store: s, instance: en, spec: spec, wanted: r}
-		work, stop := workTime(ctx, &spec)
-		defer stop()
 		if err := u.run(work); err != nil {
 			return err
 		}

@@ -92,7 +92,7 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 	hooked.Management, hooked.Sink = u.spec.Management, u.spec.Sink
 	changes := finishedChanges(nil, &plannedOperation{Type: op.kind(), to: r})
 	hook := hooks.Operation{Kind: op.kind(), Package: r.pkg, Flavour: r.flavour, Request: hooked, Changes: changes, Counts: r.counts}
-	// An operation that is tried again after it was rolled back begins anew.
+	// An operation that is tried again after it was rolled back starts again.
 	for _, note := range []string{noteTurns, noteRollbackTurns} {
 		if op.Note(note) == "" {
 			continue

@@ -36,7 +36,7 @@ type barbican struct {
 	keys *openstack.KeyManager
 	// keystone and gate are the addresses that the provider sees.
 	keystone, gate string
-	// status, when it is not 0, is what the gate answers in the place of Barbican, and
+	// status, when it is not 0, is what the gate answers instead of Barbican, and
 	// closed has it answer nothing at all.
 	status atomic.Int32
 	closed atomic.Bool

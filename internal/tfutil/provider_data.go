@@ -27,7 +27,7 @@ type ProviderData struct {
 	// expected are the ids of the lost records that an update in this plan writes again, and restorers write records again by
 	// their ids.
 	expected, restorers sync.Map
-	// unchecked is set once WarnUnchecked has told.
+	// unchecked is set once WarnUnchecked has reported.
 	unchecked atomic.Bool
 }
 

@@ -21,15 +21,17 @@ const (
 func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
 	level, problems := levelOrDefault(f, levelID)
 	status := make(map[string]int, len(f.Aspects))
-	for _, a := range f.Aspects {
-		status[a.ID] = 0
+	highest := make(map[string]int, len(f.Aspects))
+	for i := range f.Aspects {
+		a := &f.Aspects[i]
+		highest[a.ID], status[a.ID] = a.MaxLevel, 0
 		if level != nil {
 			status[a.ID] = level.ScaleInfo[a.ID]
 		}
 	}
 	for _, id := range slices.Sorted(maps.Keys(scale)) {
-		a := f.Aspect(id)
-		if a == nil {
+		most, known := highest[id]
+		if !known {
 			problems = append(problems, vnfm.Problem{
 				Attribute: attrScaleLevels, Key: id,
 				Summary: fmt.Sprintf("the deployment flavour %q has no scaling aspect %q", f.ID, id),
@@ -37,11 +39,11 @@ func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[str
 			})
 			continue
 		}
-		if n := scale[id]; n < 0 || n > a.MaxLevel {
+		if n := scale[id]; n < 0 || n > most {
 			problems = append(problems, vnfm.Problem{
 				Attribute: attrScaleLevels, Key: id,
 				Summary: fmt.Sprintf("the scale level %d of the aspect %q is out of range", n, id),
-				Detail:  fmt.Sprintf("it goes from 0 to %d", a.MaxLevel),
+				Detail:  fmt.Sprintf("it goes from 0 to %d", most),
 			})
 			continue
 		}

@@ -25,7 +25,7 @@ func WithLockTimeout(ctx context.Context, limit time.Duration) context.Context {
 
 // RetryWhileBusy calls try until it returns something else than a *BusyError, as long as
 // the lock timeout of ctx and ctx itself last. A holder that has given no sign of life in all
-// that time was killed, as far as can be told: it is waited for until its lock expires.
+// that time is taken for killed: the wait goes on until its lock expires.
 func RetryWhileBusy(ctx context.Context, try func() error) error {
 	limit, _ := ctx.Value(lockTimeoutKey{}).(time.Duration)
 	begin, allowed := time.Now(), limit

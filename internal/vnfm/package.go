@@ -87,8 +87,8 @@ type Package struct {
 	NamesLater bool     `json:"-"`
 }
 
-// Settled reports whether the content depends on no results of random functions that are not made yet.
-func (p *Package) Settled() bool { return len(p.Later) == 0 && !p.NamesLater }
+// Complete reports whether the content depends on no results of random functions that are not made yet.
+func (p *Package) Complete() bool { return len(p.Later) == 0 && !p.NamesLater }
 
 // ObjectName is how Later has an object.
 func ObjectName(apiVersion, kind, name string) string { return apiVersion + " " + kind + " " + name }

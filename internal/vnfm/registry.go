@@ -134,7 +134,7 @@ type Registry struct {
 
 // RegistryState is what a registry was seen to be.
 type RegistryState struct {
-	// Ready says that the registry runs and answers, and Drift what is not as it should be.
+	// Ready says that the registry runs and answers, and Drift how it differs from what was asked for.
 	Ready bool     `json:"ready"`
 	Drift []string `json:"drift,omitempty"`
 	// Port and Secure say where it listens, and whether with TLS.

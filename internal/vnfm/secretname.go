@@ -205,6 +205,15 @@ func TextsIn(value any) []string {
 	return out
 }
 
+// SecretsIn are TextsIn of a value of which any may be a secret.
+func SecretsIn(value any) []Secret {
+	var out []Secret
+	for _, text := range TextsIn(value) {
+		out = append(out, Secret(text))
+	}
+	return out
+}
+
 // scalarTexts are the ways to write a text or a number; none of another value: of a boolean
 // there is nothing to hide.
 func scalarTexts(value any) []string {

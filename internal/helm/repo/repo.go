@@ -36,14 +36,6 @@ func Fetch(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	return fetchRepository(ctx, source, wanted)
 }
 
-// checkPlain refuses to send a password without TLS unless that was asked for.
-func checkPlain(url string, access *vnfm.ChartAccess) error {
-	if access == nil || access.Password == "" || access.PlainHTTP || !strings.HasPrefix(strings.ToLower(url), "http://") {
-		return nil
-	}
-	return vnfm.Invalid("repository", "the password would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")
-}
-
 // named lists some of many names.
 func named(all []string) string {
 	if len(all) <= maxNamed {

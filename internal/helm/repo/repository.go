@@ -55,6 +55,14 @@ func fetchRepository(ctx context.Context, source *vnfm.ChartSource, want wanted)
 	return download(ctx, base, source, &releases[at])
 }
 
+// checkPlain refuses to send a password without TLS unless that was asked for.
+func checkPlain(url string, access *vnfm.ChartAccess) error {
+	if access == nil || access.Password == "" || access.PlainHTTP || !strings.HasPrefix(strings.ToLower(url), "http://") {
+		return nil
+	}
+	return vnfm.Invalid("repository", "the password would be sent without TLS", "use an https URL, or set plain_http = true where the network is trusted")
+}
+
 func readIndex(ctx context.Context, base string, access *vnfm.ChartAccess) (*index, error) {
 	var text bytes.Buffer
 	_, err := fetch.Get(ctx, fetch.Request{URL: base + "index.yaml", What: "the index of the chart repository", Limit: maxIndex, Access: access}, &text)
@@ -97,13 +105,8 @@ func download(ctx context.Context, base string, source *vnfm.ChartSource, r *rel
 	if published := strings.TrimPrefix(r.Digest, "sha256:"); published != "" && "sha256:"+published != got.Checksum {
 		return nil, fmt.Errorf("the archive of version %s of chart %s has the digest %s, and the index of the repository says sha256:%s: it is not the one that was published", r.Version, source, got.Checksum, published)
 	}
-	return archive.Bytes(), checkDigest(source, got.Checksum)
-}
-
-// checkDigest holds what came against the digest that the user expects.
-func checkDigest(source *vnfm.ChartSource, got string) error {
-	if source.Digest == "" || source.Digest == got {
-		return nil
+	if source.Digest != "" && source.Digest != got.Checksum {
+		return nil, vnfm.Invalid("digest", fmt.Sprintf("chart %s does not have the expected digest", source), fmt.Sprintf("it is %s, expected %s", got.Checksum, source.Digest))
 	}
-	return vnfm.Invalid("digest", fmt.Sprintf("chart %s does not have the expected digest", source), fmt.Sprintf("it is %s, expected %s", got, source.Digest))
+	return archive.Bytes(), nil
 }

@@ -57,6 +57,10 @@ func (s *session) replacements(l *live, leaving map[string][]*component, want *o
 	if err != nil {
 		return nil, err
 	}
+	present, err := presentScope(l)
+	if err != nil {
+		return nil, err
+	}
 	var out []vnfm.Replacement
 	for _, c := range s.components(l) {
 		goes := slices.ContainsFunc(leaving[c.vdu], func(other *component) bool { return other.id() == c.id() })
@@ -69,7 +73,7 @@ func (s *session) replacements(l *live, leaving map[string][]*component, want *o
 		if !known && !stays || known && stays && !replaces(before, after) {
 			continue
 		}
-		_, err := s.held(l, c, want)
+		_, err := s.held(l, present, c, want)
 		out = append(out, vnfm.Replacement{VNFC: c.id(), AtOnce: err != nil})
 	}
 	return out, nil
@@ -100,21 +104,26 @@ func sameJSON(a, b any) bool {
 	return leftErr == nil && rightErr == nil && string(left) == string(right)
 }
 
-// held is the definition that a copied VNFC has in its stack, with the values of parameters in place, so that the VNFC stays as it is
-// whatever the others become. It is an error when that cannot be: Heat changes all members of a group, a nested template has one
+// presentScope is the template of a live stack as held reads it.
+func presentScope(l *live) (*scope, error) {
+	has, err := scopeOf(l.content, "")
+	if err == nil {
+		has.literal = true
+	}
+	return has, err
+}
+
+// held is the definition that a copied VNFC has in its stack, whose template has is, with the values of parameters in place, so that the VNFC
+// stays as it is whatever the others become. It is an error when that cannot be: Heat changes all members of a group, a nested template has one
 // content for all VNFCs, and the value of a hidden parameter cannot be read.
-func (s *session) held(l *live, c *component, want *openstack.StackRequest) (map[string]any, error) {
+func (s *session) held(l *live, has *scope, c *component, want *openstack.StackRequest) (map[string]any, error) {
 	refuse := func(format string, args ...any) (map[string]any, error) {
 		return nil, fmt.Errorf("VNFC %s cannot stay as it is while others are replaced: %s", c.id(), fmt.Sprintf(format, args...))
 	}
 	if s.source.VDUs[c.vdu].Form != hot.Copied {
 		return refuse("it is a member of the group %s", c.root)
 	}
-	has, err := scopeOf(l.content, "")
-	if err != nil {
-		return nil, err
-	}
-	has.literal = true
+	has.vague = false
 	definition, _ := has.resolve(has.resources[c.root]).(map[string]any)
 	if has.vague {
 		return refuse("its definition has a value that is hidden, or that Heat computes")
@@ -140,12 +149,16 @@ func (s *session) hold(l *live, want *openstack.StackRequest, n *note) error {
 	if l == nil || len(s.target.Held) == 0 {
 		return nil
 	}
+	has, err := presentScope(l)
+	if err != nil {
+		return err
+	}
 	n.Objects = maps.Clone(n.Objects)
 	for _, c := range s.components(l) {
 		if !slices.Contains(s.target.Held, c.id()) || section(want.Template, keyResources)[c.root] == nil {
 			continue
 		}
-		definition, err := s.held(l, c, want)
+		definition, err := s.held(l, has, c, want)
 		if err != nil {
 			return err
 		}

@@ -257,14 +257,6 @@ func (c *Catalog) Packages(ctx context.Context, f vnfm.PackageFilter) ([]vnfm.Pa
 	})
 }
 
-// PackageOf finds a package in this process or in the store.
-func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, error) {
-	if p := c.remembered(id); p != nil {
-		return p, nil
-	}
-	return c.Package(ctx, id)
-}
-
 // KnownPackage implements vnfm.Manager.
 func (c *Catalog) KnownPackage(ctx context.Context, id string) (vnfm.KnownPackage, error) {
 	_, en, err := c.record(ctx, id)

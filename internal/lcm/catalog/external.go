@@ -100,8 +100,9 @@ func (e *externals) fetch(ctx context.Context, spec vnfm.PackageSpec, a *csar.Ar
 	e.temporary[a.Path] = file
 	e.remove = append(e.remove, remove)
 	h := a.NewHash()
+	access := accessFor(spec, a.Path)
 	answer, err := fetch.Get(ctx, fetch.Request{
-		URL: a.Path, What: "the external artifact", Limit: maxDownload, Access: accessFor(spec, a.Path), Public: true,
+		URL: a.Path, What: "the external artifact", Limit: maxDownload, Access: access, Public: true,
 	}, io.MultiWriter(file, h))
 	if err != nil {
 		return csar.FileInfo{}, err

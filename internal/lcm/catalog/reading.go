@@ -70,18 +70,14 @@ type origin struct {
 	External bool `json:"external,omitempty"`
 }
 
+// originOf is the origin of a source that is to be read.
 func originOf(spec vnfm.PackageSpec) origin {
 	sum := sha256.Sum256([]byte(spec.Source))
-	o := origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust, External: spec.ExternalArtifacts}
-	if redactSource(spec.Source) == spec.Source {
-		o.Location = spec.Source
-	}
-	return o
+	return origin{Source: hex.EncodeToString(sum[:]), Integrity: spec.Integrity, Signature: spec.Signature, Trust: spec.Trust, External: spec.ExternalArtifacts}
 }
 
-// verifiedAs reports whether a package of origin o has passed the checks that spec asks for.
-func (o origin) verifiedAs(spec vnfm.PackageSpec) bool {
-	want := originOf(spec)
+// verifiedAs reports whether a package of origin o is of the wanted source, and has passed the wanted checks.
+func (o origin) verifiedAs(want origin) bool {
 	return o.Source == want.Source && o.Integrity == want.Integrity && o.Signature == want.Signature && o.Trust.Equal(want.Trust) && o.External == want.External
 }
 
@@ -126,9 +122,18 @@ func (c *Catalog) remembered(id string) *vnfm.Package {
 	return c.read[id]
 }
 
+// PackageOf finds a package in this process or in the store.
+func (c *Catalog) PackageOf(ctx context.Context, id string) (*vnfm.Package, error) {
+	if p := c.remembered(id); p != nil {
+		return p, nil
+	}
+	return c.Package(ctx, id)
+}
+
 // readSource reads a package from its source, or finds that the store has it.
 func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*reading, error) {
-	known, err := c.knownDownload(ctx, spec)
+	o := originOf(spec)
+	known, err := c.knownDownload(ctx, spec, o)
 	if err != nil {
 		return nil, err
 	}
@@ -146,6 +151,9 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 	if f.unchanged {
 		return c.storedReading(ctx, known)
 	}
+	if o.Checksum, o.ETag = f.checksum, f.etag; f.shown == spec.Source {
+		o.Location = spec.Source
+	}
 	b := budget.New(ctx, budget.Limits{})
 	archive, parsed, problems, err := csar.OpenFile(f.file, csar.Options{ //nolint:contextcheck // the budget brings the context
 		Integrity: csar.Integrity(spec.Integrity),
@@ -158,9 +166,9 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 	}, csar.DefaultLimits())
 	if err != nil {
 		f.remove()
-		return nil, fmt.Errorf("opening the package %s: %w", redactSource(spec.Source), err)
+		return nil, fmt.Errorf("opening the package %s: %w", f.shown, err)
 	}
-	r := &reading{problems: problems.Capped(mostProblems), origin: originOf(spec), close: f.remove}
+	r := &reading{problems: problems.Capped(mostProblems), origin: o, close: f.remove}
 	if archive != nil {
 		r.close = func() {
 			// Reading is over: there is nothing that a failed close could lose.
@@ -168,7 +176,6 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 			f.remove()
 		}
 	}
-	r.origin.Checksum, r.origin.ETag = f.checksum, f.etag
 	if problems.HasErrors() || parsed == nil {
 		return r, nil
 	}
@@ -218,7 +225,7 @@ func newPackage(name string, archive csar.Archive, parsed *csar.Package, descrip
 
 // knownDownload finds the stored package that came from the same URL under the
 // same policy. Paths are always read again: that is cheap and detects every change.
-func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*records.Entry[packageRecord], error) {
+func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec, want origin) (*records.Entry[packageRecord], error) {
 	if !isRemote(spec.Source) {
 		return nil, nil
 	}
@@ -231,7 +238,7 @@ func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec) (*re
 		return nil, err
 	}
 	for i := len(all) - 1; i >= 0; i-- {
-		if !all[i].Value.Removing && all[i].Value.Origin.verifiedAs(spec) {
+		if !all[i].Value.Removing && all[i].Value.Origin.verifiedAs(want) {
 			return all[i], nil
 		}
 	}

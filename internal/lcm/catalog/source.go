@@ -25,6 +25,8 @@ const maxDownload = 16 << 30
 
 // fetched is a package source that is open.
 type fetched struct {
+	// shown is the source as messages name it, without what may hold a token.
+	shown string
 	// file is what the checksum was taken of: nothing is read by its path again.
 	file *os.File
 	// checksum is the digest of the file; empty for a directory.
@@ -76,6 +78,9 @@ func openSource(ctx context.Context, source, checksum, etag string, access *vnfm
 			return nil, fmt.Errorf("reading the package source: %w", err)
 		}
 	}
+	if f.shown = source; endpoint.IsHTTP(source) {
+		f.shown = fetch.Redact(source)
+	}
 	info, err := f.file.Stat()
 	if err != nil {
 		f.close()
@@ -96,7 +101,7 @@ func openSource(ctx context.Context, source, checksum, etag string, access *vnfm
 	}
 	if checksum != "" && !strings.EqualFold(checksum, f.checksum) {
 		f.close()
-		return nil, fmt.Errorf("package source %q has the checksum %s, expected %s: it is another file, or it is damaged", redactSource(source), f.checksum, checksum)
+		return nil, fmt.Errorf("package source %q has the checksum %s, expected %s: it is another file, or it is damaged", f.shown, f.checksum, checksum)
 	}
 	return f, nil
 }
@@ -107,13 +112,6 @@ func fileDigest(file io.Reader) (string, error) {
 		return "", err
 	}
 	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
-}
-
-func redactSource(source string) string {
-	if endpoint.IsHTTP(source) {
-		return fetch.Redact(source)
-	}
-	return source
 }
 
 func (f *fetched) download(ctx context.Context, source, etag string, access *vnfm.ChartAccess) (err error) {

@@ -98,7 +98,7 @@ func TestRegisterVIM(t *testing.T) {
 	}
 }
 
-// All drivers that are not known are told in one problem, and one whose work the engine does is known.
+// All drivers that are not known are reported in one problem, and one whose work the engine does is known.
 func TestUnknownDrivers(t *testing.T) {
 	f := &vnfm.Flavour{Operations: map[string]vnfm.Implementation{
 		"instantiate_end": {Artifact: "own", Type: "tosca.artifacts.Implementation.Python"}, "heal_end": {Artifact: "own"}, "scale_start": {Artifact: "other"},

@@ -12,14 +12,15 @@ import (
 
 // CheckConnections finds placements that the package does not allow.
 func CheckConnections(p *vnfm.Package, f *vnfm.Flavour, connections map[string]vnfm.Connection, problems *vnfm.Problems) {
+	vdus := f.VDUIDs()
 	placed := map[string]string{}
 	for _, name := range slices.Sorted(maps.Keys(connections)) {
 		refuse := func(summary, detail string) {
 			*problems = append(*problems, vnfm.Problem{Attribute: vnfm.AttributeConnections, Key: name, Summary: summary, Detail: detail})
 		}
 		for _, id := range connections[name].VDUIDs {
-			if f.VDU(id) == nil {
-				refuse("deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id), "its VDUs are "+vnfm.QuotedNames(f.VDUIDs()))
+			if !slices.Contains(vdus, id) {
+				refuse("deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id), "its VDUs are "+vnfm.QuotedNames(vdus))
 			}
 			if other, twice := placed[id]; twice {
 				refuse("VDU "+strconv.Quote(id)+" is placed twice", "VIM connection "+strconv.Quote(other)+" has it too")

@@ -121,7 +121,7 @@ func TestHealOfOneKind(t *testing.T) {
 	}
 }
 
-// What a kind of VIM cannot have is told with the argument that gives it.
+// What a kind of VIM cannot have is reported with the argument that gives it.
 func TestCheckKinds(t *testing.T) {
 	servers, containers, _ := kinds()
 	d := Drivers{Own: containers, Further: map[string]vnfm.InfraDriver{"cloud": servers}}

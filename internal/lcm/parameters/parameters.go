@@ -71,7 +71,7 @@ func NewTable(infra []vnfm.InfraDriver, management map[string]vnfm.ManagementDri
 type Request struct {
 	Package *vnfm.Package
 	Flavour *vnfm.Flavour
-	// Drivers are those of the instance's VIMs, that of its own first.
+	// Drivers are those of the instance's VIMs, the own VIM's first.
 	Drivers []vnfm.InfraDriver
 	// Params are without those of management drivers. Secrets are merged over them.
 	Params, Secrets map[string]any

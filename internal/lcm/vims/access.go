@@ -158,40 +158,6 @@ func (m *Manager) moveRecord(ctx context.Context, s store.Store, id string, chec
 	})
 }
 
-// Connection reads a VIM with the connection that this run uses, without credentials. A
-// connection that a plan does not know yet is ErrNotFound.
-func (m *Manager) Connection(ctx context.Context, s store.Store, id string) (*vnfm.VIM, error) {
-	v, err := Get(ctx, s, id)
-	if err != nil || m.access(id, v.Name) == nil {
-		return v, err
-	}
-	o, _, err := m.openPerRun(ctx, v)
-	if errors.As(err, new(*vnfm.AccessUnknownError)) {
-		return nil, records.NotFound(store.KindVIM, id)
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &o.VIM, nil
-}
-
-// KnownVIM implements vnfm.Manager.
-func (m *Manager) KnownVIM(ctx context.Context, id string) (vnfm.KnownVIM, error) {
-	if !m.cfg.PerRun.Any() {
-		// Nobody could use it.
-		return vnfm.KnownVIM{}, records.NotFound(store.KindVIM, id)
-	}
-	s, err := m.cfg.Store(ctx)
-	if err != nil {
-		return vnfm.KnownVIM{}, err
-	}
-	v, err := Get(ctx, s, id)
-	if err != nil {
-		return vnfm.KnownVIM{}, err
-	}
-	return vnfm.KnownVIM{ID: id, Name: v.Name, ClusterUID: v.ClusterUID}, nil
-}
-
 // EnsureVIM implements vnfm.Manager.
 func (m *Manager) EnsureVIM(ctx context.Context, known vnfm.KnownVIM) error {
 	a := m.access(known.ID, known.Name)
@@ -205,11 +171,7 @@ func (m *Manager) EnsureVIM(ctx context.Context, known vnfm.KnownVIM) error {
 	case !errors.Is(err, vnfm.ErrNotFound):
 		return err
 	}
-	spec, err := m.connected(known.ID, vnfm.VIMSpec{Name: known.Name})
-	if err != nil {
-		return err
-	}
-	check, err := m.CheckVIM(ctx, spec)
+	_, check, err := m.checkConnected(ctx, known.ID, vnfm.VIMSpec{Name: known.Name})
 	if err != nil {
 		return err
 	}

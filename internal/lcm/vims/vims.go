@@ -74,15 +74,6 @@ func New(cfg Config) *Manager { return &Manager{cfg: cfg, held: map[string][]str
 // CheckRecord is called by package records when the record is read.
 func (r *Record) CheckRecord(id string) error { return records.CheckID(r.ID, id) }
 
-// Get reads a VIM without its credentials, and acknowledges nothing.
-func Get(ctx context.Context, s store.Store, id string) (*vnfm.VIM, error) {
-	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
-	if err != nil {
-		return nil, err
-	}
-	return &en.Value.VIM, nil
-}
-
 // Driver returns the infra driver of a type of VIM.
 func (m *Manager) Driver(t vnfm.VIMType) (vnfm.InfraDriver, error) {
 	d, ok := m.cfg.Drivers[t]
@@ -106,17 +97,23 @@ func (m *Manager) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMChec
 	return d.CheckVIM(ctx, spec)
 }
 
+// checkConnected checks a VIM with the connection that this run uses, whose type it returns.
+func (m *Manager) checkConnected(ctx context.Context, id string, spec vnfm.VIMSpec) (vnfm.VIMType, vnfm.VIMCheck, error) {
+	used, err := m.connected(id, spec)
+	if err != nil {
+		return "", vnfm.VIMCheck{}, err
+	}
+	check, err := m.CheckVIM(ctx, used)
+	return used.Type, check, err
+}
+
 // RegisterVIM implements vnfm.Manager.
 func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (*vnfm.VIM, vnfm.Problems, error) {
 	s, err := m.cfg.Store(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	used, err := m.connected(id, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	check, err := m.CheckVIM(ctx, used)
+	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -129,7 +126,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if en.Value.CreatedAt = spec.CreatedAt; en.Value.CreatedAt.IsZero() {
 		en.Value.CreatedAt = time.Now().UTC()
 	}
-	describeVIM(&en.Value.VIM, spec, used.Type, check)
+	describeVIM(&en.Value.VIM, spec, vimType, check)
 	en.Value.share(spec.Share, known)
 	created := true
 	if known {
@@ -145,7 +142,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	}
 	// The record is written before its key in a vault: when the process is killed in between,
 	// the key is found by the id.
-	v, keyed, err := m.write(ctx, s, id, writing{spec: spec, vimType: used.Type, check: check, known: known})
+	v, keyed, err := m.write(ctx, s, id, writing{spec: spec, vimType: vimType, check: check, known: known})
 	switch {
 	case err == nil:
 		return v, check.Problems, nil
@@ -197,15 +194,11 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
-	used, err := m.connected(id, spec)
+	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err
 	}
-	check, err := m.CheckVIM(ctx, used)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, _, err := m.write(ctx, s, id, writing{spec: spec, vimType: used.Type, check: check})
+	v, _, err := m.write(ctx, s, id, writing{spec: spec, vimType: vimType, check: check})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -305,64 +298,6 @@ func (m *Manager) checkSameCluster(ctx context.Context, s store.Store, v *vnfm.V
 	}
 	return fmt.Errorf("VIM %q now leads to another %s, %s, and %s are on the one it was registered with: destroy them first, or register the other %s as a VIM of its own",
 		v.Name, place, other, strings.Join(users, ", "), place)
-}
-
-// VIM implements vnfm.Manager.
-func (m *Manager) VIM(ctx context.Context, id string) (*vnfm.VIM, error) {
-	s, err := m.cfg.Store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
-	if err != nil {
-		return nil, err
-	}
-	if !en.Value.Acknowledged {
-		en.Value.Acknowledged = true
-		// Somebody else who wrote at the same time acknowledged it as well.
-		if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
-			return nil, err
-		}
-	}
-	return &en.Value.VIM, nil
-}
-
-// VIMByName implements vnfm.Manager. Names are not unique; an ambiguous one is an
-// error that lists the ids.
-func (m *Manager) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error) {
-	s, err := m.cfg.Store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	all, err := records.List[Record](ctx, s, store.Query{Kind: store.KindVIM})
-	if err != nil {
-		return nil, err
-	}
-	var found []*vnfm.VIM
-	var ids []string
-	for _, en := range all {
-		if en.Value.Name == name {
-			found, ids = append(found, &en.Value.VIM), append(ids, en.Value.ID)
-		}
-	}
-	switch len(found) {
-	case 0:
-		return nil, records.NotFound(store.KindVIM, name)
-	case 1:
-		// A look by name does not acknowledge: it may be somebody else's.
-		return found[0], nil
-	default:
-		return nil, fmt.Errorf("several VIMs are named %q (%v): give the id of one", name, ids)
-	}
-}
-
-// VIMs implements vnfm.Manager.
-func (m *Manager) VIMs(ctx context.Context, f vnfm.VIMFilter) ([]vnfm.VIM, error) {
-	s, err := m.cfg.Store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return records.Values(ctx, s, store.KindVIM, func(r *Record) (vnfm.VIM, bool) { return r.VIM, f.Selects(&r.VIM) })
 }
 
 // CheckRegisteredVIM checks a registered VIM with the credentials of this run or the sealed ones. What it

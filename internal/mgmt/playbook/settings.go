@@ -64,7 +64,7 @@ func checkLogin(o *params.Object, login remote.Host) {
 
 // secrets are all of them, to be kept out of what is shown.
 func (s *settings) secrets() []vnfm.Secret {
-	out := append(hosts.Secrets(s.host), hosts.Texts(s.input)...)
+	out := append(hosts.Secrets(s.host), vnfm.SecretsIn(s.input)...)
 	for _, a := range s.access {
 		out = append(out, hosts.Secrets(a.Login)...)
 	}

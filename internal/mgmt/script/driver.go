@@ -140,7 +140,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	}
 	return remote.Each(ctx, bound, servers, func(ctx context.Context, s hosts.Server) error {
 		return call.Once(ctx, s.ID, func(ctx context.Context) error {
-			err := run(ctx, call, t, text, inventory, access[s.VDUID], s)
+			err := run(ctx, call, t, text, inventory, s)
 			if err != nil && call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, s.ID) && ctx.Err() == nil {
 				// A server that is replaced may no longer answer.
 				call.Recorder.Progress(ctx, fmt.Sprintf("script %s did not run on VNFC %s, which is replaced: %s", t.file, s.ID, err))
@@ -152,7 +152,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 }
 
 // run runs the script on one server.
-func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, inventory []byte, a hosts.Access, s hosts.Server) error {
+func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, inventory []byte, s hosts.Server) error {
 	c, err := s.Open(ctx, call)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 	maps.Copy(env, t.inputs)
 	_, err = hosts.RunProgram(ctx, c, remote.Command{
 		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
-		Sudo: t.sudo, Timeout: t.timeout, Secrets: append(hosts.Secrets(a.Login), hosts.Texts(call.Params[ParamInput])...),
+		Sudo: t.sudo, Timeout: t.timeout, Secrets: vnfm.SecretsIn(call.Params[ParamInput]),
 		Output: func(line string) { call.Recorder.Progress(ctx, s.ID+": "+line) },
 	}, text)
 	return err

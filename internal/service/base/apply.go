@@ -26,7 +26,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 		return
 	}
 	spec.Arguments = r.arguments(ctx, req.Plan.Raw)
-	var said told
+	var said warningList
 	spec.Warn = said.add
 	defer func() { said.warn(r.config.ContentPath, &resp.Diagnostics) }()
 	m := P(&plan)
@@ -138,7 +138,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.Known, spec.Arguments = r.known(before), r.arguments(ctx, req.Plan.Raw)
-	var said told
+	var said warningList
 	spec.Warn = said.add
 	defer func() { said.warn(r.config.ContentPath, &resp.Diagnostics) }()
 	err := r.ensureAll(ctx, before, req.State, req.Private, &resp.Diagnostics)

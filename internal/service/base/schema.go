@@ -65,7 +65,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 		"adopt_existing":  switched(c.AdoptDescription, false),
 		"server_dry_run":  switched(fmt.Sprintf("Whether the plan runs a server-side dry run of changed objects on the %s, if it can be reached. Rejected objects are errors; results that can differ at apply time, such as quotas and webhooks, are warnings. Defaults to `true`. Changing this applies to the next plan.", c.VIMNoun), true),
 		"lock_timeout": schema.StringAttribute{
-			MarkdownDescription: fmt.Sprintf("Time that an operation waits for another process that works on the %s; `0s` fails at once. A process that was killed on another machine is waited for until its lock expires, within a minute. Never waits if another process of this machine is creating the same %[1]s. Defaults to `%[2]s`. Changing this applies to the next operation.", c.Noun, defaultLockTimeout),
+			MarkdownDescription: fmt.Sprintf("Time that an operation waits for another process that works on the %s; `0s` fails at once. The lock of a process that was killed on another machine expires within a minute, and the operation waits for that. Never waits if another process of this machine is creating the same %[1]s. Defaults to `%[2]s`. Changing this applies to the next operation.", c.Noun, defaultLockTimeout),
 			Optional:            true,
 			Computed:            true,
 			Default:             stringdefault.StaticString(defaultLockTimeout),

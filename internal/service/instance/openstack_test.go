@@ -641,7 +641,7 @@ func (c *cloud) masks(parameter, value string) resource.TestCheckFunc {
 }
 
 // otherNetwork are the example package without a word of what its VNFCs wait for, and the next one, which has another internal network
-// in the place of that.
+// instead of that.
 func otherNetwork(t *testing.T) (first, next string) {
 	t.Helper()
 	const template = "BaseHOT/group/firewall.yaml"

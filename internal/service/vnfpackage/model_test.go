@@ -50,12 +50,12 @@ func TestWarningsAreToldOnce(t *testing.T) {
 	state := resourceModel{Status: types.StringValue(statusOnboarded), inputs: inputs{Source: types.StringValue("a"), Integrity: types.StringValue("warn")}}
 	state.ID, state.Headers = types.StringValue("core@1"), types.MapNull(types.StringType)
 	plan := state
-	assert.True(t, told(&plan, &state, "core@1"))
-	assert.False(t, told(&plan, &state, "core@2"))
+	assert.True(t, reported(&plan, &state, "core@1"))
+	assert.False(t, reported(&plan, &state, "core@2"))
 	plan.Integrity = types.StringValue("ignore")
-	assert.False(t, told(&plan, &state, "core@1"))
+	assert.False(t, reported(&plan, &state, "core@1"))
 	plan, state.Status = state, types.StringValue(statusUnknown)
-	assert.False(t, told(&plan, &state, "core@1"))
+	assert.False(t, reported(&plan, &state, "core@1"))
 }
 
 // TestEverythingIsDescribed: a package that has everything leaves no attribute null.

@@ -69,7 +69,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
 		return
 	default:
-		if creating || !told(&plan, &state, p.ID) {
+		if creating || !reported(&plan, &state, p.ID) {
 			resp.Diagnostics.Append(tfutil.Problems(problems, path.Root("source"))...)
 		}
 		plan.described, plan.Status = describe(p), types.StringValue(statusOnboarded)
@@ -77,8 +77,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
 
-// told reports whether the warnings of a package were said when it was planned: it is onboarded as it is.
-func told(plan, state *resourceModel, id string) bool {
+// reported tells whether the warnings of a package were reported when it was planned: it is onboarded as it is.
+func reported(plan, state *resourceModel, id string) bool {
 	return id == state.ID.ValueString() && plan.readsAs(state.inputs) && state.Status.ValueString() == statusOnboarded
 }
 

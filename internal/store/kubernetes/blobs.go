@@ -234,7 +234,7 @@ func (u *upload) commit(ctx context.Context) error {
 		annotationGeneration: u.generation, annotationChunks: strconv.Itoa(u.chunks),
 	}
 	labels := map[string]string{labelObject: objectContent}
-	sending, cancel := s.settling(ctx)
+	sending, cancel := s.sending(ctx)
 	defer cancel()
 	var old *metav1.PartialObjectMetadata
 	for {

@@ -135,7 +135,7 @@ func TestFaults(t *testing.T) {
 			t.Parallel()
 			place := adminSite(t, env)
 			times := quick()
-			times.settle, times.patience = 50*time.Millisecond, 100*time.Millisecond
+			times.answer, times.patience = 50*time.Millisecond, 100*time.Millisecond
 			healthy := place.handle(t, times)
 			must(t, test.prepare(t.Context(), healthy, "before"))
 			old := stateOf(t, test, healthy, "before")
@@ -180,7 +180,7 @@ func runWithFault(t *testing.T, place site, times timing, test faultCase, id str
 	t.Helper()
 	g := newGateway(t, place)
 	if dies {
-		times.release = times.settle
+		times.release = times.answer
 	}
 	s, err := g.open(t.Context(), times)
 	must(t, err)

@@ -157,7 +157,7 @@ func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version
 	if version == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
 	defer cancel()
 	_ = s.client.DeleteVersion(ctx, s.secret(keyName(kind, key)), "", version)
 }
@@ -165,7 +165,7 @@ func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version
 // withdraw removes the objects of a failed creation. Objects that stay are pending and block
 // nobody.
 func (s *kubeStore) withdraw(ctx context.Context, m *meta, fresh bool) {
-	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
+	removing, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
 	defer cancel()
 	_ = s.client.DeleteVersion(removing, s.secret(m.name), m.uid, m.resourceVersion)
 	if fresh {

@@ -196,7 +196,7 @@ func (s *kubeStore) seize(ctx context.Context, l *lease, holder string, current 
 	delete(next.Annotations, annotationUnclean)
 	setHolder(next, l.identity, now, s.timing.lease)
 
-	sending, cancel := s.settling(ctx)
+	sending, cancel := s.sending(ctx)
 	defer cancel()
 	begun := time.Now()
 	written, err := s.writeLease(sending, next)
@@ -212,7 +212,7 @@ func (s *kubeStore) seize(ctx context.Context, l *lease, holder string, current 
 // abandon gives back a lease that an acquisition of unknown outcome may have got. One that
 // cannot be given back expires.
 func (s *kubeStore) abandon(ctx context.Context, l *lease) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.settle)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
 	defer cancel()
 	current, err := s.readLease(ctx, l.name)
 	if err != nil || current == nil || identityOf(current) != l.identity {

@@ -202,7 +202,7 @@ func (s *kubeStore) post(ctx context.Context, p *passage, r *store.Record, m *me
 	if err != nil {
 		return nil, err
 	}
-	sending, cancel := s.settling(ctx)
+	sending, cancel := s.sending(ctx)
 	defer cancel()
 	o, err := s.client.Create(sending, s.secret(m.name), secret)
 	p.note(err)
@@ -417,7 +417,7 @@ func (s *kubeStore) put(ctx context.Context, p *passage, r *store.Record, m *met
 	if err != nil {
 		return err
 	}
-	sending, cancel := s.settling(ctx)
+	sending, cancel := s.sending(ctx)
 	defer cancel()
 	o, err := s.client.Replace(sending, s.secret(m.name), secret)
 	p.note(err)
@@ -431,7 +431,7 @@ func (s *kubeStore) put(ctx context.Context, p *passage, r *store.Record, m *met
 
 // remove deletes an object as it was read. One that an earlier try may have deleted is gone.
 func (s *kubeStore) remove(ctx context.Context, p *passage, m *meta) error {
-	sending, cancel := s.settling(ctx)
+	sending, cancel := s.sending(ctx)
 	defer cancel()
 	err := s.client.DeleteVersion(sending, s.secret(m.name), m.uid, m.resourceVersion)
 	p.note(err)

@@ -218,7 +218,7 @@ func TestForeignObjects(t *testing.T) {
 		t.Errorf("reading a Secret of others = %v", err)
 	}
 	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "taken"}); err == nil || !strings.Contains(err.Error(), "not an object of the store") {
-		t.Errorf("creating a record in the place of a Secret of others = %v", err)
+		t.Errorf("creating a record where a Secret of others is = %v", err)
 	}
 	twice := sample("b")
 	twice.Key = r.Key

@@ -21,9 +21,9 @@ type timing struct {
 	// patience is how long a record stays pending before it is taken for what a killed
 	// process has left.
 	patience time.Duration
-	// settle is how long the answer to a write is waited for after the caller's context
+	// answer is how long a write waits for its answer after the caller's context
 	// has ended: a write whose outcome nobody knows costs more.
-	settle time.Duration
+	answer time.Duration
 	// release bounds giving a lease back, which does not end with the caller's context.
 	release time.Duration
 	// format is how long the answer holds that says which format the store has.
@@ -33,7 +33,7 @@ type timing struct {
 func defaultTiming() timing {
 	return timing{
 		lease: 15 * time.Second, renew: 5 * time.Second,
-		patience: 5 * time.Second, settle: time.Second, release: 5 * time.Second, format: time.Minute,
+		patience: 5 * time.Second, answer: time.Second, release: 5 * time.Second, format: time.Minute,
 	}
 }
 
@@ -127,12 +127,12 @@ func (s *kubeStore) usable(ctx context.Context, doing string) error {
 	return nil
 }
 
-// settling returns a context that ends a while after ctx does: what is sent with it is
+// sending returns a context that ends a while after ctx does: what is sent with it is
 // answered in nearly all cases.
-func (s *kubeStore) settling(ctx context.Context) (context.Context, context.CancelFunc) {
+func (s *kubeStore) sending(ctx context.Context) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
-		_ = poll.Sleep(longer, s.timing.settle)
+		_ = poll.Sleep(longer, s.timing.answer)
 		cancel()
 	})
 	return longer, func() { stop(); cancel() }

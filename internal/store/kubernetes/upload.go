@@ -121,7 +121,7 @@ func (u *upload) discard(ctx context.Context) {
 	if u.chunks == 0 {
 		return
 	}
-	ctx, cancel := u.s.settling(ctx)
+	ctx, cancel := u.s.sending(ctx)
 	defer cancel()
 	removing, stop := context.WithTimeout(ctx, discardTimeout)
 	defer stop()

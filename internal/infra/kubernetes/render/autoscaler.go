@@ -33,14 +33,15 @@ func (r *Rendering) bindAutoscaled(t *vnfm.Target, ps *vnfm.Problems) {
 
 // warnOfLevels warns of the scale levels of a request that would change the count of a VDU, had it no autoscaler.
 func warnOfLevels(t *vnfm.Target, vdu string, autoscaler *Object, ps *vnfm.Problems) {
-	for _, aspect := range slices.Sorted(maps.Keys(t.Instance.ScaleLevels)) {
-		a := t.Flavour.Aspect(aspect)
-		if a == nil || !slices.ContainsFunc(slices.Collect(maps.Values(a.Deltas)), func(of map[string]int) bool { return of[vdu] != 0 }) {
+	for i := range t.Flavour.Aspects {
+		a := &t.Flavour.Aspects[i]
+		_, asked := t.Instance.ScaleLevels[a.ID]
+		if !asked || !slices.ContainsFunc(slices.Collect(maps.Values(a.Deltas)), func(of map[string]int) bool { return of[vdu] != 0 }) {
 			continue
 		}
 		*ps = append(*ps, vnfm.Problem{
-			Severity: vnfm.SeverityWarning, Attribute: "scale_levels", Key: aspect,
-			Summary: fmt.Sprintf("the scale level of aspect %q does not change the number of VNFCs of VDU %q", aspect, vdu),
+			Severity: vnfm.SeverityWarning, Attribute: "scale_levels", Key: a.ID,
+			Summary: fmt.Sprintf("the scale level of aspect %q does not change the number of VNFCs of VDU %q", a.ID, vdu),
 			Detail:  autoscaler.Key + " decides on the replicas of its workload; change its limits, or take the autoscaler out",
 		})
 	}

@@ -66,13 +66,14 @@ func (r *Rendering) overrideNamespace(namespace string) map[*Object]string {
 		if d := r.Definitions[o.GVK.GroupKind()]; d != nil && !d.Namespaced {
 			continue
 		}
+		was := o.namespace
 		moved[o] = o.Key
-		if path := []string{"spec", "resourceAttributes", "namespace"}; o.GVK.Kind == "LocalSubjectAccessReview" && o.Field(path...) == o.namespace {
+		o.namespace, o.Key = namespace, ObjectKey(o.GVK, namespace, o.Name)
+		kube.SetNested(o.Content, namespace, "metadata", "namespace")
+		if path := []string{"spec", "resourceAttributes", "namespace"}; o.GVK.Kind == "LocalSubjectAccessReview" && o.Field(path...) == was {
 			// The API server wants the namespace of the review itself.
 			kube.SetNested(o.Content, namespace, path...)
 		}
-		o.namespace, o.Key = namespace, ObjectKey(o.GVK, namespace, o.Name)
-		kube.SetNested(o.Content, namespace, "metadata", "namespace")
 	}
 	return moved
 }

@@ -43,7 +43,6 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 		}
 	}
 	r.markLater(t.Package)
-	t.Blame(ps)
 	for _, o := range r.Objects {
 		if d := DefinitionOf(o); d != nil {
 			r.Definitions[schema.GroupKind{Group: d.Group, Kind: d.Kind}] = d
@@ -52,6 +51,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 	r.nameRequests()
 	moved := r.overrideNamespace(p.namespace)
 	r.checkDuplicates(&ps)
+	t.Blame(ps)
 	if ps.HasErrors() {
 		// Later checks would only repeat these problems: a VDU whose manifest cannot be read
 		// has no workload either.

@@ -17,7 +17,7 @@ func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 
 // markLater marks the objects of a package of which not all is known.
 func (r *Rendering) markLater(p *vnfm.Package) {
-	if p.Settled() {
+	if p.Complete() {
 		return
 	}
 	r.namesLater = p.NamesLater

@@ -212,15 +212,6 @@ func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 	return out, nil
 }
 
-// Texts are all texts and numbers in a value of parameters: any of them may be a secret.
-func Texts(value any) []vnfm.Secret {
-	var out []vnfm.Secret
-	for _, text := range vnfm.TextsIn(value) {
-		out = append(out, vnfm.Secret(text))
-	}
-	return out
-}
-
 // Server is a VNFC with its address.
 type Server struct {
 	vnfm.VNFC

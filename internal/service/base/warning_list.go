@@ -11,24 +11,24 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// told collects what an operation that goes on tells the user, on several VIMs at a time.
-type told struct {
+// warningList collects what an operation that goes on reports to the user, from several VIMs at a time.
+type warningList struct {
 	mu       sync.Mutex
 	problems vnfm.Problems
 }
 
 // add notes a warning. Each is noted once: an operation may be tried twice.
-func (t *told) add(p vnfm.Problem) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if p.Severity = vnfm.SeverityWarning; !slices.Contains(t.problems, p) {
-		t.problems = append(t.problems, p)
+func (w *warningList) add(p vnfm.Problem) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p.Severity = vnfm.SeverityWarning; !slices.Contains(w.problems, p) {
+		w.problems = append(w.problems, p)
 	}
 }
 
 // warn adds the warnings, at the content of the instance where they name no attribute.
-func (t *told) warn(at path.Path, diags *diag.Diagnostics) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	diags.Append(tfutil.Problems(t.problems, at)...)
+func (w *warningList) warn(at path.Path, diags *diag.Diagnostics) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	diags.Append(tfutil.Problems(w.problems, at)...)
 }
