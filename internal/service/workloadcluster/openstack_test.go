@@ -226,6 +226,10 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
+		{
+			env.config(inMemory("1.34.0", "")+"  openstack = { vim_id = vnf_vim.cloud.id, cloud_config = { settings = { Global = { password = \"x\" }, Networking = { \"a=b\" = \"x\" } } } }\n", cloudVIM(cloud, "nfv_user")),
+			`(?s)(password of section Global follows from the VIM.*|"a=b" is not a key of cloud\.conf.*|Cloud Configuration Without an Application Credential.*openstack\.cloud_config writes the application credential of the cluster.*){3}`,
+		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = [\"king\"]"), cloudVIM(cloud, "nfv_user")), `Could not find role: king`},
 	} {
 		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
