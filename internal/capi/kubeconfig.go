@@ -145,9 +145,14 @@ func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	return nil, err
 }
 
+// clientOf returns a client of the workload API.
+func (c *cluster) clientOf(k *vnfm.Kubeconfig) (*kube.Client, error) {
+	return c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
+}
+
 // answersWith returns nil when the workload API answers with a kubeconfig.
 func (c *cluster) answersWith(ctx context.Context, k *vnfm.Kubeconfig) error {
-	client, err := c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
+	client, err := c.clientOf(k)
 	if err != nil {
 		return err
 	}

@@ -18,7 +18,7 @@ type overlay struct {
 	clouds  *openstack.Pool
 }
 
-// Preview adds the application credential.
+// Preview adds the application credential, and the Secret on the workload cluster that holds it.
 func (o *overlay) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	preview, problems := o.InfraDriver.Preview(ctx, t)
 	addCredential(preview, t)
@@ -37,6 +37,9 @@ func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, 
 func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 	if spec := t.Instance.Cluster; p != nil && spec.OwnCredential() != nil {
 		p.Objects[cloud.CredentialKey(spec.Name)] = cloud.CredentialDigest(spec.OpenStack)
+		if wanted := spec.CloudConfig(); wanted != nil {
+			p.Objects[cloud.ConfigKey(wanted)] = cloud.ConfigDigest(wanted)
+		}
 	}
 }
 
@@ -55,6 +58,16 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	target := l.WithoutCredentials(t)
 	target.Hooks.AfterNamespaces = a.Ensure
+	if config := (&cloud.Config{Credential: a, Workload: c.awaitedWorkload(l)}); config.IsNeeded() {
+		// Add-ons are installed after it: those of the cloud provider read it.
+		addons := target.Hooks.AfterWrite
+		target.Hooks.AfterWrite = func(ctx context.Context) error {
+			if err := config.Ensure(ctx); err != nil || addons == nil {
+				return err
+			}
+			return addons(ctx)
+		}
+	}
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
 		return err
@@ -120,7 +133,34 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 	if seen.Cluster, err = c.state(ctx); err != nil {
 		return nil, err
 	}
-	return seen, cloud.NewCredential(c.cloudCluster(), o.clouds, t, l).Observe(ctx, seen)
+	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
+	if err := a.Observe(ctx, seen); err != nil {
+		return nil, err
+	}
+	(&cloud.Config{Credential: a, Workload: c.workload}).Observe(ctx, seen)
+	return seen, nil
+}
+
+// workload returns a client of the workload API, with the kubeconfig that there is.
+func (c *cluster) workload(ctx context.Context) (*kube.Client, error) {
+	k, err := c.readKubeconfig(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return c.clientOf(k)
+}
+
+// awaitedWorkload returns a function that waits for the workload API and returns a client of it.
+func (c *cluster) awaitedWorkload(r vnfm.Recorder) func(ctx context.Context) (*kube.Client, error) {
+	return func(ctx context.Context) (*kube.Client, error) {
+		k, err := c.awaitKubeconfig(ctx, func(reason error) {
+			r.Progress(ctx, fmt.Sprintf("waiting for the API server of the workload cluster: %v", reason))
+		})
+		if err != nil {
+			return nil, err
+		}
+		return c.clientOf(k)
+	}
 }
 
 // Resources implements vnfm.InfraDriver: the machines of the workload cluster.

@@ -295,6 +295,8 @@ const (
 	InventoryStack InventoryType = "stack"
 	// InventoryCredential is an application credential of Keystone.
 	InventoryCredential InventoryType = "credential"
+	// InventoryCloudConfig is a Secret on a workload cluster with the configuration of its cloud provider.
+	InventoryCloudConfig InventoryType = "cloud-config"
 )
 
 // InventoryItem is one object or resource that belongs to an instance.

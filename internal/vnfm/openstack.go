@@ -76,8 +76,19 @@ type ClusterOpenStack struct {
 	UserID    string `json:"user_id,omitempty"`
 	ProjectID string `json:"project_id,omitempty"`
 	Access    string `json:"access,omitempty"`
+	// Config, when set, gives the application credential to what runs on the cluster.
+	Config *ClusterCloudConfig `json:"config,omitempty"`
 	// Cleanup says what of the cloud provider of the cluster goes with it.
 	Cleanup CloudCleanup `json:"cleanup,omitzero"`
+}
+
+// ClusterCloudConfig is a Secret on a workload cluster with the configuration of cloud-provider-openstack, which its cloud
+// controller manager and its CSI drivers read.
+type ClusterCloudConfig struct {
+	Namespace  string `json:"namespace"`
+	SecretName string `json:"secret_name"`
+	// Settings are further entries of the file, by section and key.
+	Settings map[string]map[string]string `json:"settings,omitempty"`
 }
 
 // ClusterCredential is an application credential that is made for a cluster.
@@ -98,6 +109,14 @@ func (s *ClusterSpec) OwnCredential() *ClusterCredential {
 		return nil
 	}
 	return s.OpenStack.Credential
+}
+
+// CloudConfig is the configuration of cloud-provider-openstack on the cluster; nil when it has none.
+func (s *ClusterSpec) CloudConfig() *ClusterCloudConfig {
+	if s.OwnCredential() == nil {
+		return nil
+	}
+	return s.OpenStack.Config
 }
 
 // ApplicationCredentialID is that of the application credential that the instance has;

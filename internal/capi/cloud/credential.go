@@ -57,7 +57,7 @@ func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 // CredentialDigest is that of the application credential in a plan.
 func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 	wanted := *spec
-	wanted.Cleanup = vnfm.CloudCleanup{}
+	wanted.Cleanup, wanted.Config = vnfm.CloudCleanup{}, nil
 	sum := sha256.Sum256(CredentialText(&wanted))
 	return "sha256:" + hex.EncodeToString(sum[:8])
 }
@@ -93,8 +93,9 @@ type Credential struct {
 	inventory *Inventory
 	// wanted is nil for a cluster that has none, or none any more.
 	wanted *vnfm.ClusterOpenStack
-	// current is the id of the one that is in use, once that is known.
+	// current is the id of the one that is in use, and secret its secret, once that is known.
 	current string
+	secret  vnfm.Secret
 	// vimID is the VIM that made what there is, once that is known.
 	vimID string
 }
@@ -193,7 +194,7 @@ func (a *Credential) Ensure(ctx context.Context) error {
 			return err
 		}
 	}
-	a.current = h.id
+	a.current, a.secret = h.id, h.secret
 	return a.write(ctx, client, h)
 }
 

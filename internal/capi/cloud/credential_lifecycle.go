@@ -20,6 +20,7 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 	if err != nil || h == nil {
 		return err
 	}
+	a.current, a.secret = h.id, h.secret
 	key := CredentialKey(a.Name)
 	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)

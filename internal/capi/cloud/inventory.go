@@ -8,7 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Inventory keeps the application credentials of a cluster in the inventory of its
+// Inventory keeps the application credentials of a cluster, and the Secrets on it that hold one, in the inventory of its
 // instance. The infra driver does not know them: its target has none, and the inventory that
 // it saves is completed with them.
 type Inventory struct {
@@ -21,11 +21,13 @@ type Inventory struct {
 
 func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCredential }
 
+func isCloudConfig(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCloudConfig }
+
 // NewInventory reads the inventory of a target.
 func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
 	l := &Inventory{Recorder: r}
 	for _, item := range t.Instance.Inventory {
-		if isCredential(item) {
+		if isCredential(item) || isCloudConfig(item) {
 			l.own = append(l.own, item)
 		} else {
 			l.foreign = append(l.foreign, item)
@@ -62,7 +64,7 @@ func (l *Inventory) add(ctx context.Context, cluster, userID, name, id string) e
 	item := vnfm.InventoryItem{
 		Type: vnfm.InventoryCredential, Key: CredentialKey(cluster), Name: name, UserID: userID, UID: id,
 	}
-	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return i.Name == name }); at >= 0 {
+	if at := slices.IndexFunc(l.own, func(i vnfm.InventoryItem) bool { return isCredential(i) && i.Name == name }); at >= 0 {
 		if l.own[at] == item {
 			return nil
 		}
@@ -73,7 +75,21 @@ func (l *Inventory) add(ctx context.Context, cluster, userID, name, id string) e
 	return l.save(ctx)
 }
 
-// remove removes the credentials for which gone is true.
+// addConfig records a Secret on the workload cluster, before it is created.
+func (l *Inventory) addConfig(ctx context.Context, wanted *vnfm.ClusterCloudConfig) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	item := vnfm.InventoryItem{
+		Type: vnfm.InventoryCloudConfig, Key: ConfigKey(wanted), Kind: "Secret", Version: "v1", Namespace: wanted.Namespace, Name: wanted.SecretName,
+	}
+	if slices.Contains(l.own, item) {
+		return nil
+	}
+	l.own = append(slices.Clone(l.own), item)
+	return l.save(ctx)
+}
+
+// remove removes the items for which gone is true.
 func (l *Inventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bool) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,8 +102,13 @@ func (l *Inventory) remove(ctx context.Context, gone func(vnfm.InventoryItem) bo
 }
 
 // items returns the credentials that may exist.
-func (l *Inventory) items() []vnfm.InventoryItem {
+func (l *Inventory) items() []vnfm.InventoryItem { return l.itemsThat(isCredential) }
+
+// configs returns the Secrets on the workload cluster that may exist.
+func (l *Inventory) configs() []vnfm.InventoryItem { return l.itemsThat(isCloudConfig) }
+
+func (l *Inventory) itemsThat(match func(vnfm.InventoryItem) bool) []vnfm.InventoryItem {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return slices.Clone(l.own)
+	return slices.DeleteFunc(slices.Clone(l.own), func(i vnfm.InventoryItem) bool { return !match(i) })
 }

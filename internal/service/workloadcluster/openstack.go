@@ -70,6 +70,7 @@ func cloudAttributes() map[string]schema.Attribute {
 						},
 					},
 				},
+				"cloud_config": cloudConfigAttribute(),
 				"deletion_policy": schema.SingleNestedAttribute{
 					Optional:            true,
 					MarkdownDescription: "Treatment at a destroy of resources that the OpenStack cloud provider in the cluster created: after the machines are gone, and within `timeouts.delete`. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
@@ -107,6 +108,7 @@ func keepOrDelete(description string) schema.Attribute {
 type openstackModel struct {
 	VIMID                 types.String                `tfsdk:"vim_id"`
 	ApplicationCredential *applicationCredentialModel `tfsdk:"application_credential"`
+	CloudConfig           *cloudConfigModel           `tfsdk:"cloud_config"`
 	DeletionPolicy        *deletionPolicyModel        `tfsdk:"deletion_policy"`
 }
 
@@ -124,7 +126,15 @@ type deletionPolicyModel struct {
 
 // openstack reads the argument of that name, all of which is known.
 func (m *model) openstack(ctx context.Context, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
-	cloud := tfutil.As[openstackModel](ctx, m.OpenStack, diags).toDomain(cluster.Name)
+	arguments := tfutil.As[openstackModel](ctx, m.OpenStack, diags)
+	cloud := arguments.toDomain(cluster.Name)
+	if arguments != nil && arguments.CloudConfig != nil {
+		cloud.Config = arguments.CloudConfig.toDomain(ctx, diags)
+		if cloud.Credential == nil {
+			diags.AddAttributeError(path.Root("openstack").AtName("cloud_config"), "Cloud Configuration Without an Application Credential",
+				"openstack.cloud_config writes the application credential of the cluster to the cluster, and it has none. Set openstack.application_credential, {} for one with all roles of the user of the VIM.")
+		}
+	}
 	if cloud != nil && cloud.Credential != nil {
 		m.checkSecret(ctx, cluster, cloud.Credential.SecretName, diags)
 	}

@@ -43,14 +43,45 @@ func ownCredential(arguments string) string {
 	return fmt.Sprintf("  openstack = { vim_id = vnf_vim.cloud.id, application_credential = { %s } }\n", arguments)
 }
 
-// The application credential of a cluster, from its birth to its end: the form of the
-// cluster does not matter to it.
+// reader is a Deployment that reads the cloud configuration, as the controller of a CSI driver does.
+const reader = `apiVersion: apps/v1
+kind: Deployment
+metadata: { name: reader, namespace: kube-system }
+spec:
+  selector: { matchLabels: { app: reader } }
+  template:
+    metadata: { labels: { app: reader } }
+    spec:
+      containers: [{ name: reader, image: registry.example/reader }]
+      volumes: [{ name: cloud, secret: { secretName: cloud-config } }]
+`
+
+// The application credential of a cluster, from its birth to its end, and the Secret on the cluster that holds it: the form of
+// the cluster does not matter to them.
 func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 	env := newEnv(t)
+	env.lab.LabClass(t, env.namespace)
 	cloud := cloudtest.New(t)
 	cloud.AddUser("successor", "devstack")
+	cloudConfig := "cloud_config = { settings = { LoadBalancer = { lb-provider = \"ovn\" } } }"
 	config := func(arguments, user string) string {
-		return env.config(inMemory("1.34.0", "")+ownCredential(arguments), cloudVIM(cloud, user))
+		return env.config(fmt.Sprintf(`
+  kubernetes_version = "1.36.3"
+  topology           = { class = "lab" }
+  control_plane      = { replicas = 1 }
+  node_groups        = { a = { class = "worker", replicas = 1 } }
+  openstack = {
+    vim_id                 = vnf_vim.cloud.id
+    application_credential = { %s }
+    %s
+  }
+`, arguments, cloudConfig), cloudVIM(cloud, user))
+	}
+	workload := func(args ...string) string {
+		return strings.TrimSpace(env.lab.WorkloadKubectl(t, env.namespace, "edge", args...))
+	}
+	conf := func(secret string) string {
+		return workload("get", "secret", "-n", "kube-system", "--ignore-not-found", secret, "-o", "go-template={{ index .data \"cloud.conf\" | base64decode }}")
 	}
 	secret := func(path string) string { return env.kubectl("get", "secret", "edge-cloud-credentials", "-o", path) }
 	var id, uid, machines string
@@ -80,6 +111,11 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			}
 			at := strings.Index(clouds, "application_credential_secret: ")
 			require.Positive(t, at)
+			if cloudConfig != "" {
+				if text := conf("cloud-config"); !strings.Contains(text, fmt.Sprintf("application-credential-id=%q\napplication-credential-secret=%q\n", id, strings.Fields(clouds[at:])[1])) || !strings.Contains(text, `lb-provider="ovn"`) {
+					return fmt.Errorf("the cloud configuration does not hold application credential %q", id)
+				}
+			}
 			if hidden := strings.Fields(clouds[at:])[1]; strings.Contains(string(text), hidden) || strings.Contains(string(text), "devstack") {
 				return fmt.Errorf("the state holds a secret")
 			}
@@ -102,6 +138,8 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				status("READY"), statecheck.ExpectKnownValue(address, object, knownvalue.NotNull()),
 			},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
+				workload("apply", "-f", env.file("reader.yaml", reader))
+				workload("rollout", "status", "deployment/reader", "-n", "kube-system", "--timeout", "2m")
 				made, cluster := secret("jsonpath={.metadata.creationTimestamp}"), env.kubectl("get", "cluster", "edge", "-o", "jsonpath={.metadata.creationTimestamp}")
 				if made > cluster {
 					return fmt.Errorf("the Secret was made at %s, and the Cluster at %s", made, cluster)
@@ -109,7 +147,26 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				return nil
 			}),
 		},
-		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates, Check: look(true, 0)},
+		resource.TestStep{
+			Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates,
+			Check: resource.ComposeTestCheckFunc(look(true, 0), func(*terraform.State) error {
+				// What has read the former credential was rolled out before that was deleted.
+				if sets := strings.Fields(workload("get", "replicasets", "-n", "kube-system", "-l", "app=reader", "-o", "jsonpath={.items[*].status.readyReplicas}")); len(sets) != 1 {
+					return fmt.Errorf("the ReplicaSets of the reader have %v ready pods", sets)
+				}
+				if n := workload("get", "replicasets", "-n", "kube-system", "-l", "app=reader", "-o", "name"); strings.Count(n, "\n") != 1 {
+					return fmt.Errorf("the reader was not rolled out again: %s", n)
+				}
+				return nil
+			}),
+		},
+		resource.TestStep{
+			// Deleted and changed behind Terraform's back.
+			PreConfig:        func() { workload("delete", "secret", "cloud-config", "-n", "kube-system") },
+			Config:           config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"),
+			ConfigPlanChecks: updates(),
+			Check:            look(false, 0),
+		},
 		resource.TestStep{
 			// It stops working behind Terraform's back: the plan shows it.
 			PreConfig: func() {
@@ -127,18 +184,28 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 		},
 		resource.TestStep{Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 1)},
 		resource.TestStep{
+			Config:           strings.Replace(config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), cloudConfig, "", 1),
+			ConfigPlanChecks: updates(),
+			Check: func(*terraform.State) error {
+				if left := workload("get", "secret", "cloud-config", "-n", "kube-system", "--ignore-not-found", "-o", "name"); left != "" {
+					return fmt.Errorf("%s is left", left)
+				}
+				return nil
+			},
+		},
+		resource.TestStep{
 			// At the end nothing of the cluster is there any more when the credential goes.
 			PreConfig: func() {
 				cloud.Refuse(func(_ http.ResponseWriter, r *http.Request) bool {
 					if r.Method == http.MethodDelete {
-						if left := env.kubectl("get", "clusters,machines,devclusters", "-o", "name", "--ignore-not-found"); left != "" {
+						if left := env.kubectl("get", "clusters,machines,labclusters", "-o", "name", "--ignore-not-found"); left != "" {
 							t.Errorf("the application credential goes before %s", left)
 						}
 					}
 					return false
 				})
 			},
-			Config:  config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"),
+			Config:  strings.Replace(config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), cloudConfig, "", 1),
 			Destroy: true,
 		},
 	)
@@ -159,6 +226,10 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
+		{
+			env.config(inMemory("1.34.0", "")+"  openstack = { vim_id = vnf_vim.cloud.id, cloud_config = { settings = { Global = { password = \"x\" }, Networking = { \"a=b\" = \"x\" } } } }\n", cloudVIM(cloud, "nfv_user")),
+			`(?s)(password of section Global follows from the VIM.*|"a=b" is not a key of cloud\.conf.*|Cloud Configuration Without an Application Credential.*openstack\.cloud_config writes the application credential of the cluster.*){3}`,
+		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = [\"king\"]"), cloudVIM(cloud, "nfv_user")), `Could not find role: king`},
 	} {
 		steps = append(steps, resource.TestStep{Config: c.config, ExpectError: acctest.Says(c.want)})
