@@ -127,6 +127,7 @@ func (s *session) progress() {
 	if s.compiling > 0 {
 		line += fmt.Sprintf(", %d groups to compile", s.compiling)
 	}
+	line += s.busySince()
 	if longest != nil {
 		line += fmt.Sprintf("; longest %s %s", longest.label(), minutes(time.Since(longest.began)))
 	}
@@ -134,6 +135,16 @@ func (s *session) progress() {
 		line += "; about " + minutes(left) + " left"
 	}
 	fmt.Println(line)
+}
+
+// busySince says how busy the processors were since the last line.
+func (s *session) busySince() string {
+	all, busy := s.sampler.all-s.printedAll, s.sampler.busy-s.printedBusy
+	s.printedAll, s.printedBusy = s.sampler.all, s.sampler.busy
+	if all <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; processors busy for %d %%", 100*busy/all)
 }
 
 func (a *attempt) label() string {

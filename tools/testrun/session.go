@@ -33,14 +33,16 @@ type session struct {
 
 	lastStart time.Time
 	printed   time.Time
+	// printedAll and printedBusy are what the processors had spent at the last line of progress.
+	printedAll, printedBusy time.Duration
 }
 
 // The limits of what runs at a time. Units that wait for another test do not count.
 const (
 	// perProcessor units run for each processor at most: more of them end no earlier, and each takes longer.
-	perProcessor = 3
+	perProcessor = 4
 	// idleEnough is the part of the processors' time that must be without work for a further unit to start.
-	idleEnough = 0.1
+	idleEnough = 0.06
 	// startGap is the time between two starts beyond one for each processor: what starts shows what it needs only then.
 	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
