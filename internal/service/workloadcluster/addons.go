@@ -3,7 +3,9 @@ package workloadcluster
 import (
 	"cmp"
 	"context"
+	"strings"
 
+	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -33,16 +35,24 @@ func addonAttributes() map[string]schema.Attribute {
 				"Changing this installs, upgrades and uninstalls releases in place, or after the end of `paused`.",
 			Optional: true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+				"profile": schema.StringAttribute{
+					MarkdownDescription: "Name of a built-in profile, which gives `chart`, `namespace` and `values` for this cluster: `" + strings.Join(profileNames(), "`, `") + "`; see [Profiles](../guides/addons-on-workload-clusters.md#profiles). The arguments of the add-on override them. Changing this upgrades the release in place.",
+					Optional:            true,
+					Validators: []validator.String{
+						stringvalidator.OneOf(profileNames()...),
+						stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("chart")),
+					},
+				},
 				"chart": schema.SingleNestedAttribute{
-					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Changing anything here upgrades the release in place.",
-					Required:            true,
+					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Defaults to that of the `profile`. Changing anything here upgrades the release in place.",
+					Optional:            true,
 					Validators:          []validator.Object{chartsource.Rules{}},
 					Attributes:          tfutil.Merged(chartsource.Attributes(), chartsource.Login()),
 				},
 				"namespace": schema.StringAttribute{
-					MarkdownDescription: "Namespace of the release on the workload cluster, created if it does not exist. Changing this is rejected: remove the add-on, apply, and add it in the other namespace.",
-					Required:            true,
-					Validators:          []validator.String{tfutil.Namespace()},
+					MarkdownDescription: "Namespace of the release on the workload cluster, created if it does not exist. Defaults to that of the `profile`. Changing this is rejected: remove the add-on, apply, and add it in the other namespace.",
+					Optional:            true,
+					Validators:          []validator.String{tfutil.Namespace(), stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("profile"))},
 				},
 				"values":     attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
 				"regenerate": base.RegenerateAttribute("Makes what random functions of the chart gave again, once for each new `trigger`, as the argument of a `vnf_instance` does. "),
@@ -76,6 +86,7 @@ func addonAttributes() map[string]schema.Attribute {
 
 // addonModel is an entry of the argument addons.
 type addonModel struct {
+	Profile    types.String `tfsdk:"profile"`
 	Chart      types.Object `tfsdk:"chart"`
 	Namespace  types.String `tfsdk:"namespace"`
 	Values     types.List   `tfsdk:"values"`
@@ -83,27 +94,49 @@ type addonModel struct {
 	After      types.Set    `tfsdk:"after"`
 }
 
-// addons reads the argument, which must be known, with the resolved chart of each add-on.
-func (m *model) addons(ctx context.Context, diags *diag.Diagnostics) map[string]vnfm.Addon {
+// addons reads the argument for a cluster, which must be known, with the resolved chart of each add-on.
+func (m *model) addons(ctx context.Context, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) map[string]vnfm.Addon {
 	if len(m.Addons.Elements()) == 0 {
 		return nil
 	}
 	out := map[string]vnfm.Addon{}
 	for name := range m.Addons.Elements() {
 		addon := cmp.Or(tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags), &addonModel{})
-		out[name] = addon.toDomain(ctx, name, m.addonChart(ctx, name, diags), diags)
+		a := addon.toDomain(ctx, name, m.addonChart(ctx, name, diags), diags)
+		if p := addon.profile(); p != nil {
+			a.Values = p.valuesFor(name, cluster, a.Values, diags)
+		}
+		out[name] = a
 	}
 	diags.Append(tfutil.Problems(vnfm.CheckAddons(out), path.Empty())...)
 	return out
 }
 
 func (m *addonModel) toDomain(ctx context.Context, name string, chart *vnfm.Chart, diags *diag.Diagnostics) vnfm.Addon {
-	source := cmp.Or(tfutil.As[chartsource.Model](ctx, m.Chart, diags), &chartsource.Model{})
-	a := vnfm.Addon{Source: source.ToDomain(), Namespace: m.Namespace.ValueString()}
+	a := vnfm.Addon{Source: m.source(ctx, diags).ToDomain(), Namespace: m.namespace()}
 	a.Source.Chart, a.Regenerate = chart, base.Regenerate(ctx, m.Regenerate, diags)
 	if tfutil.Set(m.After) {
 		diags.Append(m.After.ElementsAs(ctx, &a.After, false)...)
 	}
 	a.Values = attrs.Documents(path.Root(vnfm.AttributeAddons).AtMapKey(name).AtName("values"), m.Values, diags)
 	return a
+}
+
+// source is the source of the chart, which must be known: its own, else that of its profile.
+func (m *addonModel) source(ctx context.Context, diags *diag.Diagnostics) *chartsource.Model {
+	if own := tfutil.As[chartsource.Model](ctx, m.Chart, diags); own != nil {
+		return own
+	}
+	if p := m.profile(); p != nil {
+		return p.source()
+	}
+	return &chartsource.Model{}
+}
+
+// namespace is the namespace of the release: its own, else that of its profile.
+func (m *addonModel) namespace() string {
+	if p := m.profile(); p != nil && m.Namespace.IsNull() {
+		return p.namespace
+	}
+	return m.Namespace.ValueString()
 }

@@ -25,7 +25,7 @@ import (
 // network is a chart with a DaemonSet, as a network plugin has one, and its settings.
 func network(version string) charttest.Chart {
 	return charttest.Chart{Name: "network", Version: version, Templates: map[string]string{
-		"settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { mode: {{ .Values.mode.name }}, of: {{ .Chart.Version | quote }} }\n",
+		"settings.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: settings }\ndata: { mode: {{ .Values.mode.name }}, of: {{ .Chart.Version | quote }}, cni: {{ dig \"cni\" \"type\" \"\" (.Values.installation | default dict) | quote }} }\n",
 		"agent.yaml": `apiVersion: apps/v1
 kind: DaemonSet
 metadata: { name: agent }
@@ -101,6 +101,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 	repository, registry := charttest.Repository(t, network("1.0.0"), network("1.0.3"), network("1.1.0")), charttest.Registry(t, cloud)
 	cni := func(version, after string) string {
 		return fmt.Sprintf(`network = {
+      profile   = "calico"
       chart     = { %s }
       namespace = "kube-system"
       values    = [yamlencode({ mode = { name = "bridge", mtu = 1500 } }), "mode: { name: tunnel }"]
@@ -176,7 +177,7 @@ func TestAccWorkloadCluster_addons(t *testing.T) {
 			Check: resource.ComposeTestCheckFunc(token(true), releases(`network\s+kube-system\s+1\s.*deployed\s+network-1\.0\.3`, `cloud\s+cloud\s+1\s.*deployed\s+cloud-0\.1\.0`), func(s *terraform.State) error {
 				asked = count()
 				assert.NotContains(t, fmt.Sprint(s.RootModule().Resources[address].Primary.Attributes), charttest.Password)
-				assert.Equal(t, "tunnel", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode}"))
+				assert.Equal(t, "tunnel Calico", workload("get", "configmap", "settings", "-n", "kube-system", "-o", "jsonpath={.data.mode} {.data.cni}"))
 				return <-nodes
 			}),
 		},
@@ -288,6 +289,11 @@ func TestAccWorkloadCluster_badAddons(t *testing.T) {
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["- a"] }`, `values\[0\]: line 1, column 1: this is a list`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", values = ["mode: 1"] }`, `add-on "a":`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }`, `add-on "a" comes after "b", which is not an add-on`},
+		{`a = { namespace = "a" }`, `At least one attribute out of \[addons\["a"\].chart,addons\["a"\].profile\] must be specified`},
+		{`a = { chart = { path = "x" } }`, `At least one attribute out of`},
+		{`a = { profile = "weave" }`, `value must be one of: \["calico" "cilium" "flannel" "metrics-server"`},
+		{`a = { profile = "flannel" }`, `(?s)Missing Argument for an Add-on Profile.*Add-on "a" of profile "flannel" needs the pod network of the cluster. Set network.pod_cidrs`},
+		{`a = { profile = "openstack-cinder-csi" }`, `(?s)needs the credentials of the OpenStack on the cluster. Set openstack.application_credential and openstack.cloud_config`},
 		{`A = { chart = { ` + good + ` }, namespace = "a" }`, `"A" is not a valid add-on name`},
 		{`a = { chart = { ` + good + ` }, namespace = "a", after = ["b"] }, b = { chart = { ` + good + ` }, namespace = "a", after = ["a"] }`,
 			"The order of the add-ons is circular"},

@@ -53,12 +53,11 @@ func (m *model) chartOrigin(ctx context.Context, config *model, diags *diag.Diag
 // addonOrigin is where the chart of an add-on comes from; nil while that is not known.
 func (m *model) addonOrigin(ctx context.Context, name string, config *model, diags *diag.Diagnostics) *origin {
 	addon := tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags)
-	if addon == nil || !tfutil.Set(addon.Chart) || !tfutil.FullyKnown(ctx, addon.Chart) {
+	if addon == nil || addon.Profile.IsUnknown() || !tfutil.FullyKnown(ctx, addon.Chart) || (addon.Chart.IsNull() && addon.Profile.IsNull()) {
 		return nil
 	}
 	configured := cmp.Or(tfutil.ElementAs[addonModel](ctx, config.Addons, name, diags), &addonModel{})
-	access := cmp.Or(tfutil.As[chartsource.Model](ctx, configured.Chart, diags), &chartsource.Model{}).Access()
-	return &origin{path.Root(vnfm.AttributeAddons).AtMapKey(name), tfutil.As[chartsource.Model](ctx, addon.Chart, diags).ToDomain(), access}
+	return &origin{path.Root(vnfm.AttributeAddons).AtMapKey(name), addon.source(ctx, diags).ToDomain(), configured.source(ctx, diags).Access()}
 }
 
 // resolveChart resolves a source and reports problems at its argument. It returns nil if

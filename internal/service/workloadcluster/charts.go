@@ -220,11 +220,11 @@ func (m *model) prepareCharts(ctx context.Context, manager vnfm.ChartManager, co
 func (m *model) checkMoves(ctx context.Context, state *model, diags *diag.Diagnostics) {
 	for name := range m.Addons.Elements() {
 		now, before := tfutil.ElementAs[addonModel](ctx, m.Addons, name, diags), tfutil.ElementAs[addonModel](ctx, state.Addons, name, diags)
-		if now == nil || before == nil || now.Namespace.IsUnknown() || now.Namespace.Equal(before.Namespace) {
+		if now == nil || before == nil || now.Namespace.IsUnknown() || now.Profile.IsUnknown() || now.namespace() == before.namespace() {
 			continue
 		}
 		diags.AddAttributeError(path.Root(vnfm.AttributeAddons).AtMapKey(name), "Namespace of an Add-on Cannot Change",
-			fmt.Sprintf("Add-on %q is in namespace %q. Remove it, apply, and add it again in the other namespace.", name, before.Namespace.ValueString()))
+			fmt.Sprintf("Add-on %q is in namespace %q. Remove it, apply, and add it again in the other namespace.", name, before.namespace()))
 	}
 }
 

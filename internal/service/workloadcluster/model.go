@@ -74,7 +74,6 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		Network:      tfutil.As[networkModel](ctx, m.Network, diags).toDomain(),
 		ControlPlane: tfutil.As[controlPlaneModel](ctx, m.ControlPlane, diags).toDomain(diags),
 		NodeGroups:   m.nodeGroups(ctx, diags),
-		Addons:       m.addons(ctx, diags),
 	}
 	if tfutil.Set(m.APIVersion) {
 		cluster.APIVersion = m.APIVersion.ValueString()
@@ -85,6 +84,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	withoutDone(ctx, cluster.NodeGroups, state, diags)
 	checkRemovals(ctx, cluster.NodeGroups, state, diags)
 	cluster.OpenStack = m.openstack(ctx, cluster, diags)
+	cluster.Addons = m.addons(ctx, cluster, diags)
 	m.fromTemplate(ctx, cluster, diags)
 	spec := m.BaseSpec(ctx, m.healSpec(ctx, diags), diags)
 	spec.VIMID, spec.Cluster, spec.OperationalState = m.ManagementVIMID.ValueString(), cluster, vnfm.Started

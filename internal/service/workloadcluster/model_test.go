@@ -109,7 +109,7 @@ func TestChartRoundTrip(t *testing.T) {
 // validValues are values of the arguments whose types take no other text, by their paths.
 func validValues(definition string) map[string]any {
 	set := map[string]any{
-		"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b",
+		"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b", "addons.key.profile": "cilium",
 		"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
 		"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
 		"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
