@@ -34,14 +34,11 @@ func addonAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Helm charts on the workload cluster by release name, for example the CNI, the cloud provider and storage. They are installed before the provider waits for the nodes; see the guide [Add-ons on workload clusters](../guides/addons-on-workload-clusters.md). " +
 				"Changing this installs, upgrades and uninstalls releases in place, or after the end of `paused`.",
 			Optional: true,
-			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
+			NestedObject: schema.NestedAttributeObject{Validators: []validator.Object{withoutProfile{}}, Attributes: map[string]schema.Attribute{
 				"profile": schema.StringAttribute{
 					MarkdownDescription: "Name of a built-in profile, which gives `chart`, `namespace` and `values` for this cluster: `" + strings.Join(profileNames(), "`, `") + "`; see [Profiles](../guides/addons-on-workload-clusters.md#profiles). The arguments of the add-on override them. Changing this upgrades the release in place.",
 					Optional:            true,
-					Validators: []validator.String{
-						stringvalidator.OneOf(profileNames()...),
-						stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("chart")),
-					},
+					Validators:          []validator.String{stringvalidator.OneOf(profileNames()...)},
 				},
 				"chart": schema.SingleNestedAttribute{
 					MarkdownDescription: "Source of the chart: `path`, or `repository` and `name`, or `oci`. Defaults to that of the `profile`. Changing anything here upgrades the release in place.",
@@ -52,7 +49,7 @@ func addonAttributes() map[string]schema.Attribute {
 				"namespace": schema.StringAttribute{
 					MarkdownDescription: "Namespace of the release on the workload cluster, created if it does not exist. Defaults to that of the `profile`. Changing this is rejected: remove the add-on, apply, and add it in the other namespace.",
 					Optional:            true,
-					Validators:          []validator.String{tfutil.Namespace(), stringvalidator.AtLeastOneOf(path.MatchRelative().AtParent().AtName("profile"))},
+					Validators:          []validator.String{tfutil.Namespace()},
 				},
 				"values":     attrs.ChartValues("Values that override those of the chart, each a YAML or JSON document: `yamlencode({ … })`, `file(\"values.yaml\")`. Later documents override earlier ones key by key; they are not for secrets. Changing this upgrades the release in place."),
 				"regenerate": base.RegenerateAttribute("Makes what random functions of the chart gave again, once for each new `trigger`, as the argument of a `vnf_instance` does. "),
@@ -139,4 +136,28 @@ func (m *addonModel) namespace() string {
 		return p.namespace
 	}
 	return m.Namespace.ValueString()
+}
+
+// withoutProfile requires of an add-on without a profile what a profile would give.
+type withoutProfile struct{}
+
+// Description implements validator.Describer.
+func (withoutProfile) Description(context.Context) string {
+	return "needs a chart and a namespace without a profile"
+}
+
+// MarkdownDescription implements validator.Describer.
+func (v withoutProfile) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
+
+// ValidateObject implements validator.Object.
+func (withoutProfile) ValidateObject(_ context.Context, req validator.ObjectRequest, resp *validator.ObjectResponse) {
+	given := req.ConfigValue.Attributes()
+	if !tfutil.Set(req.ConfigValue) || !given["profile"].IsNull() {
+		return
+	}
+	for name, advice := range map[string]string{"chart": "Set chart, or profile for a built-in one.", "namespace": "Set namespace: only a profile has one."} {
+		if given[name].IsNull() {
+			resp.Diagnostics.AddAttributeError(chartsource.Written(req.Path), "Missing Argument of an Add-on", advice)
+		}
+	}
 }
