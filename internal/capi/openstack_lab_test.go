@@ -21,7 +21,7 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	lab := labtest.ClusterAPI(t)
 	namespace := lab.Namespace(t)
 	flatcar := clustertest.Everything()
-	flatcar["osDistro"], flatcar["additionalPackages"], flatcar["etcd"] = "flatcar", nil, nil
+	flatcar["osDistro"], flatcar["additionalPackages"], flatcar["etcd"] = "flatcar", nil, map[string]any{}
 	endpoint := map[string]any{
 		"controlPlaneEndpoint": map[string]any{"host": "10.0.0.9", "port": 6443}, "apiServer": map[string]any{"enableLoadBalancer": false, "associateFloatingIP": false},
 		"clusterNetworking": map[string]any{"disableExternalNetwork": true},
