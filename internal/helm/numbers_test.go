@@ -72,7 +72,7 @@ func TestNumbersAreThoseOfHelm(t *testing.T) {
 	write("types/templates/all.yaml", typesChart)
 	file := write("values.yaml", typesValues)
 
-	cmd := exec.CommandContext(t.Context(), binary, "template", "site", filepath.Join(dir, "types"), "--values", file, "--set", "set=3,setLarge=1000000") //nolint:gosec // a tool of the tests
+	cmd := exec.CommandContext(t.Context(), binary, "template", "site", filepath.Join(dir, "types"), "--values", file, "--set", "set=3,setLarge=1000000")
 	cmd.Env = []string{"HOME=" + dir}
 	out, err := cmd.Output()
 	require.NoError(t, err)

@@ -25,8 +25,8 @@ var (
 	}
 )
 
-// IsCarriedOver reports whether Cluster API carries a label of a machine over to its node, so that a change of it replaces no machine.
-func IsCarriedOver(label string) bool { return carried.MatchString(label) }
+// isCarriedOver reports whether Cluster API carries a label of a machine over to its node, so that a change of it replaces no machine.
+func isCarriedOver(label string) bool { return carried.MatchString(label) }
 
 // isKubelets reports whether kubelet may give its node a label.
 func isKubelets(label string) bool {
@@ -45,7 +45,7 @@ const labelAdvice = "kubelet may not set labels of kubernetes.io and k8s.io, and
 // refuseLabels finds labels that no node can have.
 func refuseLabels(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	eachLabel(spec, func(at vnfm.Problem, label, _ string) {
-		if !IsCarriedOver(label) && !isKubelets(label) {
+		if !isCarriedOver(label) && !isKubelets(label) {
 			at.Summary, at.Detail = fmt.Sprintf("no node gets the label %s", label), labelAdvice
 			*ps = append(*ps, at)
 		}
@@ -66,7 +66,8 @@ func eachLabel(spec *vnfm.ClusterSpec, do func(at vnfm.Problem, label, value str
 
 // reservedTaints are taints that Kubernetes or Cluster API sets and removes by itself, by their beginning.
 var reservedTaints = []string{
-	"node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision", "node.cloudprovider.kubernetes.io/", "node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane",
+	"node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision", "node.cloudprovider.kubernetes.io/",
+	"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane",
 }
 
 // refuseTaints finds taints that are not the user's to set.
@@ -101,7 +102,7 @@ func (f chart) checkNodeLabels(spec *vnfm.ClusterSpec, objects []map[string]any,
 		case registered && !isKubelets(label):
 			at.Summary = fmt.Sprintf("kubelet does not start with the label %s, which the chart gives to it", label)
 			at.Detail = "leave it out, or set it as a label of machines by the means of the chart; " + labelAdvice
-		case registered && given == value, there && IsCarriedOver(label) && carriedTo == any(value):
+		case registered && given == value, there && isCarriedOver(label) && carriedTo == any(value):
 			return
 		default:
 			at.Summary = fmt.Sprintf("no node gets the label %s from the chart", label)

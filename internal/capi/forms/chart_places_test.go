@@ -229,10 +229,7 @@ func TestPlacesAreDocumented(t *testing.T) {
 	require.NoError(t, err)
 	_, text, found := strings.Cut(string(guide), "## Charts of your own")
 	require.True(t, found)
-	var rows []string
-	for _, row := range regexp.MustCompile(`(?m)^\| .+\|$`).FindAllString(text, -1) {
-		rows = append(rows, row)
-	}
+	rows := regexp.MustCompile(`(?m)^\| .+\|$`).FindAllString(text, -1)
 	for prefix, places := range map[string]map[string]chartPlace{"": chartPlaces, "controlPlane.": controlPlanePlaces, groupsPrefix: groupPlaces, "machines": machinePlaces} {
 		for _, argument := range slices.Sorted(maps.Keys(places)) {
 			wanted := []string{fmt.Sprintf("`%s`", argument)}

@@ -33,7 +33,7 @@ func TestCorpusIsThatOfHelm(t *testing.T) {
 		for _, file := range files {
 			t.Run(chart+" "+filepath.Base(file), func(t *testing.T) {
 				t.Parallel()
-				cmd := exec.CommandContext(t.Context(), binary, "template", "edge", path, "--namespace", "core", "--values", file) //nolint:gosec // a tool of the tests
+				cmd := exec.CommandContext(t.Context(), binary, "template", "edge", path, "--namespace", "core", "--values", file)
 				cmd.Env = []string{"HOME=" + t.TempDir()}
 				out, err := cmd.Output()
 				require.NoError(t, err)
