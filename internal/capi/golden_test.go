@@ -72,8 +72,8 @@ func TestSentBytes(t *testing.T) {
 		"topology-paused":        {paused(topologySpec("v1beta2")), "ea1ff5e37f097a57"},
 		"chart":                  {chartSpec(), "719c590e2e5b1f07"},
 		"chart-paused":           {paused(chartSpec()), "d5aa43482a80cfb6"},
-		"openstack":              {clustertest.OpenStack(nil), "37aeeed68c43dba8"},
-		"openstack-full":         {clustertest.Placed(clustertest.OpenStack(clustertest.Everything())), "bfb86a15f2c55cca"},
+		"openstack":              {clustertest.OpenStack(nil), "66266f08c9eefd3e"},
+		"openstack-full":         {clustertest.Placed(clustertest.OpenStack(clustertest.Everything())), "bb4158edfd8bd2f9"},
 		"template":               {templateSpec(), "0dda1f175436516e"},
 		"template-machines":      {machinesSpec(map[string]string{"FLAVOUR": "big"}), "d35de23578249d16"},
 	} {

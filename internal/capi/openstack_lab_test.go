@@ -21,9 +21,14 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	lab := labtest.ClusterAPI(t)
 	namespace := lab.Namespace(t)
 	flatcar := clustertest.Everything()
-	flatcar["osDistro"], flatcar["additionalPackages"] = "flatcar", nil
+	flatcar["osDistro"], flatcar["additionalPackages"], flatcar["etcd"] = "flatcar", nil, map[string]any{}
+	endpoint := map[string]any{
+		"controlPlaneEndpoint": map[string]any{"host": "10.0.0.9", "port": 6443}, "apiServer": map[string]any{"enableLoadBalancer": false, "associateFloatingIP": false},
+		"clusterNetworking": map[string]any{"disableExternalNetwork": true},
+	}
 	for name, spec := range map[string]*vnfm.ClusterSpec{
 		"least": clustertest.OpenStack(nil), "everything": clustertest.OpenStack(clustertest.Everything()), "flatcar": clustertest.OpenStack(flatcar), "places": clustertest.Placed(clustertest.OpenStack(nil)),
+		"endpoint": clustertest.OpenStack(endpoint),
 	} {
 		t.Run(name, func(t *testing.T) {
 			spec.Namespace = namespace

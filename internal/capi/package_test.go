@@ -234,10 +234,6 @@ func TestPackageProblems(t *testing.T) {
 		"network of a topology": {topologySpec("v1beta2"), func(s *vnfm.ClusterSpec) {
 			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Name: "public"}}
 		}, "a topology does not support network.external", "network.external"},
-		"tags for a chart of one's own": {chartSpec(), func(s *vnfm.ClusterSpec) {
-			s.Chart.Name, s.Chart.Path = "", "charts/own"
-			s.Network = &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Tags: []string{"a"}}}
-		}, "takes the external network by its id alone", "network.external"},
 		"ports of a topology": {topologySpec("v1beta2"), withGroup(vnfm.NodeGroup{Class: "w", MachinePlace: vnfm.MachinePlace{Networks: []vnfm.MachineNetwork{{}}}}),
 			`a topology does not support networks of node group "g"`, "node_groups"},
 		"class of a chart": {chartSpec(), withGroup(vnfm.NodeGroup{Class: "w", Replicas: clustertest.Number(1)}), `a chart does not support class of node group "g"`, "node_groups"},

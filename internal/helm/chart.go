@@ -29,8 +29,9 @@ type Chart struct {
 	// it. A chart is made of them for each rendering, which changes it.
 	archive []byte
 	files   []*archive.BufferedFile
-	// described are name and version.
-	described vnfm.Chart
+	// described are name and version; defaults and schema are values.yaml, as JSON, and values.schema.json.
+	described        vnfm.Chart
+	defaults, schema []byte
 }
 
 // IsChart reports whether a path of a package is a chart: a directory with

@@ -85,8 +85,10 @@ type result struct {
 	Problems vnfm.Problems
 
 	Described vnfm.Chart
-	Text      string
-	Rendering sentRendering
+	// Defaults are the values of the chart itself as JSON, Schema is what they and others have to meet.
+	Defaults, Schema []byte
+	Text             string
+	Rendering        sentRendering
 }
 
 // sentRendering are the parts of a Rendering.
@@ -106,7 +108,7 @@ type sentRendering struct {
 
 // work does a task. It runs in the helper process.
 func work(t task) (r result) {
-	values, err := decoded[map[string]any](t.Values)
+	values, err := received(t.Values)
 	if err != nil {
 		return result{Failed: err.Error()}
 	}
@@ -118,6 +120,8 @@ func work(t task) (r result) {
 		var made *chart.Chart
 		if made, err = c.assemble(); err == nil {
 			r.Described = vnfm.Chart{Name: made.Name(), Version: made.Metadata.Version, AppVersion: made.Metadata.AppVersion}
+			r.Schema = made.Schema
+			r.Defaults, err = json.Marshal(made.Values)
 		}
 	case rendering:
 		t.Options.Values = values
@@ -186,7 +190,7 @@ func (c *Chart) describe(ctx context.Context) error {
 	case r.Failed != "":
 		return errors.New(r.Failed)
 	}
-	c.described = r.Described
+	c.described, c.defaults, c.schema = r.Described, r.Defaults, r.Schema
 	return nil
 }
 
@@ -197,7 +201,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	t := task{Do: rendering, Options: o}
 	t.Options.Values = nil
 	var err error
-	if t.Values, err = json.Marshal(plainMap(o.Values)); err != nil {
+	if t.Values, err = sent(o.Values); err != nil {
 		ps = append(ps, vnfm.Problem{Attribute: o.Attribute, Key: o.Key, Summary: fmt.Sprintf("the values cannot be given to the chart: %v", err)})
 		return nil, ps
 	}

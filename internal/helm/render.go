@@ -202,7 +202,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, k *calls, ps *v
 		*ps = append(*ps, *p)
 		return nil, nil
 	}
-	config := plainMap(o.Values) // which dependencies change
+	config := copied(o.Values) // which dependencies change
 	if err := chartutil.ProcessDependencies(made, config); err != nil {
 		c.problem(ps, err)
 		return nil, nil
@@ -318,7 +318,16 @@ func (r *Rendering) records() []*release.Hook {
 	return out
 }
 
-// plainMap copies values.
+// copied copies values.
+func copied(values map[string]any) map[string]any {
+	out, _ := mapped(values, func(v any) any { return v }).(map[string]any)
+	if out == nil {
+		return map[string]any{}
+	}
+	return out
+}
+
+// plainMap copies values as plain does.
 func plainMap(values map[string]any) map[string]any {
 	copied, _ := plain(values).(map[string]any)
 	if copied == nil {

@@ -29,7 +29,7 @@ func TestRender(t *testing.T) {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
 			all := r.manifest()
-			for _, text := range []string{"replicas: 3\n", `size: "1000000"`, "name: site-db", "namespace: ran", "# Source: core/charts/db/templates/a.yaml\n"} {
+			for _, text := range []string{"replicas: 3\n", `size: "1e+06"`, "name: site-db", "namespace: ran", "# Source: core/charts/db/templates/a.yaml\n"} {
 				if !strings.Contains(all, text) {
 					t.Errorf("the manifest lacks %q:\n%s", text, all)
 				}

@@ -8,6 +8,7 @@ import (
 	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
@@ -17,7 +18,8 @@ import (
 // Values composes the values that are laid over those of the chart. A key with a
 // dot or an index is a path as `helm --set` takes it; below it keys are as they are
 // written. Paths win over what nested maps say, the more so the later they are in
-// the alphabet.
+// the alphabet. Numbers of paths are integers, as `helm --set` makes them, all others are
+// as FileValues has them.
 func Values(params map[string]any) (map[string]any, error) {
 	out := map[string]any{}
 	var paths []string
@@ -26,7 +28,7 @@ func Values(params map[string]any) (map[string]any, error) {
 			paths = append(paths, key)
 			continue
 		}
-		out[key] = plain(value)
+		out[key] = fileValue(value)
 	}
 	slices.Sort(paths)
 	for _, key := range paths {
@@ -74,37 +76,98 @@ func ParseSetting(values map[string]any, setting string) error {
 	return nil
 }
 
-// plain copies a value. Whole numbers are integers, wherever they come from: JSON
-// makes floats of them, which templates print as 1e+06.
-func plain(value any) any {
+// FileValues copies values with their numbers as a file of values gives them to templates (helm -f): floating-point numbers, whole ones
+// too. Charts compare them with 0.0 and convert them with int.
+func FileValues(values map[string]any) map[string]any {
+	out, _ := fileValue(values).(map[string]any)
+	if out == nil {
+		return map[string]any{}
+	}
+	return out
+}
+
+func fileValue(value any) any {
+	return mapped(value, func(v any) any {
+		switch v := v.(type) {
+		case int:
+			return float64(v)
+		case int64:
+			return float64(v)
+		case json.Number:
+			if f, err := v.Float64(); err == nil {
+				return f
+			}
+		}
+		return v
+	})
+}
+
+// mapped copies a value with a function of all that is neither a map nor a list.
+func mapped(value any, leaf func(any) any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for key, item := range v {
-			out[key] = plain(item)
+			out[key] = mapped(item, leaf)
 		}
 		return out
 	case []any:
 		out := make([]any, 0, len(v))
 		for _, item := range v {
-			out = append(out, plain(item))
+			out = append(out, mapped(item, leaf))
 		}
 		return out
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
+	}
+	return leaf(value)
+}
+
+// sent writes values as JSON in which whole floating-point numbers have an exponent, by which received tells them from integers.
+func sent(values map[string]any) ([]byte, error) {
+	return json.Marshal(mapped(values, func(v any) any {
+		if f, ok := v.(float64); ok && f == math.Trunc(f) && !math.IsInf(f, 0) {
+			return json.Number(strconv.FormatFloat(f, 'e', -1, 64))
 		}
-	case int:
-		return int64(v)
-	case json.Number:
-		if i, err := v.Int64(); err == nil {
+		return v
+	}))
+}
+
+// received reads what sent has written.
+func received(text []byte) (map[string]any, error) {
+	values, err := decoded[map[string]any](text)
+	out, _ := mapped(values, func(v any) any {
+		n, ok := v.(json.Number)
+		if !ok {
+			return v
+		}
+		if i, err := n.Int64(); err == nil {
 			return i
 		}
-		if f, err := v.Float64(); err == nil {
-			return f
+		f, _ := n.Float64()
+		return f
+	}).(map[string]any)
+	return out, err
+}
+
+// plain copies a value. Whole numbers are integers, wherever they come from, so that two values that are equal are the same.
+func plain(value any) any {
+	return mapped(value, func(v any) any {
+		switch v := v.(type) {
+		case float64:
+			if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+				return int64(v)
+			}
+		case int:
+			return int64(v)
+		case json.Number:
+			if i, err := v.Int64(); err == nil {
+				return i
+			}
+			if f, err := v.Float64(); err == nil {
+				return f
+			}
 		}
-	}
-	return value
+		return v
+	})
 }
 
 // sortedKeys returns the keys of a map in order.

@@ -20,7 +20,7 @@ func TestValues(t *testing.T) {
 	require.NoError(t, err)
 	want := map[string]any{
 		"amf": map[string]any{
-			"replicas": int64(2), "annotations": map[string]any{"a.b/c": "d", "new": "e"}, "image": map[string]any{"tag": "1.2,3"},
+			"replicas": float64(2), "annotations": map[string]any{"a.b/c": "d", "new": "e"}, "image": map[string]any{"tag": "1.2,3"},
 		},
 		"smf": map[string]any{"ports": []any{1.5, int64(8080)}, "labels": map[string]any{"x.y/z": true}},
 		"upf": map[string]any{"args": []any{int64(1), "two"}},

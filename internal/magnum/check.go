@@ -14,8 +14,8 @@ var (
 	uuidForm    = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 )
 
-// distributions are the values of os_distro that nodes can be made of.
-var distributions = []string{"ubuntu", "flatcar"}
+// distributions are the values of os_distro that nodes can be made of: the systems of image-builder.
+var distributions = []string{"ubuntu", "debian", "rocky", "rockylinux", "almalinux", "centos", "rhel", "ol", "oraclelinux", "photon", "opensuse", "sles", "flatcar"}
 
 // attributeLabels is where a template has its labels.
 const attributeLabels = "labels"
@@ -33,10 +33,7 @@ func (t *Template) Check(ps *vnfm.Problems) {
 			"kubelet and kubeadm come with the image, so that its property kube_version and kubernetes_version are the same; name another image, or leave kubernetes_version out")
 	}
 	if !slices.Contains(distributions, t.Image.OSDistro) {
-		refuse("image.os_distro", fmt.Sprintf("nodes cannot be made of %q", t.Image.OSDistro), "the property os_distro of the image is "+strings.Join(distributions, " or "))
-	}
-	if t.ExternalNetwork != "" && !t.isEmbedded() && !uuidForm.MatchString(t.ExternalNetwork) {
-		refuse("external_network", "the chart takes the external network by its id alone", fmt.Sprintf("give the id of the network %q", t.ExternalNetwork))
+		refuse("image.os_distro", fmt.Sprintf("nodes cannot be made of %q", t.Image.OSDistro), "the property os_distro of the image is one of "+strings.Join(distributions, ", "))
 	}
 	if t.NetworkDriver != "" && !t.hasAddons() {
 		refuse("network_driver", fmt.Sprintf("the embedded chart %q installs no network driver", t.Chart.Name),
@@ -46,6 +43,7 @@ func (t *Template) Check(ps *vnfm.Problems) {
 		refuse("volume_types", fmt.Sprintf("the embedded chart %q installs no storage driver", t.Chart.Name),
 			"give its manifests as workloadManifests in a document of chart.values, or use a chart with addons: chart.path, chart.repository or chart.oci")
 	}
+	t.checkVolumeTypes(ps)
 	given := ReadLabels(t.Labels, attributeLabels, ps)
 	if _, ok := given["fixed_subnet_cidr"]; ok && (t.FixedNetwork != "" || t.FixedSubnet != "") {
 		*ps = append(*ps, vnfm.Problem{
@@ -54,6 +52,27 @@ func (t *Template) Check(ps *vnfm.Problems) {
 		})
 	}
 	t.checkLabels(given, attributeLabels, ps)
+}
+
+// checkVolumeTypes finds volume types whose storage classes have no name, or the same one.
+func (t *Template) checkVolumeTypes(ps *vnfm.Problems) {
+	names := map[string]string{}
+	for _, kind := range t.VolumeTypes {
+		name := sanitised(kind)
+		other, taken := names[name]
+		if name != "" && !taken {
+			names[name] = kind
+			continue
+		}
+		summary := fmt.Sprintf("no storage class can be named after the volume type %q", kind)
+		if taken && name != "" {
+			summary = fmt.Sprintf("the storage classes of the volume types %q and %q would both be named %q", other, kind, name)
+		}
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "volume_types", Summary: summary,
+			Detail: "a name is the type in lower case letters and digits, with hyphens for all else; leave the type out, and give its storage class in chart.values",
+		})
+	}
 }
 
 // isEmbedded reports whether the chart is one of those that need no download.

@@ -26,6 +26,8 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 	spec.KubernetesVersion = t.Version()
 	l := ReadLabels(c.Labels, attributeChoices, ps).withDefaults(ReadLabels(t.Labels, attributeLabels, &vnfm.Problems{}))
 	t.checkLabels(l, attributeChoices, ps)
+	checkLimits(l, ps)
+	t.completeNetwork(spec)
 
 	one := int64(1)
 	if spec.ControlPlane.Replicas == nil {
@@ -47,6 +49,40 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 	}
 	spec.NodeGroups = groups
 	spec.Chart = &vnfm.ClusterChart{ChartSource: t.Chart.ChartSource, Values: vnfm.MergeValues(t.values(spec.Name, c, l), t.Chart.Values)}
+}
+
+// completeNetwork gives the external network of the template to a cluster that says none, when the chart takes it by its id alone and the
+// template has a name.
+func (t *Template) completeNetwork(spec *vnfm.ClusterSpec) {
+	if !t.findsExternalNetwork() || (spec.Network != nil && spec.Network.External != nil) {
+		return
+	}
+	network := vnfm.ClusterNetwork{}
+	if spec.Network != nil {
+		network = *spec.Network
+	}
+	network.External = &vnfm.CloudResource{Name: t.ExternalNetwork}
+	spec.Network = &network
+}
+
+// findsExternalNetwork reports whether the cluster, and not its chart, finds the external network, by its name.
+func (t *Template) findsExternalNetwork() bool {
+	return t.ExternalNetwork != "" && !t.isEmbedded() && !uuidForm.MatchString(t.ExternalNetwork)
+}
+
+// checkLimits finds limits of an autoscaler that Magnum does not look at.
+func checkLimits(l Labels, ps *vnfm.Problems) {
+	if l.boolean("auto_scaling_enabled", false) {
+		return
+	}
+	for _, name := range []string{"min_node_count", "max_node_count"} {
+		if _, given := l[name]; given {
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: attributeChoices, Key: name, Summary: fmt.Sprintf("label %q means nothing without an autoscaler", name),
+				Detail: "set auto_scaling_enabled to true in the labels of the template or of the cluster, or leave it out",
+			})
+		}
+	}
 }
 
 // autoscale leaves a group to an autoscaler as far as its limits or, for the default

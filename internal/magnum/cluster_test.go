@@ -32,7 +32,7 @@ func TestAutoscaling(t *testing.T) {
 		group  vnfm.NodeGroup
 		want   vnfm.NodeGroup
 	}{
-		"off":           {map[string]string{"min_node_count": "1", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Replicas: number(2)}},
+		"off":           {map[string]string{"auto_scaling_enabled": "false"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{Replicas: number(2)}},
 		"both limits":   {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(5)}},
 		"least is left": {map[string]string{"auto_scaling_enabled": "true", "max_node_count": "5"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(2), MaxReplicas: number(5)}},
 		"most is left":  {map[string]string{"auto_scaling_enabled": "true", "min_node_count": "1"}, vnfm.NodeGroup{Replicas: number(2)}, vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2)}},
@@ -58,24 +58,24 @@ func TestProblemsOfTemplates(t *testing.T) {
 		at     string
 		want   string
 	}{
-		"version of the image":       {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is not a valid version of Kubernetes`},
-		"another version":            {[]func(*Template){func(t *Template) { t.KubernetesVersion = "1.35.0" }}, "kubernetes_version", `the image has Kubernetes 1.34.2, not 1.35.0`},
-		"distribution":               {[]func(*Template){func(t *Template) { t.Image.OSDistro = "fedora-coreos" }}, "image.os_distro", `is ubuntu or flatcar`},
-		"name of a network":          {[]func(*Template){func(t *Template) { t.ExternalNetwork = "public" }}, "external_network", `by its id alone`},
-		"name of a network, fetched": {[]func(*Template){func(t *Template) { t.Chart.Path, t.Chart.OCI, t.ExternalNetwork = "", "oci://r.example/c", "public" }}, "external_network", `by its id alone`},
-		"driver of the embedded":     {[]func(*Template){embedded, func(t *Template) { t.NetworkDriver = "calico" }}, "network_driver", `installs no network driver`},
-		"storage of the embedded":    {[]func(*Template){embedded, func(t *Template) { t.VolumeTypes = []string{"fast"} }}, "volume_types", `installs no storage driver`},
-		"unknown label":              {[]func(*Template){labelled("colour", "blue")}, "labels", `there is no label "colour" here: the known labels are api_master_lb_allowed_cidrs, auto_healing_enabled`},
-		"label of an argument":       {[]func(*Template){labelled("kube_tag", "v1.34.2")}, "labels", `the version of Kubernetes is kubernetes_version`},
-		"chart version":              {[]func(*Template){labelled("capi_helm_chart_version", "0.27.0")}, "labels", `the version of a chart is chart.version`},
-		"no truth":                   {[]func(*Template){labelled("auto_healing_enabled", "perhaps")}, "labels", `true or false is expected`},
-		"no number":                  {[]func(*Template){labelled("boot_volume_size", "big")}, "labels", `a whole number is expected`},
-		"no address":                 {[]func(*Template){labelled("fixed_subnet_cidr", "10.0.0.0")}, "labels", `an address block such as`},
-		"no addresses":               {[]func(*Template){labelled("api_master_lb_allowed_cidrs", "10.0.0.0/8,all")}, "labels", `an address block such as`},
-		"unsafe text":                {[]func(*Template){labelled("boot_volume_type", "a;b")}, "labels", `a text of letters`},
-		"unknown type":               {[]func(*Template){labelled("etcd_blockdevice_type", "ramdisk")}, "labels", `volume or local is expected`},
-		"type without size":          {[]func(*Template){labelled("etcd_volume_type", "fast")}, "labels", `etcd has no block device`},
-		"boot type without size":     {[]func(*Template){labelled("boot_volume_type", "fast")}, "labels", `machines have no boot volume`},
+		"version of the image":    {[]func(*Template){func(t *Template) { t.Image.KubeVersion = "newest" }}, "image.kube_version", `"newest" is not a valid version of Kubernetes`},
+		"another version":         {[]func(*Template){func(t *Template) { t.KubernetesVersion = "1.35.0" }}, "kubernetes_version", `the image has Kubernetes 1.34.2, not 1.35.0`},
+		"distribution":            {[]func(*Template){func(t *Template) { t.Image.OSDistro = "fedora-coreos" }}, "image.os_distro", `is one of ubuntu, debian, rocky`},
+		"driver of the embedded":  {[]func(*Template){embedded, func(t *Template) { t.NetworkDriver = "calico" }}, "network_driver", `installs no network driver`},
+		"storage of the embedded": {[]func(*Template){embedded, func(t *Template) { t.VolumeTypes = []string{"fast"} }}, "volume_types", `installs no storage driver`},
+		"classes of one name":     {[]func(*Template){func(t *Template) { t.VolumeTypes = []string{"Fast SSD", "fast-ssd"} }}, "volume_types", `the volume types "Fast SSD" and "fast-ssd" would both be named "fast-ssd"`},
+		"class without a name":    {[]func(*Template){func(t *Template) { t.VolumeTypes = []string{"核心"} }}, "volume_types", `no storage class can be named after the volume type "核心"`},
+		"unknown label":           {[]func(*Template){labelled("colour", "blue")}, "labels", `there is no label "colour" here: the known labels are api_master_lb_allowed_cidrs, auto_healing_enabled`},
+		"label of an argument":    {[]func(*Template){labelled("kube_tag", "v1.34.2")}, "labels", `the version of Kubernetes is kubernetes_version`},
+		"chart version":           {[]func(*Template){labelled("capi_helm_chart_version", "0.27.0")}, "labels", `the version of a chart is chart.version`},
+		"no truth":                {[]func(*Template){labelled("auto_healing_enabled", "perhaps")}, "labels", `true or false is expected`},
+		"no number":               {[]func(*Template){labelled("boot_volume_size", "big")}, "labels", `a whole number is expected`},
+		"no address":              {[]func(*Template){labelled("fixed_subnet_cidr", "10.0.0.0")}, "labels", `an address block such as`},
+		"no addresses":            {[]func(*Template){labelled("api_master_lb_allowed_cidrs", "10.0.0.0/8,all")}, "labels", `an address block such as`},
+		"unsafe text":             {[]func(*Template){labelled("boot_volume_type", "a;b")}, "labels", `a text of letters`},
+		"unknown type":            {[]func(*Template){labelled("etcd_blockdevice_type", "ramdisk")}, "labels", `volume or local is expected`},
+		"type without size":       {[]func(*Template){labelled("etcd_volume_type", "fast")}, "labels", `etcd has no block device`},
+		"boot type without size":  {[]func(*Template){labelled("boot_volume_type", "fast")}, "labels", `machines have no boot volume`},
 		"local with a type": {[]func(*Template){func(t *Template) {
 			t.Labels = map[string]string{"etcd_blockdevice_size": "1", "etcd_blockdevice_type": "local", "etcd_blockdevice_volume_type": "fast"}
 		}}, "labels", `is local and no volume`},
@@ -119,6 +119,7 @@ func TestProblemsOfClusters(t *testing.T) {
 		"odd together":    {&vnfm.ClusterSpec{}, map[string]string{"etcd_volume_type": "fast"}, attributeChoices, `etcd has no block device`},
 		"no autoscaler":   {group(vnfm.NodeGroup{MinReplicas: number(1), MaxReplicas: number(2)}), map[string]string{"auto_scaling_enabled": "false"}, "node_groups", `the label auto_scaling_enabled is false`},
 		"from zero":       {group(vnfm.NodeGroup{MinReplicas: number(0), MaxReplicas: number(2)}), nil, "node_groups", `does not scale a group from zero`},
+		"no autoscaling":  {group(vnfm.NodeGroup{Replicas: number(2)}), map[string]string{"max_node_count": "3"}, attributeChoices, `label "max_node_count" means nothing without an autoscaler`},
 		"none at least":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("0", "3"), "node_groups", `min_node_count must be at least 1`},
 		"above the count": {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("3", "4"), "node_groups", `has 2 nodes, and min_node_count is 3`},
 		"the wrong way":   {group(vnfm.NodeGroup{Replicas: number(2)}), scaled("2", "1"), "node_groups", `has a minimum of 2 nodes, above the maximum of 1`},
@@ -150,4 +151,21 @@ func TestDefinitionIsReadAsItWasWritten(t *testing.T) {
 	assert.NotEqual(t, before, ID("standard", other))
 	_, err = Parse(`{"image":{},"colour":"blue"}`)
 	require.ErrorContains(t, err, "colour")
+}
+
+// The external network is found by its name also for a chart that takes an id alone, unless the cluster says another one.
+func TestExternalNetworkByName(t *testing.T) {
+	named := outside()
+	named.ExternalNetwork = "public"
+	spec := complete(t, named, Choices{}, &vnfm.ClusterSpec{Name: "edge", Network: &vnfm.ClusterNetwork{ServiceDomain: "edge.local"}})
+	assert.Equal(t, &vnfm.ClusterNetwork{ServiceDomain: "edge.local", External: &vnfm.CloudResource{Name: "public"}}, spec.Network)
+	assert.Nil(t, at(spec.Chart.Values, "clusterNetworking.externalNetworkId"))
+
+	own := &vnfm.ClusterNetwork{External: &vnfm.CloudResource{ID: uuid}}
+	assert.Equal(t, own, complete(t, named, Choices{}, &vnfm.ClusterSpec{Name: "edge", Network: own}).Network)
+
+	named.Chart = vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}}
+	spec = complete(t, named, Choices{}, &vnfm.ClusterSpec{Name: "edge"})
+	assert.Nil(t, spec.Network)
+	assert.Equal(t, "public", at(spec.Chart.Values, "clusterNetworking.externalNetworkId"))
 }

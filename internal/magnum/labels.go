@@ -62,8 +62,8 @@ var replaced = map[string]string{
 	"availability_zone":       "the zone of machines is failure_domain of the cluster's node groups",
 }
 
-// safe is what values may consist of: they become arguments and names elsewhere.
-var safe = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._/ -]*$`)
+// safe is what values may consist of: they become arguments and names elsewhere. Cinder's own volume type is __DEFAULT__.
+var safe = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/ -]*$`)
 
 // Labels are checked labels by their present names.
 type Labels map[string]string

@@ -79,7 +79,7 @@ func (t *Template) networking(c Choices, l Labels) map[string]any {
 		internal["subnetFilter"] = by(subnet)
 	}
 	out := map[string]any{"internalNetwork": internal}
-	if t.ExternalNetwork != "" {
+	if t.ExternalNetwork != "" && !t.findsExternalNetwork() {
 		out["externalNetworkId"] = t.ExternalNetwork
 	}
 	if len(t.DNSNameservers) > 0 {
@@ -147,8 +147,8 @@ func (t *Template) addons(l Labels) map[string]any {
 			"lb-provider": provider, "lb-method": l.text("octavia_lb_algorithm", algorithm), "create-monitor": l.boolean("octavia_lb_healthcheck", true),
 		}},
 	}
-	if len(t.VolumeTypes) > 0 {
-		openstack["csiCinder"] = t.storageClasses(l)
+	if classes := t.storageClasses(l); len(classes) > 0 {
+		openstack["csiCinder"] = classes
 	}
 	if l.boolean("keystone_auth_enabled", false) && t.Keystone != nil {
 		openstack["k8sKeystoneAuth"] = map[string]any{
@@ -168,21 +168,44 @@ func (t *Template) addons(l Labels) map[string]any {
 	return out
 }
 
-// storageClasses are one for each volume type.
+// storageClasses are one for each volume type. Without types the labels are for the class that the chart has by default.
 func (t *Template) storageClasses(l Labels) map[string]any {
+	if len(t.VolumeTypes) == 0 {
+		class := map[string]any{}
+		for name, label := range classLabels {
+			if text, given := l[label]; given {
+				class[name] = text
+			}
+		}
+		if _, given := l[labelExpansion]; given {
+			class["allowVolumeExpansion"] = l.boolean(labelExpansion, true)
+		}
+		if len(class) == 0 {
+			return nil
+		}
+		return map[string]any{"defaultStorageClass": class}
+	}
 	classes := make([]any, 0, len(t.VolumeTypes))
 	for _, kind := range t.VolumeTypes {
 		classes = append(classes, map[string]any{
 			"name": sanitised(kind), "volumeType": kind, "enabled": true,
-			"reclaimPolicy":        l.text("csi_cinder_reclaim_policy", "Retain"),
-			"volumeBindingMode":    l.text("csi_cinder_volume_binding_mode", "WaitForFirstConsumer"),
-			"allowVolumeExpansion": l.boolean("csi_cinder_allow_volume_expansion", true),
-			"fstype":               l.text("csi_cinder_fstype", "ext4"),
-			"availabilityZone":     l.text("csi_cinder_availability_zone", "nova"),
+			"reclaimPolicy":        l.text(classLabels["reclaimPolicy"], "Retain"),
+			"volumeBindingMode":    l.text(classLabels["volumeBindingMode"], "WaitForFirstConsumer"),
+			"allowVolumeExpansion": l.boolean(labelExpansion, true),
+			"fstype":               l.text(classLabels["fstype"], "ext4"),
+			"availabilityZone":     l.text(classLabels["availabilityZone"], "nova"),
 		})
 	}
 	return map[string]any{"defaultStorageClass": classes[0], "additionalStorageClasses": classes[1:]}
 }
+
+// classLabels are the labels for fields of storage classes that are texts.
+var classLabels = map[string]string{
+	"reclaimPolicy": "csi_cinder_reclaim_policy", "volumeBindingMode": "csi_cinder_volume_binding_mode",
+	"fstype": "csi_cinder_fstype", "availabilityZone": "csi_cinder_availability_zone",
+}
+
+const labelExpansion = "csi_cinder_allow_volume_expansion"
 
 func isOVN(l Labels) bool { return strings.EqualFold(l["octavia_provider"], "ovn") }
 

@@ -102,6 +102,12 @@ func TestValues(t *testing.T) {
 		"no monitor":              {labelled("octavia_lb_healthcheck", "0"), values{lb + "create-monitor": false}},
 		"no storage classes":      {nil, values{"addons.openstack.csiCinder": nil}},
 		"storage classes":         {func(t *Template, _ *Choices) { t.VolumeTypes = []string{"Fast SSD", "slow"} }, values{"addons.openstack.csiCinder.defaultStorageClass": class("fast-ssd", "Fast SSD", "ext4"), "addons.openstack.csiCinder.additionalStorageClasses": []any{class("slow", "slow", "ext4")}}},
+		"default type":            {func(t *Template, _ *Choices) { t.VolumeTypes = []string{"__DEFAULT__"} }, values{"addons.openstack.csiCinder.defaultStorageClass": class("default", "__DEFAULT__", "ext4")}},
+		"default type of volumes": {labelled("boot_volume_size", "40", "boot_volume_type", "__DEFAULT__", "etcd_blockdevice_size", "10", "etcd_blockdevice_volume_type", "__DEFAULT__"),
+			values{"controlPlane.machineRootVolume.volumeType": "__DEFAULT__", "etcd.blockDevice.volumeType": "__DEFAULT__"}},
+		"class of the chart": {labelled("csi_cinder_reclaim_policy", "Delete", "csi_cinder_allow_volume_expansion", "no"),
+			values{"addons.openstack.csiCinder": values{"defaultStorageClass": values{"reclaimPolicy": "Delete", "allowVolumeExpansion": false}}}},
+		"system": {func(t *Template, _ *Choices) { t.Image.OSDistro = "rockylinux" }, values{"osDistro": "rockylinux"}},
 		"file system": {func(t *Template, _ *Choices) {
 			t.VolumeTypes, t.Labels = []string{"slow"}, map[string]string{"csi_cinder_fstype": "xfs"}
 		}, values{"addons.openstack.csiCinder.defaultStorageClass": class("slow", "slow", "xfs")}},

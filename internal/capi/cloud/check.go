@@ -370,7 +370,8 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 		return err
 	}
 	id, name := byOf(spec["image"])
-	if err := lookFor(q, "image", id, name, q.form(), q.client.Images, q.image); err != nil {
+	check := func(i openstack.Image) { q.image(i, q.versionOf(who)) }
+	if err := lookFor(q, "image", id, name, q.form(), q.client.Images, check); err != nil {
 		return err
 	}
 	if key := forms.StringAt(spec, "sshKeyName"); key != "" {
@@ -391,9 +392,25 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	return nil
 }
 
-// image compares the version of Kubernetes that an image says with the cluster's.
-func (q *cloudCheck) image(i openstack.Image) {
-	wanted := forms.WithoutV(q.spec.KubernetesVersion)
+// versionOf is the version of Kubernetes of machines, which may be another one than the cluster's; empty for none.
+func (q *cloudCheck) versionOf(m machines) string {
+	for _, o := range q.objects {
+		version := ""
+		switch {
+		case m.controlPlane && o["kind"] == "KubeadmControlPlane":
+			version = forms.StringAt(o, "spec", "version")
+		case !m.controlPlane && o["kind"] == "MachineDeployment" && forms.StringAt(o, "metadata", "name") == q.spec.Name+"-"+m.group:
+			version = forms.StringAt(o, "spec", "template", "spec", "version")
+		}
+		if version != "" {
+			return forms.WithoutV(version)
+		}
+	}
+	return forms.WithoutV(q.spec.KubernetesVersion)
+}
+
+// image compares the version of Kubernetes that an image says with that of its machines.
+func (q *cloudCheck) image(i openstack.Image, wanted string) {
 	switch {
 	case i.Status != "" && i.Status != "active":
 		q.add(vnfm.SeverityWarning, q.form(), fmt.Sprintf("image %q is %s", i.Name, i.Status), "no machine can be made of it until it is active")

@@ -90,6 +90,9 @@ func TestCloudHasWhatIsNamed(t *testing.T) {
 	all.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavor: "m1.medium"}
 	assert.Empty(t, asked(t, cloud, all))
 
+	older := map[string]any{"nodeGroupDefaults": map[string]any{"kubernetesVersion": "v1.33.4", "machineImage": "node-1.33"}}
+	assert.Empty(t, asked(t, cloud, clustertest.OpenStack(older)), "a group may have an older version with its own image")
+
 	// A name of a subnet is one inside its network, also where that is not looked for.
 	for _, network := range []*vnfm.CloudResource{{Name: "storage"}, {Tags: []string{"core"}}} {
 		spec := clustertest.OpenStack(nil)
@@ -111,10 +114,14 @@ func TestCloudHasNot(t *testing.T) {
 		at       string
 		want     string
 	}{
-		"image by id":      {map[string]any{"machineImageId": other}, nil, vnfm.SeverityError, "chart.values", "there is no image with the id " + other},
-		"image by name":    {byName("none"), nil, vnfm.SeverityWarning, "chart.values", `there is no image "none"`},
-		"two images":       {byName("twin"), nil, vnfm.SeverityError, "chart.values", `there are 2 of the image "twin"`},
-		"version":          {byName("node-1.33"), nil, vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.34.0`},
+		"image by id":   {map[string]any{"machineImageId": other}, nil, vnfm.SeverityError, "chart.values", "there is no image with the id " + other},
+		"image by name": {byName("none"), nil, vnfm.SeverityWarning, "chart.values", `there is no image "none"`},
+		"two images":    {byName("twin"), nil, vnfm.SeverityError, "chart.values", `there are 2 of the image "twin"`},
+		"version":       {byName("node-1.33"), nil, vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.34.0`},
+		"version of a group": {
+			map[string]any{"nodeGroupDefaults": map[string]any{"kubernetesVersion": "1.33.1", "machineImage": "node-1.33"}}, nil,
+			vnfm.SeverityError, "kubernetes_version", `image "node-1.33" has Kubernetes 1.33.4, not 1.33.1`,
+		},
 		"no version":       {byName("plain"), nil, vnfm.SeverityWarning, "chart.values", `does not say which version of Kubernetes`},
 		"not active":       {byName("queued"), nil, vnfm.SeverityWarning, "chart.values", `image "queued" is queued`},
 		"key pair":         {map[string]any{"machineSSHKeyName": "lost"}, nil, vnfm.SeverityWarning, "chart.values", `there is no key pair "lost"`},
@@ -256,7 +263,7 @@ func TestGlanceTellsTheVersion(t *testing.T) {
 		q := &cloudCheck{ctx: t.Context(), client: client, spec: &vnfm.ClusterSpec{KubernetesVersion: version}}
 		id := env.Images[image]
 		for _, by := range [][2]string{{id, ""}, {"", image}} {
-			require.NoError(t, lookFor(q, "image", by[0], by[1], q.form(), client.Images, q.image))
+			require.NoError(t, lookFor(q, "image", by[0], by[1], q.form(), client.Images, func(i openstack.Image) { q.image(i, forms.WithoutV(q.spec.KubernetesVersion)) }))
 		}
 		return q.problems
 	}

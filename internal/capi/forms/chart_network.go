@@ -1,35 +1,62 @@
 package forms
 
 import (
-	"cmp"
-
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// chartNetworking are the values that say which networks of the cloud a cluster is in.
-func chartNetworking(n *vnfm.ClusterNetwork) map[string]any {
-	out := map[string]any{}
+// network sets the values of the networks inside the cluster and in the cloud.
+func (v *chartValues) network(n *vnfm.ClusterNetwork) {
 	if n == nil {
-		return out
+		return
 	}
-	chartExternalNetwork(out, n.External)
-	internal := map[string]any{}
-	Set(internal, "networkFilter", found(n.Internal))
-	Set(internal, "subnetFilter", found(n.Subnet))
-	Set(out, "internalNetwork", internal)
-	return out
+	v.cluster("network.pod_cidrs", listed(n.PodCIDRs))
+	v.cluster("network.service_cidrs", listed(n.ServiceCIDRs))
+	v.cluster("network.service_domain", n.ServiceDomain)
+	if n.APIServerPort != 0 {
+		v.cluster("network.api_server_port", n.APIServerPort)
+		if v.in.Takes("apiServer.port") {
+			// The load balancer has the port of the servers behind it.
+			setAt(v.values, "apiServer.port", n.APIServerPort)
+		}
+	}
+	v.cluster("network.internal", found(n.Internal))
+	v.cluster("network.internal_subnet", found(n.Subnet))
+	switch r := n.External; {
+	case r == nil:
+	case r.ID == "" && v.in.Takes(valueExternalFilter):
+		setAt(v.values, valueExternalFilter, found(r))
+	case r.ID == "":
+		// A chart that takes an id alone; see findExternalNetwork.
+	default:
+		v.cluster("network.external", r.ID)
+	}
 }
 
-// chartExternalNetwork adds the values for the network of the floating IPs. Only the embedded chart has
-// externalNetworkFilter.
-func chartExternalNetwork(out map[string]any, r *vnfm.CloudResource) {
-	switch {
-	case r == nil:
-	case len(r.Tags) > 0:
-		Set(out, "externalNetworkFilter", found(r))
-	default:
-		Set(out, "externalNetworkId", cmp.Or(r.ID, r.Name))
+// findExternalNetwork has the cluster find its external network by name or tags, where the chart takes an id alone: Cluster API Provider
+// OpenStack itself finds it by a filter since its version v1beta1.
+func (f chart) findExternalNetwork(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
+	if f.isEmbedded() || spec.Network == nil || spec.Network.External == nil || spec.Network.External.ID != "" {
+		return
 	}
+	for _, o := range objects {
+		if o["kind"] != "OpenStackCluster" || GroupOf(StringAt(o, "apiVersion")) != GroupInfrastructure {
+			continue
+		}
+		cluster := Child(o, "spec")
+		if cluster["externalNetwork"] != nil {
+			// A chart with a value for the filter.
+			return
+		}
+		if version := StringAt(o, "apiVersion"); version != GroupInfrastructure+"/v1beta1" && version != GroupInfrastructure+"/v1beta2" {
+			break
+		}
+		cluster["externalNetwork"] = parameter(spec.Network.External)
+		return
+	}
+	*ps = append(*ps, vnfm.Problem{
+		Attribute: "network.external", Summary: "the chart takes the external network by its id alone",
+		Detail: "it has no OpenStackCluster of version v1beta1 or later; give the id of the network",
+	})
 }
 
 // found is what the provider of OpenStack finds something by.
@@ -44,17 +71,22 @@ func found(r *vnfm.CloudResource) map[string]any {
 	return out
 }
 
-// chartPlace adds the values for what machines are made of and where they are.
-func chartPlace(out map[string]any, p *vnfm.MachinePlace) {
-	if v := p.RootVolume; v != nil {
-		volume := map[string]any{"diskSize": v.SizeGiB}
-		Set(volume, "volumeType", v.Type)
-		Set(volume, "availabilityZone", v.AvailabilityZone)
-		out["machineRootVolume"] = volume
+// chartVolume is the value for the boot volume of machines.
+func chartVolume(v *vnfm.RootVolume) map[string]any {
+	if v == nil {
+		return nil
 	}
+	volume := map[string]any{"diskSize": v.SizeGiB}
+	Set(volume, "volumeType", v.Type)
+	Set(volume, "availabilityZone", v.AvailabilityZone)
+	return volume
+}
+
+// chartPorts is the value for the ports of machines.
+func chartPorts(networks []vnfm.MachineNetwork) []any {
 	var ports []any
-	for i := range p.Networks {
-		n := &p.Networks[i]
+	for i := range networks {
+		n := &networks[i]
 		port := map[string]any{}
 		Set(port, "network", parameter(&n.CloudResource))
 		if subnet := parameter(n.Subnet); len(subnet) > 0 {
@@ -62,9 +94,7 @@ func chartPlace(out map[string]any, p *vnfm.MachinePlace) {
 		}
 		ports = append(ports, port)
 	}
-	if len(ports) > 0 {
-		out["machineNetworking"] = map[string]any{"ports": ports}
-	}
+	return ports
 }
 
 // parameter is a parameter of the provider of OpenStack: an id, or a filter.

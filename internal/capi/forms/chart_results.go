@@ -16,9 +16,9 @@ const (
 )
 
 // render renders the chart with the results of random functions that the specification has. It returns nil with a problem.
-func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.ClusterSpec, ps *vnfm.Problems) *helm.Rendering {
+func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.ClusterSpec, values map[string]any, ps *vnfm.Problems) *helm.Rendering {
 	o := helm.Options{
-		Release: spec.Name, Namespace: spec.Namespace, Values: f.values(spec), Attribute: attributeChart + ".values", Regenerate: spec.Regenerate,
+		Release: spec.Name, Namespace: spec.Namespace, Values: helm.FileValues(values), Attribute: attributeChart + ".values", Regenerate: spec.Regenerate,
 	}
 	results := spec.Results.Part(chartPart)
 	var rendered *helm.Rendering

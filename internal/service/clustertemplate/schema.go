@@ -60,7 +60,7 @@ func machineAttributes() map[string]schema.Attribute {
 				"id":           optional("Id of the image. Exactly one of `id` and `name` must be set.", stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("name"))),
 				"name":         optional("Name of the image."),
 				"kube_version": required("Property `kube_version` of the image: the version of kubelet and kubeadm in it, for example `v1.34.0`."),
-				"os_distro":    required("Property `os_distro` of the image: `ubuntu` or `flatcar`."),
+				"os_distro":    required("Property `os_distro` of the image: `ubuntu`, `debian`, `rocky`, `rockylinux`, `almalinux`, `centos`, `rhel`, `ol`, `oraclelinux`, `photon`, `opensuse`, `sles` or `flatcar`."),
 			},
 		},
 		"kubernetes_version": schema.StringAttribute{
@@ -79,7 +79,7 @@ func machineAttributes() map[string]schema.Attribute {
 // networkAttributes are the arguments about networks.
 func networkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"external_network": optional("External network, by id or name; a chart that is not embedded requires an id. Defaults to the only external network. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"external_network": optional("External network, by id or name. Defaults to the only external network. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"fixed_network":    optional("Network of the machines, by id or name. Defaults to a new network for each cluster. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"fixed_subnet":     optional("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"dns_nameservers": schema.ListAttribute{

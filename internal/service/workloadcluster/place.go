@@ -26,7 +26,7 @@ func placeAttributes() map[string]schema.Attribute {
 			Attributes: map[string]schema.Attribute{
 				"size":              schema.Int64Attribute{MarkdownDescription: "Size in GiB.", Required: true, Validators: []validator.Int64{int64validator.AtLeast(1)}},
 				"type":              optionalText("Volume type. Defaults to the volume type of the cloud."),
-				"availability_zone": optionalText("Availability zone of the volume. Defaults to the zone of the cloud."),
+				"availability_zone": optionalText("Availability zone of the volume. Defaults to the zone of the machine."),
 			},
 		},
 		"networks": schema.ListNestedAttribute{
@@ -47,7 +47,7 @@ func cloudNetworkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"internal":        found("Existing network of the machines. Defaults to a new network."+forCharts, "network"),
 		"internal_subnet": found("Existing subnet of the internal network."+forCharts, "subnet"),
-		"external":        found("Existing external network of the floating IPs. A chart that is not embedded requires `id`. Defaults to the only external network."+forCharts, "network"),
+		"external":        found("Existing external network of the floating IPs. Defaults to the only external network."+forCharts, "network"),
 	}
 }
 

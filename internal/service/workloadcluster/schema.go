@@ -110,7 +110,7 @@ func formAttributes() map[string]schema.Attribute {
 			},
 		},
 		"chart": schema.SingleNestedAttribute{
-			MarkdownDescription: "Helm chart with the value names of `openstack-cluster` of capi-helm-charts. The other arguments of the cluster override `values`. Changing anything here updates in place; Cluster API replaces machines if necessary.",
+			MarkdownDescription: "Helm chart with the value names of `openstack-cluster` of capi-helm-charts. The other arguments of the cluster override `values`; an argument that the chart has no value for is rejected at plan time, see [Charts of your own](../guides/workload-clusters.md#charts-of-your-own). Changing anything here updates in place; Cluster API replaces machines if necessary.",
 			Optional:            true,
 			Validators:          []validator.Object{chartsource.Rules{Embedded: chartsource.Embedded}},
 			Attributes: tfutil.Merged(chartsource.Attributes(chartsource.Embedded...), chartsource.Login(), map[string]schema.Attribute{
@@ -214,7 +214,8 @@ func machineAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"labels":      textMap("Labels of the machines. Cluster API copies those of `node-role.kubernetes.io/`, `node-restriction.kubernetes.io/` and `node.cluster.x-k8s.io/` to the nodes. Changing this updates in place."),
+		"labels": textMap("Labels of the nodes. Cluster API copies those of `node-role.kubernetes.io/`, `node-restriction.kubernetes.io/` and `node.cluster.x-k8s.io/` from the machines; for `chart` and `cluster_template` kubelet registers its node with all others, and for `topology` these stay on the machines. " +
+			"Changing labels that Cluster API copies updates in place; changing others of a chart replaces the machines one after the other."),
 		"annotations": textMap("Annotations of the machines, for `topology`. Changing this updates in place."),
 		"health_check": schema.SingleNestedAttribute{
 			MarkdownDescription: "MachineHealthCheck, which replaces machines with a lost node. Defaults to the health check of the form. Changing anything here updates in place.",
@@ -279,7 +280,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"taints": schema.ListNestedAttribute{
-			MarkdownDescription: "Taints of the nodes; they require version `v1beta2` of Cluster API and its feature gate `MachineTaintPropagation`. Changing anything here updates in place.",
+			MarkdownDescription: "Taints of the nodes. Those with `propagation = \"Always\"` require version `v1beta2` of Cluster API and its feature gate `MachineTaintPropagation`, and change in place; those with `OnInitialization` are registered by kubelet for `chart` and `cluster_template`, without that gate, and a change replaces the machines one after the other. A chart that is not embedded may register all of them so, see [Charts of your own](../guides/workload-clusters.md#charts-of-your-own).",
 			Optional:            true,
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 				"key":   schema.StringAttribute{MarkdownDescription: "Key of the taint.", Required: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}},

@@ -46,10 +46,10 @@ checks:
   unhealthyNodeConditions:
     - type: Ready
       status: Unknown
-      timeoutSeconds: {{ include "in-memory.seconds" (.unhealthyTimeout | default "5m") }}
+      timeoutSeconds: {{ include "in-memory.seconds" .unhealthyTimeout }}
     - type: Ready
       status: "False"
-      timeoutSeconds: {{ include "in-memory.seconds" (.unhealthyTimeout | default "5m") }}
+      timeoutSeconds: {{ include "in-memory.seconds" .unhealthyTimeout }}
 remediation:
   triggerIf:
     unhealthyLessThanOrEqualTo: {{ .maxUnhealthy }}

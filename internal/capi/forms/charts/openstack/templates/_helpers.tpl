@@ -26,24 +26,81 @@ nodeVolumeDetachTimeoutSeconds: {{ include "openstack.seconds" .nodeVolumeDetach
 nodeDeletionTimeoutSeconds: {{ include "openstack.seconds" .nodeDeletionTimeout }}
 {{- end }}
 
+{{/* A MachineHealthCheck from what capi-helm-charts has: the fields of version v1beta1. */}}
 {{- define "openstack.health-check" -}}
+{{- $default := list (dict "type" "Ready" "status" "Unknown" "timeout" .unhealthyTimeout) (dict "type" "Ready" "status" "False" "timeout" .unhealthyTimeout) -}}
 checks:
   nodeStartupTimeoutSeconds: {{ include "openstack.seconds" .nodeStartupTimeout }}
   unhealthyNodeConditions:
-    - type: Ready
-      status: Unknown
-      timeoutSeconds: {{ include "openstack.seconds" .unhealthyTimeout }}
-    - type: Ready
-      status: "False"
-      timeoutSeconds: {{ include "openstack.seconds" .unhealthyTimeout }}
+    {{- range .unhealthyConditions | default $default }}
+    - type: {{ .type }}
+      status: {{ toString .status | title | quote }}
+      timeoutSeconds: {{ include "openstack.seconds" .timeout }}
+    {{- end }}
+{{- if or .unhealthyRange .remediationTemplate (not (kindIs "invalid" .maxUnhealthy)) }}
 remediation:
+  {{- if .unhealthyRange }}
+  triggerIf:
+    unhealthyInRange: {{ .unhealthyRange | quote }}
+  {{- else if not (kindIs "invalid" .maxUnhealthy) }}
   triggerIf:
     unhealthyLessThanOrEqualTo: {{ .maxUnhealthy }}
+  {{- end }}
+  {{- with .remediationTemplate }}
+  templateRef: {{ pick . "apiVersion" "kind" "name" | toJson }}
+  {{- end }}
+{{- end }}
 {{- end }}
 
-{{/* What CAPO finds something by: its id, or a filter. */}}
+{{/* A value as text. Whole numbers have no exponent, which templates give those of files of values. */}}
+{{- define "openstack.text" -}}
+{{- if kindIs "float64" . -}}{{ ternary (int64 . | toString) (toString .) (eq . (floor .)) }}{{ else }}{{ toString . }}{{ end -}}
+{{- end }}
+
+{{/* Texts by name, as labels, annotations and the like. */}}
+{{- define "openstack.texts" -}}
+{{- $out := dict }}
+{{- range $key, $value := . }}{{ $_ := set $out $key (include "openstack.text" $value) }}{{ end -}}
+{{- toJson $out -}}
+{{- end }}
+
+{{/* What CAPO finds something by: its id, or a filter. A filter is that of capi-helm-charts as well, whose tags may be one text. */}}
 {{- define "openstack.by" -}}
-{{- if .id }}{{ dict "id" .id | toJson }}{{ else }}{{ dict "filter" . | toJson }}{{ end -}}
+{{- if .id }}{{ dict "id" .id | toJson }}
+{{- else if .filter }}{{ pick . "filter" | toJson }}
+{{- else }}
+{{- $filter := dict }}
+{{- range $key, $value := . }}
+{{- if and (kindIs "string" $value) (has $key (list "tags" "tagsAny" "notTags" "notTagsAny")) }}{{ $value = splitList "," $value }}{{ end }}
+{{- $_ := set $filter $key $value }}
+{{- end }}
+{{- dict "filter" $filter | toJson }}
+{{- end -}}
+{{- end }}
+
+{{/* Ports as CAPO has them; what finds a network or a subnet may be as for the internal network. */}}
+{{- define "openstack.ports" -}}
+{{- $ports := list }}
+{{- range . }}
+{{- $port := dict }}
+{{- range $key, $value := . }}{{ $_ := set $port $key $value }}{{ end }}
+{{- with .network }}{{ $_ := set $port "network" (include "openstack.by" . | fromJson) }}{{ end }}
+{{- $addresses := list }}
+{{- range .fixedIPs }}
+{{- $address := omit . "subnet" }}
+{{- with .subnet }}{{ $_ := set $address "subnet" (include "openstack.by" . | fromJson) }}{{ end }}
+{{- $addresses = append $addresses $address }}
+{{- end }}
+{{- if $addresses }}{{ $_ := set $port "fixedIPs" $addresses }}{{ end }}
+{{- $ports = append $ports $port }}
+{{- end }}
+{{- toJson $ports -}}
+{{- end }}
+
+{{/* The version of Kubernetes of some machines. */}}
+{{- define "openstack.version" -}}
+{{- $root := index . 0 }}{{- $own := index . 1 -}}
+v{{ $own | default $root.Values.kubernetesVersion | required "kubernetesVersion is required" | trimPrefix "v" }}
 {{- end }}
 
 {{/* Whether a text is an id of OpenStack, and not a name. */}}
@@ -56,12 +113,18 @@ remediation:
 {{- include "openstack.by" (ternary (dict "id" .) (dict "name" .) (eq (include "openstack.is-id" .) "true")) -}}
 {{- end }}
 
-{{/* Values whose content is secret, and what to use instead: they would be readable in state, plan and record. */}}
-{{- define "openstack.check" -}}
-{{- if or .Values.clouds .Values.cloudCACert }}
-{{- fail "clouds and cloudCACert would put the credentials into the values: create a Secret with clouds.yaml and cacert, and name it with cloudCredentialsSecretName" }}
+{{/* Rules of the security group of workers. The load balancers of ovn keep the address of the client, so that ports of Services are open to all. */}}
+{{- define "openstack.worker-rules" -}}
+{{- $rules := .Values.clusterNetworking.workerNodesSecurityGroupRules | default list }}
+{{- if eq (.Values.apiServer.loadBalancerProvider | default "") "ovn" }}
+{{- range $protocol := list "tcp" "udp" }}
+{{- $name := printf "Worker nodePort %s" (upper $protocol) }}
+{{- $given := false }}
+{{- range $rules }}{{ if eq (.name | default "") $name }}{{ $given = true }}{{ end }}{{ end }}
+{{- if not $given }}
+{{- $rules = append $rules (dict "name" $name "direction" "ingress" "etherType" "IPv4" "protocol" $protocol "portRangeMin" 30000 "portRangeMax" 32767 "remoteIPPrefix" "0.0.0.0/0") }}
 {{- end }}
-{{- if .Values.registryAuth }}
-{{- fail "registryAuth would put passwords into the values: create a Secret of type kubernetes.io/dockerconfigjson, and name it with registryAuthSecretName" }}
 {{- end }}
+{{- end }}
+{{- toJson $rules -}}
 {{- end }}

@@ -1,0 +1,82 @@
+package forms
+
+import "slices"
+
+// chartPlace is the value of a chart that an argument becomes.
+type chartPlace struct {
+	// values are names of values, in the order of preference: the first that the chart knows gets the argument.
+	values []string
+	// whole is the value that the chart takes as a whole, so that what is in it need not be among its defaults; empty for none.
+	whole string
+}
+
+// Names of values that several arguments share or that are looked at by themselves.
+const (
+	valueNodeTaints          = "nodeTaints"
+	valueRegistrationTaints  = "kubeadmConfigSpec.joinConfiguration.nodeRegistration.taints"
+	valueUnhealthyConditions = "healthCheck.spec.unhealthyConditions"
+	valueExternalNetworkID   = "clusterNetworking.externalNetworkId"
+	valueExternalFilter      = "clusterNetworking.externalNetworkFilter"
+)
+
+// chartPlaces are the values for arguments of the cluster.
+var chartPlaces = map[string]chartPlace{
+	"kubernetes_version":               {values: []string{"kubernetesVersion"}},
+	"labels":                           {values: []string{"clusterLabels"}},
+	"annotations":                      {values: []string{"clusterAnnotations"}},
+	"network.pod_cidrs":                {values: []string{"kubeNetwork.pods.cidrBlocks"}},
+	"network.service_cidrs":            {values: []string{"kubeNetwork.services.cidrBlocks"}},
+	"network.service_domain":           {values: []string{"kubeNetwork.serviceDomain"}},
+	"network.api_server_port":          {values: []string{"kubeNetwork.apiServerPort"}, whole: "kubeNetwork"},
+	"network.internal":                 {values: []string{"clusterNetworking.internalNetwork.networkFilter"}},
+	"network.internal_subnet":          {values: []string{"clusterNetworking.internalNetwork.subnetFilter"}},
+	"network.external":                 {values: []string{valueExternalNetworkID}},
+	"openstack.application_credential": {values: []string{"cloudCredentialsSecretName"}},
+}
+
+// machinePlaces are those for arguments that control plane and node groups have, below controlPlane and nodeGroups.
+var machinePlaces = map[string]chartPlace{
+	"flavor":                              {values: []string{"machineFlavor"}},
+	"labels":                              {values: []string{"nodeLabels"}},
+	"replicas":                            {values: []string{"machineCount"}},
+	"root_volume":                         {values: []string{"machineRootVolume"}},
+	"networks":                            {values: []string{"machineNetworking.ports"}},
+	"health_check.enabled":                {values: []string{"healthCheck.enabled"}},
+	"health_check.max_unhealthy":          {values: []string{"healthCheck.spec.maxUnhealthy"}},
+	"health_check.node_startup_timeout":   {values: []string{"healthCheck.spec.nodeStartupTimeout"}},
+	"health_check.unhealthy_timeout":      {values: []string{valueUnhealthyConditions, "healthCheck.spec.unhealthyTimeout"}},
+	"deletion.node_drain_timeout":         {values: []string{"nodeDrainTimeout"}},
+	"deletion.node_volume_detach_timeout": {values: []string{"nodeVolumeDetachTimeout"}},
+	"deletion.node_deletion_timeout":      {values: []string{"nodeDeletionTimeout"}},
+	argumentRolloutAfter:                  {values: []string{"rolloutAfter"}},
+}
+
+// controlPlanePlaces are those for arguments of the control plane alone.
+var controlPlanePlaces = map[string]chartPlace{
+	"failure_domains": {values: []string{"failureDomains"}},
+}
+
+// groupPlaces are those for arguments of node groups alone.
+var groupPlaces = map[string]chartPlace{
+	"min_replicas":            {values: []string{"machineCountMin"}, whole: "autoscale"},
+	"max_replicas":            {values: []string{"machineCountMax"}, whole: "autoscale"},
+	"failure_domain":          {values: []string{"failureDomain"}},
+	"taints":                  {values: []string{valueNodeTaints, valueRegistrationTaints}, whole: "kubeadmConfigSpec"},
+	"rollout.type":            {values: []string{"rolloutStrategy.type"}},
+	"rollout.max_surge":       {values: []string{"rolloutStrategy.rollingUpdate.maxSurge"}},
+	"rollout.max_unavailable": {values: []string{"rolloutStrategy.rollingUpdate.maxUnavailable"}},
+}
+
+// argumentRolloutAfter is an argument of the cluster that becomes a value of the control plane and of each node group.
+const argumentRolloutAfter = "rollout_after"
+
+// find returns the first value of a place that a chart knows; empty for none.
+func (p chartPlace) find(known func(name string) bool) string {
+	if i := slices.IndexFunc(p.values, known); i >= 0 {
+		return p.values[i]
+	}
+	if p.whole != "" && known(p.whole) {
+		return p.values[len(p.values)-1]
+	}
+	return ""
+}
