@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +38,8 @@ type servers struct {
 	members map[string]string
 	// lost are nodes whose servers went before they had left the cluster, unless all of it goes.
 	lost []string
+	// registry is the private registry of the nodes.
+	registry string
 }
 
 type server struct {
@@ -74,6 +78,11 @@ func (*servers) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.
 
 func (s *servers) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	preview, _ := s.Preview(ctx, t)
+	for _, one := range s.all {
+		if image := imageOf(t, one.vdu); image != "" && one.image != image {
+			preview.Objects["server "+one.vdu] = vnfm.Drifted + one.id + " has image " + one.image
+		}
+	}
 	return &vnfm.Observation{Objects: preview.Objects}, nil
 }
 
@@ -147,15 +156,16 @@ func (s *servers) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	return r.SaveInventory(ctx, nil)
 }
 
-// Heal implements vnfm.InfraDriver: other servers take the places.
-func (s *servers) Heal(_ context.Context, _ *vnfm.Target, h vnfm.HealSpec, _ vnfm.Recorder) error {
+// Heal implements vnfm.InfraDriver: other servers take the places. As with Heat, everything else is made what it is to be on this
+// occasion.
+func (s *servers) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	for _, one := range slices.Clone(s.all) {
 		if slices.Contains(h.VNFCIDs, one.id) {
 			s.remove(one)
-			s.add(one.vdu, one.image)
+			s.add(one.vdu, imageOf(t, one.vdu))
 		}
 	}
-	return nil
+	return s.Apply(ctx, t, r)
 }
 
 func (s *servers) add(vdu, image string) {
@@ -187,8 +197,18 @@ func (s *servers) boot(one *server) {
 	if old := s.hosts[one.host]; old != nil {
 		old.Stop()
 	}
-	s.hosts[one.host] = hosttest.NewAt(s.t, one.address(), s.port, map[string]string{"kubectl": "[ \"$1\" != get ] || echo node/x\n"})
+	// A node runs containerd, which reads the connections to registries at each pull.
+	s.hosts[one.host] = hosttest.NewAt(s.t, one.address(), s.port, map[string]string{
+		"kubectl": "[ \"$1\" != get ] || echo node/x\n", "systemctl": "[ \"$*\" = 'is-active --quiet containerd' ]\n", "containerd": "cat " + containerdConfig + "\n",
+	})
+	s.hosts[one.host].Write(s.t, containerdConfig, fmt.Sprintf("version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = %q\n", containerdCerts))
 }
+
+// The configuration of containerd, and the folder in which it has what it knows of registries.
+const (
+	containerdConfig = "/etc/containerd/config.toml"
+	containerdCerts  = "/etc/containerd/certs.d"
+)
 
 func (s *servers) server(vnfc string) *server {
 	at := slices.IndexFunc(s.all, func(one *server) bool { return one.id == vnfc })
@@ -239,6 +259,7 @@ func (s *servers) check(t *testing.T, counts map[string]int) {
 		if one.vdu != "externalLB" {
 			want[one.incarnation()] = "node"
 			require.NotEmpty(t, s.hosts[one.host].Read(t, "/etc/terraform-provider-vnf/node.json"), "%s has no mark", one.incarnation())
+			require.Contains(t, s.hosts[one.host].Read(t, containerdCerts+"/"+s.registry+"/hosts.toml"), s.registry, "%s does not know the registry", one.incarnation())
 		}
 	}
 	for _, incarnation := range s.members {
@@ -286,7 +307,9 @@ func packageOf(t *testing.T, version, image, flavor string, complexPairs ...stri
 // clusterOf is an engine with an instance of three masters and three workers, and its cluster.
 func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) {
 	t.Helper()
-	s := &servers{t: t, port: porttest.Free(t), hosts: map[int]*hosttest.Host{}, members: map[string]string{}}
+	registry := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(registry.Close)
+	s := &servers{t: t, port: porttest.Free(t), hosts: map[int]*hosttest.Host{}, members: map[string]string{}, registry: registry.Listener.Addr().String()}
 	dir := t.TempDir()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
 	require.NoError(t, err)
@@ -313,7 +336,8 @@ func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) 
 		Name: "edge", VIMID: v.ID, PackageID: onboard(t, e, "1.0", "old", "m1.tiny"), FlavourID: "simple", LevelID: "large",
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
 		SecretParams: map[string]any{cluster.Param: map[string]any{
-			"script_path": "Scripts/install_k8s_cluster.sh", "master_node": login("masterNode_CP1"), "worker_node": login("workerNode_CP2"),
+			"private_registry_connection_info": []any{map[string]any{"connection_type": "0", "server": s.registry}},
+			"script_path":                      "Scripts/install_k8s_cluster.sh", "master_node": login("masterNode_CP1"), "worker_node": login("workerNode_CP2"),
 			"external_lb_param": map[string]any{
 				"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(s.port), "script_path": "Scripts/balance.sh",
 			},
@@ -413,7 +437,7 @@ func walk(names []string, together bool) (steps [][]string) {
 }
 
 // TestPairs changes a cluster of three masters and three workers so that each two changes meet. After each apply the nodes are exactly
-// the servers that there are, and the load balancer leads to them; none was lost with its server.
+// the servers that there are, each of them knows the registry, and the load balancer leads to them; none was lost with its server.
 func TestPairs(t *testing.T) {
 	e, s, spec, id := clusterOf(t)
 	s.check(t, map[string]int{"masterNode": 3, "workerNode": 3, "externalLB": 1})
