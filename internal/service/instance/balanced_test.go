@@ -142,10 +142,10 @@ func (k *clusterScriptEnv) ports(t *testing.T, want map[int]bool) resource.TestC
 	}
 }
 
-// loaded prints the configuration of HAProxy, and where it has the socket of the driver's configuration, the servers that the running
-// HAProxy has by now.
+// loaded prints the configuration of HAProxy and, where that has a socket as the driver's has, the servers that the running HAProxy
+// has by now.
 const loaded = `systemctl is-active haproxy >/dev/null && cat /etc/haproxy/haproxy.cfg
-if [ -S /run/haproxy/admin.sock ]; then
+if grep -q 'stats socket' /etc/haproxy/haproxy.cfg; then
 	python3 -c 'import socket
 s = socket.socket(socket.AF_UNIX)
 s.connect("/run/haproxy/admin.sock")

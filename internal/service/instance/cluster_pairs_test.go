@@ -27,7 +27,7 @@ const envPairs = "VNF_PAIRS"
 // pairs is a cluster that changes by and by.
 type pairs struct {
 	*clusterScriptEnv
-	dir, large, image, flavour, level, scale, heal, victims string
+	dir, other, image, flavour, level, scale, heal, victims string
 	// masters and workers are the levels of the scaling aspects.
 	masters, workers, n int
 	// healed are the VDUs of which one VNFC is healed.
@@ -56,7 +56,7 @@ func (p *pairs) changes(t *testing.T) map[string]func() {
 		},
 		"flavour": func() { p.flavour = map[string]string{"simple": "complex", "complex": "simple"}[p.flavour] },
 		"image":   func() { p.image = p.openstack.NewImage(t, fmt.Sprintf("docker-%d-%s", p.n, p.user.Name)) },
-		"flavor":  func() { p.dir, p.large = p.large, p.dir },
+		"flavor":  func() { p.dir, p.other = p.other, p.dir },
 		"drift":   func() { p.foreign = p.openstack.NewImage(t, fmt.Sprintf("docker-foreign-%d-%s", p.n, p.user.Name)) },
 		"heal":    func() { p.heal = fmt.Sprintf(`heal = { trigger = "%d", vnfc_ids = split(" ", file(%q)) }`, p.n, p.victims) },
 	}
@@ -143,6 +143,15 @@ func (p *pairs) config() string {
 	return strings.Replace(text, `flavour_id = "simple"`, fmt.Sprintf("flavour_id = %q", p.flavour), 1) + p.connected()
 }
 
+// flavor makes a flavor of OpenStack with more memory than m1.tiny, and the same disk: Nova makes no disk smaller.
+func (k *clusterScriptEnv) flavor(t *testing.T) string {
+	t.Helper()
+	var made struct{ Flavor struct{ ID, Name string } }
+	k.openstack.Post(t, "compute", "/flavors", map[string]any{"flavor": map[string]any{"name": "other-" + k.user.Name, "ram": 768, "vcpus": 1, "disk": 1}}, &made)
+	t.Cleanup(func() { k.openstack.Delete(t, "compute", "/flavors/"+made.Flavor.ID) })
+	return made.Flavor.Name
+}
+
 // flavoured is the package with the script, a second flavour, and a flavor of OpenStack for its servers.
 func flavoured(t *testing.T, flavor, version string) string {
 	t.Helper()
@@ -173,7 +182,7 @@ func TestAccInstance_openStackClusterPairs(t *testing.T) {
 	k := newClusterScriptEnv(t)
 	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080]", k.reserve(t))
 	p := &pairs{
-		clusterScriptEnv: k, dir: flavoured(t, "m1.tiny", "1.0"), large: flavoured(t, "m1.small", "2.0"), image: k.openstack.Images[labtest.OpenStackDockerImage],
+		clusterScriptEnv: k, dir: flavoured(t, "m1.tiny", "1.0"), other: flavoured(t, k.flavor(t), "2.0"), image: k.openstack.Images[labtest.OpenStackDockerImage],
 		flavour: "simple", level: "large", victims: filepath.Join(t.TempDir(), "victims"),
 	}
 	p.masters, p.workers = levels[p.level].masters, levels[p.level].workers

@@ -38,7 +38,7 @@ type servers struct {
 	members map[string]string
 	// lost are nodes whose servers went before they had left the cluster, unless all of it goes.
 	lost []string
-	// registry is the private registry of the nodes.
+	// registry is the private registry of the nodes; empty for none.
 	registry string
 }
 
@@ -259,7 +259,11 @@ func (s *servers) check(t *testing.T, counts map[string]int) {
 		if one.vdu != "externalLB" {
 			want[one.incarnation()] = "node"
 			require.NotEmpty(t, s.hosts[one.host].Read(t, "/etc/terraform-provider-vnf/node.json"), "%s has no mark", one.incarnation())
-			require.Contains(t, s.hosts[one.host].Read(t, containerdCerts+"/"+s.registry+"/hosts.toml"), s.registry, "%s does not know the registry", one.incarnation())
+			known := strings.Fields(s.hosts[one.host].Read(t, "/var/lib/terraform-provider-vnf/registries.json"))
+			require.Equal(t, s.registry != "", len(known) > 0, "%s knows the registries %s", one.incarnation(), known)
+			if s.registry != "" {
+				require.Contains(t, s.hosts[one.host].Read(t, containerdCerts+"/"+s.registry+"/hosts.toml"), s.registry, "%s does not know the registry", one.incarnation())
+			}
 		}
 	}
 	for _, incarnation := range s.members {
@@ -307,9 +311,7 @@ func packageOf(t *testing.T, version, image, flavor string, complexPairs ...stri
 // clusterOf is an engine with an instance of three masters and three workers, and its cluster.
 func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) {
 	t.Helper()
-	registry := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(registry.Close)
-	s := &servers{t: t, port: porttest.Free(t), hosts: map[int]*hosttest.Host{}, members: map[string]string{}, registry: registry.Listener.Addr().String()}
+	s := &servers{t: t, port: porttest.Free(t), hosts: map[int]*hosttest.Host{}, members: map[string]string{}}
 	dir := t.TempDir()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
 	require.NoError(t, err)
@@ -336,8 +338,7 @@ func clusterOf(t *testing.T) (*lcm.Engine, *servers, vnfm.InstanceSpec, string) 
 		Name: "edge", VIMID: v.ID, PackageID: onboard(t, e, "1.0", "old", "m1.tiny"), FlavourID: "simple", LevelID: "large",
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
 		SecretParams: map[string]any{cluster.Param: map[string]any{
-			"private_registry_connection_info": []any{map[string]any{"connection_type": "0", "server": s.registry}},
-			"script_path":                      "Scripts/install_k8s_cluster.sh", "master_node": login("masterNode_CP1"), "worker_node": login("workerNode_CP2"),
+			"script_path": "Scripts/install_k8s_cluster.sh", "master_node": login("masterNode_CP1"), "worker_node": login("workerNode_CP2"),
 			"external_lb_param": map[string]any{
 				"ssh_cp_name": "externalLB_CP1", "ssh_username": "root", "ssh_password": "debian", "port": int64(s.port), "script_path": "Scripts/balance.sh",
 			},
@@ -436,15 +437,31 @@ func walk(names []string, together bool) (steps [][]string) {
 	return steps
 }
 
+// connect has the nodes use a private registry, or none, from the next update on.
+func (v *evolution) connect(registry string) {
+	params, _ := v.spec.SecretParams[cluster.Param].(map[string]any)
+	params["private_registry_connection_info"] = []any{map[string]any{"connection_type": "0", "server": registry}}
+	if registry == "" {
+		delete(params, "private_registry_connection_info")
+	}
+	v.registry = registry
+}
+
 // TestPairs changes a cluster of three masters and three workers so that each two changes meet. After each apply the nodes are exactly
-// the servers that there are, each of them knows the registry, and the load balancer leads to them; none was lost with its server.
+// the servers that there are, and the load balancer leads to them; none was lost with its server. While each change is made once, the nodes
+// use a registry, which each of them knows, new and rebuilt ones too; then none knows it any more.
 func TestPairs(t *testing.T) {
 	e, s, spec, id := clusterOf(t)
 	s.check(t, map[string]int{"masterNode": 3, "workerNode": 3, "externalLB": 1})
 	v := &evolution{servers: s, engine: e, spec: spec}
 	changes := v.changes()
+	registry := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(registry.Close)
+	v.connect(registry.Listener.Addr().String())
 	for _, step := range walk(slices.Sorted(maps.Keys(changes)), os.Getenv(envPairs) == "all") {
-		v.n++
+		if v.n++; v.n == len(changes)+1 {
+			v.connect("")
+		}
 		for _, name := range step {
 			changes[name]()
 		}
