@@ -58,7 +58,9 @@ func (p *pairs) changes(t *testing.T) map[string]func() {
 		"image":   func() { p.image = p.openstack.NewImage(t, fmt.Sprintf("docker-%d-%s", p.n, p.user.Name)) },
 		"flavor":  func() { p.dir, p.other = p.other, p.dir },
 		"drift":   func() { p.foreign = p.openstack.NewImage(t, fmt.Sprintf("docker-foreign-%d-%s", p.n, p.user.Name)) },
-		"heal":    func() { p.heal = fmt.Sprintf(`heal = { trigger = "%d", vnfc_ids = split(" ", file(%q)) }`, p.n, p.victims) },
+		"heal": func() {
+			p.heal = fmt.Sprintf(`heal = { trigger = "%d", vnfc_ids = split(" ", file(%q)) }`, p.n, p.victims)
+		},
 	}
 }
 

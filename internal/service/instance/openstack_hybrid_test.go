@@ -167,7 +167,9 @@ func (h *hybrid) releases(want string) resource.TestCheckFunc {
 			return fmt.Errorf("on the cluster: %q, want %q", got, text)
 		}
 		for _, v := range h.vnfcs()["FW"] {
-			var of struct{ Server struct{ Metadata map[string]string } }
+			var of struct {
+				Server struct{ Metadata map[string]string }
+			}
 			h.openstack.Get(h, "compute", "/servers/"+strings.TrimPrefix(v.ID, "FW-"), &of)
 			if of.Server.Metadata["release"] != want {
 				return fmt.Errorf("VNFC %s has metadata %v, want release %s", v.ID, of.Server.Metadata, want)
