@@ -116,7 +116,7 @@ func (u *update) heal(ctx context.Context, op *operation, o *plannedOperation) e
 	if err != nil {
 		return err
 	}
-	request.ID, request.Began = op.occ.Rec.ID, op.occ.Value.StartedAt
+	t.Held, request.ID, request.Began = u.held, op.occ.Rec.ID, op.occ.Value.StartedAt
 	if err := d.Heal(ctx, t, request, op); err != nil {
 		return err
 	}
@@ -179,6 +179,7 @@ func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, 
 	if err != nil {
 		return err
 	}
+	t.Held = u.held
 	return method(d, ctx, t, op)
 }
 

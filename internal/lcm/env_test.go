@@ -32,9 +32,9 @@ type driver struct {
 	heals   []vnfm.HealSpec
 	// kept are the notes that the heals found, healed the packages that they worked with, vnfcs what there is to be healed.
 	kept, healed, vnfcs []string
-	// replacing is what an Apply replaces, held what the last one left as it is.
-	replacing []vnfm.Replacement
-	held      [][]string
+	// replacing is what an Apply replaces, held what Apply and Scale left as it is, scaledIn what Scale was told to remove.
+	replacing      []vnfm.Replacement
+	held, scaledIn [][]string
 	// broken says that what there is to be healed is not ready.
 	broken  bool
 	cluster string
@@ -176,6 +176,9 @@ func (d *driver) keep(ctx context.Context, t *vnfm.Target) error {
 
 func (d *driver) Scale(_ context.Context, t *vnfm.Target, _ vnfm.Recorder) error {
 	d.saw(t)
+	d.mu.Lock()
+	d.held, d.scaledIn = append(d.held, t.Held), append(d.scaledIn, t.ScaleInVNFCIDs)
+	d.mu.Unlock()
 	if err := d.at("scale"); err != nil {
 		return err
 	}

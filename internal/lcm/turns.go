@@ -16,6 +16,9 @@ import (
 const (
 	noteTurns         = "turns"
 	noteRollbackTurns = "rollback turns"
+	// noteDrifted are the VNFCs that a scale or a heal replaces beside its own, because they were changed outside of Terraform and cannot
+	// wait.
+	noteDrifted = "drifted"
 )
 
 // turns are the rounds in which an operation replaces VNFCs: management drivers that keep them as nodes have those of a round leave
@@ -36,8 +39,8 @@ type replacement struct {
 	next *vnfm.Instance
 	spec vnfm.InstanceSpec
 	to   *resolution
-	// surplus has VNFCs leave that next has no place for.
-	surplus bool
+	// surplus has VNFCs leave that next has no place for, and broken those that do not work, which Apply replaces as well.
+	surplus, broken bool
 	// begin is called before the first round that is not the last; nil for nothing.
 	begin func(ctx context.Context) error
 }
@@ -112,21 +115,84 @@ func (u *update) turnsOf(ctx context.Context, op *operation, hook *hooks.Operati
 		return nil, err
 	}
 	slices.SortFunc(replaced, func(a, b vnfm.Replacement) int { return strings.Compare(a.VNFC, b.VNFC) })
+	first, err := u.leavingFirst(ctx, op, hook, c, t, d)
+	if err != nil {
+		return nil, err
+	}
+	replaced = slices.DeleteFunc(replaced, func(r vnfm.Replacement) bool { return slices.Contains(first, r.VNFC) })
 	all.Rounds = u.engine.management().Rounds(hook, replaced)
-	if c.surplus {
-		leaving, err := u.surplus(ctx, c, t, d)
-		if err != nil {
-			return nil, err
-		}
-		if len(leaving) > 0 {
-			all.addFirst(leaving, replaced)
-		}
+	if len(first) > 0 {
+		all.addFirst(first, replaced)
 	}
 	if len(all.Rounds) == 0 {
 		return all, nil
 	}
 	return all, all.save(ctx, op, c.note)
 }
+
+// leavingFirst are the VNFCs that leave before those that are replaced because they are to be others.
+func (u *update) leavingFirst(ctx context.Context, op *operation, hook *hooks.Operation, c replacement, t *vnfm.Target, d vnfm.InfraDriver) (out []string, err error) {
+	if c.surplus {
+		if out, err = u.surplus(ctx, c, t, d); err != nil {
+			return nil, err
+		}
+	}
+	if !c.broken || !u.engine.management().HasAny(hook) {
+		return out, nil
+	}
+	// A repair may continue the heal of VNFCs that were noted then.
+	broken, noted, err := hooks.Leaving(op)
+	if err == nil && !noted {
+		broken, err = u.vnfcs(ctx, func(c *vnfm.VNFC) bool { return c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError })
+	}
+	for _, id := range broken {
+		if !slices.Contains(out, id) {
+			out = append(out, id)
+		}
+	}
+	return out, err
+}
+
+// holdDrifted has a scale or a heal leave VNFCs as they are that were changed outside of Terraform, so that the repair which follows
+// replaces them in rounds. It returns those that cannot wait: they are replaced at once, and leave with the others of the operation.
+func (u *update) holdDrifted(ctx context.Context, op *operation, hook *hooks.Operation, o *plannedOperation, leaving []string) ([]string, error) {
+	changed, management := *hook, u.engine.management()
+	changed.Changes = allReplaced(o.to.flavour)
+	if len(management.Keepers(&changed, false))+len(management.Keepers(&changed, true)) == 0 {
+		return nil, nil
+	}
+	next, spec := u.instance.Value, o.spec
+	describe(&next, spec, o.to)
+	spec.ScaleInVNFCIDs = u.spec.ScaleInVNFCIDs
+	t, d, err := u.engine.bind(ctx, &next, o.to, spec)
+	if err != nil {
+		return nil, err
+	}
+	replaced, err := d.Replacing(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	atOnce := driftedOf(op)
+	for _, r := range replaced {
+		switch {
+		case slices.Contains(leaving, r.VNFC) || slices.Contains(atOnce, r.VNFC):
+		case r.AtOnce:
+			atOnce = append(atOnce, r.VNFC)
+		default:
+			u.held = append(u.held, r.VNFC)
+		}
+	}
+	if len(atOnce) == 0 {
+		return nil, nil
+	}
+	if err := op.SetNote(ctx, noteDrifted, strings.Join(atOnce, " ")); err != nil {
+		return nil, err
+	}
+	return atOnce, hooks.NoteLeaving(ctx, op, slices.Concat(leaving, atOnce))
+}
+
+// driftedOf are the VNFCs that an operation replaces beside its own.
+func driftedOf(op *operation) []string { return strings.Fields(op.Note(noteDrifted)) }
 
 // targetDigest sums up what an instance is to consist of.
 func targetDigest(ctx context.Context, t *vnfm.Target, d vnfm.InfraDriver) (string, error) {

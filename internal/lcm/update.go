@@ -73,6 +73,8 @@ type update struct {
 	secrets, secretsBefore map[string]any
 	// unfinished is an operation that an earlier update did not finish.
 	unfinished *operation
+	// held are VNFCs that were changed outside of Terraform, which the operation that runs leaves to the repair after it.
+	held []string
 }
 
 func (u *update) run(ctx context.Context) error {
@@ -226,7 +228,7 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		}
 	}
 	before := u.instance.Value
-	u.secretsBefore = u.secrets
+	u.secretsBefore, u.held = u.secrets, nil
 	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 		return err
 	}
@@ -291,27 +293,28 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 // prepareLeaving notes which VNFCs leave with an operation, and returns those of them that are replaced because they are to be others.
 // Of these, all rounds but the last are over when it returns.
 func (u *update) prepareLeaving(ctx context.Context, op *operation, hook hooks.Operation, o *plannedOperation) ([]string, error) {
-	if o.Leaving == leavingReplaced {
+	switch o.Leaving {
+	case "":
+		return nil, nil
+	case leavingReplaced, leavingBroken:
 		next := u.instance.Value
 		describe(&next, o.spec, o.to)
-		c := replacement{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true}
+		c := replacement{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true, broken: o.Leaving == leavingBroken}
 		if o.Action == actionChangePackage {
 			c.begin = func(ctx context.Context) error { return u.announce(ctx, o) }
 		}
 		return u.takeTurns(ctx, op, &hook, c)
 	}
-	if o.Leaving == "" {
-		return nil, nil
-	}
 	ids, err := u.noteLeaving(ctx, op, hook, o)
 	if err != nil {
 		return nil, fmt.Errorf("choosing the VNFCs to remove: %w", err)
 	}
+	ids = slices.DeleteFunc(ids, func(id string) bool { return slices.Contains(driftedOf(op), id) })
 	if o.Leaving == leavingScaledIn && len(ids) > 0 {
 		// Those for which the drivers have made ready, and no others.
 		u.spec.ScaleInVNFCIDs = ids
 	}
-	return nil, nil
+	return u.holdDrifted(ctx, op, &hook, o, ids)
 }
 
 // hookOperation is what the hooks of an operation of this update need to know.
@@ -336,7 +339,7 @@ func (u *update) noteLeaving(ctx context.Context, op *operation, hook hooks.Oper
 	return ids, hooks.NoteLeaving(ctx, op, ids)
 }
 
-// leavingVNFCs are the VNFCs that leave with an operation.
+// leavingVNFCs are the VNFCs that leave with a scale or a heal.
 func (u *update) leavingVNFCs(ctx context.Context, o *plannedOperation) ([]string, error) {
 	if o.Leaving == leavingScaledIn {
 		next := u.instance.Value
@@ -347,19 +350,18 @@ func (u *update) leavingVNFCs(ctx context.Context, o *plannedOperation) ([]strin
 		}
 		return d.Leaving(ctx, t)
 	}
+	return u.vnfcs(ctx, func(c *vnfm.VNFC) bool { return heals(u.spec.Heal, c) })
+}
+
+// vnfcs are the ids of the VNFCs of which something holds.
+func (u *update) vnfcs(ctx context.Context, holds func(*vnfm.VNFC) bool) ([]string, error) {
 	has, err := u.engine.resourcesOf(ctx, u.instance)
 	if err != nil {
 		return nil, err
 	}
-	heal := u.spec.Heal
 	var out []string
 	for i := range has.VNFCs {
-		c := &has.VNFCs[i]
-		leaves := c.State == vnfm.VNFCGone || c.State == vnfm.VNFCError
-		if o.Leaving == leavingHealed {
-			leaves = heals(heal, c)
-		}
-		if leaves {
+		if c := &has.VNFCs[i]; holds(c) {
 			out = append(out, c.ID)
 		}
 	}

@@ -49,9 +49,10 @@ type leaving string
 const (
 	leavingScaledIn leaving = "scaled in"
 	leavingHealed   leaving = "healed"
-	leavingBroken   leaving = "broken"
-	// leavingReplaced are those that the VIM replaces, or makes again in their place, because they are to be others.
+	// leavingReplaced are those that the VIM replaces, or makes again in their place, because they are to be others; leavingBroken are
+	// these, after they were changed outside of Terraform, and those that do not work.
 	leavingReplaced leaving = "replaced"
+	leavingBroken   leaving = "broken"
 )
 
 // plannedOperation is one LCM operation of an update, as data: it can be shown before it runs.

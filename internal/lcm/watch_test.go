@@ -58,6 +58,7 @@ func TestDriversWatch(t *testing.T) {
 	w.mustUpdate(t, i.ID, spec)
 	same(t, "without a difference", d.taken(), []string(nil))
 
+	w.driver.vnfcs = []string{"VDU1-1"}
 	looks.found = map[string]string{"VDU1": "two ports, not three"}
 	same(t, "drift", drifted(), []string{"drifted: two ports, not three"})
 	w.mustUpdate(t, i.ID, spec)

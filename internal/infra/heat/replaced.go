@@ -163,9 +163,14 @@ func (s *session) hold(l *live, want *openstack.StackRequest, n *note) error {
 			return err
 		}
 		section(want.Template, keyResources)[c.root] = definition
-		if key := s.objectOf(c.vdu, ""); key != "" {
-			// What is not done yet is seen to be so.
-			n.Objects[key] = l.note.Objects[key]
+		key := s.objectOf(c.vdu, "")
+		if key == "" {
+			key = stackKey(s.target.Instance)
+		}
+		// What is not done yet is seen to be so, also where the stack was changed outside of Terraform alone.
+		n.Objects[key] = l.note.Objects[key]
+		if n.Objects[key] == "" || n.Objects[key] == s.objects[key] {
+			n.Objects[key] = vnfm.Drifted + "VNFC " + c.id() + " is still to be replaced"
 		}
 	}
 	return nil

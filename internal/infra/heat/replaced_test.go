@@ -203,6 +203,21 @@ func TestHold(t *testing.T) {
 	}
 }
 
+// TestHoldOfDrift: a VNFC that waits, in a stack that was changed outside of Terraform, is seen to be different until its turn.
+func TestHoldOfDrift(t *testing.T) {
+	f := stackForms["flat"]
+	_, foreign := sessionOf(t, f.top, f.nested, hot.Asset{FlavorID: "small", ImageID: "foreign"})
+	s, want := sessionOf(t, f.top, f.nested, hot.Asset{FlavorID: "small", ImageID: "old"})
+	l := liveOf(t, foreign, f.paths)
+	key := s.objectOf("VDU1", "")
+	for was, noted := range map[string]map[string]string{"the note is kept": maps.Clone(s.objects), "the note is lost": nil} {
+		l.note.Objects, s.target.Held = noted, []string{"VDU1-s1"}
+		n := &note{Objects: maps.Clone(s.objects)}
+		require.NoError(t, s.hold(l, want, n), was)
+		assert.Equal(t, vnfm.Drifted+"VNFC VDU1-s1 is still to be replaced", n.Objects[key], was)
+	}
+}
+
 // A hidden value is written by nobody: what has one does not wait.
 func TestHoldOfHidden(t *testing.T) {
 	top := strings.Replace(flatServers, "networks:", "admin_pass: { get_param: login }, networks:", 1)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -138,6 +140,75 @@ func (k *clusterScriptEnv) ports(t *testing.T, want map[int]bool) resource.TestC
 		}
 		return nil
 	}
+}
+
+// loaded prints the configuration of HAProxy and, where that has a socket as the driver's has, the servers that the running HAProxy
+// has by now.
+const loaded = `systemctl is-active haproxy >/dev/null && cat /etc/haproxy/haproxy.cfg
+if grep -q 'stats socket' /etc/haproxy/haproxy.cfg; then
+	python3 -c 'import socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("/run/haproxy/admin.sock")
+s.sendall(b"show servers state\n")
+print(s.makefile().read())'
+fi`
+
+// running are the columns of a line of "show servers state" that have the backend, and the address and the port of a server.
+const (
+	runningBackend = 1
+	runningAddress = 4
+	runningPort    = 18
+)
+
+// passedOn checks that each load balancer passes the port of the API server on to the masters, and the other ports to all nodes: by its
+// configuration, and by what HAProxy has loaded.
+func (k *clusterScriptEnv) passedOn(t *testing.T) error {
+	t.Helper()
+	at := func(port string, vdus ...string) (out []string) {
+		for _, vdu := range vdus {
+			for _, v := range k.vnfcs()[vdu] {
+				out = append(out, net.JoinHostPort(v.Addresses[0], port))
+			}
+		}
+		return out
+	}
+	for _, balancer := range k.shells(t, "externalLB") {
+		text := balancer.Root(t, "%s", loaded)
+		configured, running, section := map[string][]string{}, map[string][]string{}, ""
+		for line := range strings.Lines(text) {
+			switch words := strings.Fields(line); {
+			case len(words) == 2 && words[0] == "backend":
+				section = words[1]
+				configured[section] = nil
+			case len(words) > 2 && words[0] == "server":
+				configured[section] = append(configured[section], words[2])
+			case len(words) > runningPort && words[0] != "#":
+				running[words[runningBackend]] = append(running[words[runningBackend]], net.JoinHostPort(words[runningAddress], words[runningPort]))
+			}
+		}
+		want := map[string][]string{}
+		for name := range configured {
+			port, isNodePort := strings.CutPrefix(name, "nodeport-")
+			if isNodePort {
+				want[name] = at(port, "masterNode", "workerNode")
+			}
+		}
+		want["kubernetes-apiserver"] = at("6443", "masterNode")
+		for _, got := range []map[string][]string{configured, running} {
+			if len(got) == 0 && !strings.Contains(text, "stats socket") {
+				continue
+			}
+			for _, all := range []map[string][]string{want, got} {
+				for _, servers := range all {
+					slices.Sort(servers)
+				}
+			}
+			if !reflect.DeepEqual(got, want) {
+				return fmt.Errorf("the load balancer %s passes on to %v, not %v:\n%s", balancer.Address, got, want, text)
+			}
+		}
+	}
+	return nil
 }
 
 // create makes a Service with a node port.

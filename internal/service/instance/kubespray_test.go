@@ -54,9 +54,9 @@ func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) s
 }
 
 // A cluster of servers is made by kubespray, has a load balancer by a script of its package, pulls from a registry of
-// the same apply, gets more masters and workers at once, is healed and goes. What is replaced is a worker and two
-// masters, of which kubespray has one and then the other as its first: that is dead, and this
-// works; then all. The test of failures scales workers.
+// the same apply, is made again as a whole, gets more masters and workers at once, is healed and goes. What is replaced in the end
+// is a worker and two masters, of which kubespray has one and then the other as its first: that is dead, and this
+// works. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
 	k := newKubesprayEnv(t)
 	k.balancer = `script_path = "./Scripts/external_lb.sh", node_ports = [30080]`
@@ -85,6 +85,12 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 				ConfigPlanChecks: empty,
 			},
 			{
+				// All of it is made again while it is small.
+				Config:           k.config(`heal = { trigger = "all" }`),
+				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "worker1"), proxied),
+				ConfigPlanChecks: empty,
+			},
+			{
 				Config:           k.config(three),
 				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), k.started(t, 3), proxied),
 				ConfigPlanChecks: empty,
@@ -97,11 +103,6 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 				},
 				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "some", vnfc_ids = split(" ", file(%q)) }`, victims)),
 				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 5), k.gone(t, victims), k.started(t, 3), proxied),
-				ConfigPlanChecks: empty,
-			},
-			{
-				Config:           k.config(three, `heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), proxied),
 				ConfigPlanChecks: empty,
 			},
 		},

@@ -159,6 +159,26 @@ func (h *hybrid) told(firewalls string) resource.TestCheckFunc {
 	}
 }
 
+// releases checks of which release servers and pods are, and that no Job is left.
+func (h *hybrid) releases(want string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		got := h.lab.Kubectl(h, "-n", h.namespace, "get", "deployments,jobs", "-o", "jsonpath={range .items[*]}{.kind} {.spec.template.spec.containers[0].image} {end}")
+		if text := "Deployment registry.example.com/watcher:" + want + ".0"; strings.TrimSpace(got) != text {
+			return fmt.Errorf("on the cluster: %q, want %q", got, text)
+		}
+		for _, v := range h.vnfcs()["FW"] {
+			var of struct {
+				Server struct{ Metadata map[string]string }
+			}
+			h.openstack.Get(h, "compute", "/servers/"+strings.TrimPrefix(v.ID, "FW-"), &of)
+			if of.Server.Metadata["release"] != want {
+				return fmt.Errorf("VNFC %s has metadata %v, want release %s", v.ID, of.Server.Metadata, want)
+			}
+		}
+		return nil
+	}
+}
+
 // TestAccInstance_hybrid has a VNF whose servers are on an OpenStack and whose pods are on a Kubernetes cluster, in one apply: the example
 // of it, led through its life, and then one with a VNFD that describes both, whose home is the cluster.
 func TestAccInstance_hybrid(t *testing.T) {
@@ -168,6 +188,11 @@ func TestAccInstance_hybrid(t *testing.T) {
 	acctest.Edit(t, next, "BaseHOT/simple/nested/FW.yaml", `release: "1.0"`, `release: "1.1"`)
 	acctest.Edit(t, next, "Files/charts/watcher/values.yaml", "watcher:1.0.0", "watcher:1.1.0")
 	acctest.Hash(t, next)
+	// Its servers are as they are to be, its pods are not.
+	broken := t.TempDir()
+	require.NoError(t, os.CopyFS(broken, os.DirFS(next)))
+	acctest.Write(t, broken, "Files/charts/watcher/templates/migrate.yaml", failedJob)
+	acctest.Hash(t, broken)
 	both := `heal = { trigger = "a", vdu_ids = ["FW", "watcher"] }`
 	empty := []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}
 	resource.Test(t, resource.TestCase{
@@ -195,9 +220,18 @@ func TestAccInstance_hybrid(t *testing.T) {
 				Check:            allChecks(h.pods("watcher 1"), h.servers(map[string]int{"FW": 2}), h.told("192.0.2.10,192.0.2.11")),
 			},
 			{
+				// What fails on one VIM is taken back on both.
+				PreConfig: h.remember,
+				Config:    h.example(broken, `on_failure = "rollback"`), ConfigVariables: h.of(2, 1),
+				ExpectError: sentence(`CHANGE_VNFPKG of VNF instance "watched-firewall" is ROLLED_BACK`, `Job `+h.namespace+`/migrate`, `The state before the operation is restored.`),
+			},
+			{
+				PreConfig: func() {
+					require.NoError(t, allChecks(h.releases("1.0"), h.pods("watcher 1"), h.servers(map[string]int{"FW": 2}), h.survivors("FW", 2))(nil))
+				},
 				Config: h.example(next), ConfigVariables: h.of(2, 2),
 				ConfigPlanChecks: updatesInPlace(countOf("FW", 2), countOf("watcher", 2)),
-				Check:            allChecks(h.pods("watcher 2"), h.servers(map[string]int{"FW": 2})),
+				Check:            allChecks(h.pods("watcher 2"), h.servers(map[string]int{"FW": 2}), h.releases("1.1")),
 			},
 			{
 				PreConfig: h.remember,

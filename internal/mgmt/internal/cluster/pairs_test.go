@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +38,8 @@ type servers struct {
 	members map[string]string
 	// lost are nodes whose servers went before they had left the cluster, unless all of it goes.
 	lost []string
+	// registry is the private registry of the nodes; empty for none.
+	registry string
 }
 
 type server struct {
@@ -74,6 +78,11 @@ func (*servers) Preview(_ context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.
 
 func (s *servers) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	preview, _ := s.Preview(ctx, t)
+	for _, one := range s.all {
+		if image := imageOf(t, one.vdu); image != "" && one.image != image {
+			preview.Objects["server "+one.vdu] = vnfm.Drifted + one.id + " has image " + one.image
+		}
+	}
 	return &vnfm.Observation{Objects: preview.Objects}, nil
 }
 
@@ -147,15 +156,16 @@ func (s *servers) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	return r.SaveInventory(ctx, nil)
 }
 
-// Heal implements vnfm.InfraDriver: other servers take the places.
-func (s *servers) Heal(_ context.Context, _ *vnfm.Target, h vnfm.HealSpec, _ vnfm.Recorder) error {
+// Heal implements vnfm.InfraDriver: other servers take the places. As with Heat, everything else is made what it is to be on this
+// occasion.
+func (s *servers) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	for _, one := range slices.Clone(s.all) {
 		if slices.Contains(h.VNFCIDs, one.id) {
 			s.remove(one)
-			s.add(one.vdu, one.image)
+			s.add(one.vdu, imageOf(t, one.vdu))
 		}
 	}
-	return nil
+	return s.Apply(ctx, t, r)
 }
 
 func (s *servers) add(vdu, image string) {
@@ -187,8 +197,18 @@ func (s *servers) boot(one *server) {
 	if old := s.hosts[one.host]; old != nil {
 		old.Stop()
 	}
-	s.hosts[one.host] = hosttest.NewAt(s.t, one.address(), s.port, map[string]string{"kubectl": "[ \"$1\" != get ] || echo node/x\n"})
+	// A node runs containerd, which reads the connections to registries at each pull.
+	s.hosts[one.host] = hosttest.NewAt(s.t, one.address(), s.port, map[string]string{
+		"kubectl": "[ \"$1\" != get ] || echo node/x\n", "systemctl": "[ \"$*\" = 'is-active --quiet containerd' ]\n", "containerd": "cat " + containerdConfig + "\n",
+	})
+	s.hosts[one.host].Write(s.t, containerdConfig, fmt.Sprintf("version = 2\n[plugins.\"io.containerd.grpc.v1.cri\".registry]\n  config_path = %q\n", containerdCerts))
 }
+
+// The configuration of containerd, and the folder in which it has what it knows of registries.
+const (
+	containerdConfig = "/etc/containerd/config.toml"
+	containerdCerts  = "/etc/containerd/certs.d"
+)
 
 func (s *servers) server(vnfc string) *server {
 	at := slices.IndexFunc(s.all, func(one *server) bool { return one.id == vnfc })
@@ -239,6 +259,11 @@ func (s *servers) check(t *testing.T, counts map[string]int) {
 		if one.vdu != "externalLB" {
 			want[one.incarnation()] = "node"
 			require.NotEmpty(t, s.hosts[one.host].Read(t, "/etc/terraform-provider-vnf/node.json"), "%s has no mark", one.incarnation())
+			known := strings.Fields(s.hosts[one.host].Read(t, "/var/lib/terraform-provider-vnf/registries.json"))
+			require.Equal(t, s.registry != "", len(known) > 0, "%s knows the registries %s", one.incarnation(), known)
+			if s.registry != "" {
+				require.Contains(t, s.hosts[one.host].Read(t, containerdCerts+"/"+s.registry+"/hosts.toml"), s.registry, "%s does not know the registry", one.incarnation())
+			}
 		}
 	}
 	for _, incarnation := range s.members {
@@ -412,15 +437,31 @@ func walk(names []string, together bool) (steps [][]string) {
 	return steps
 }
 
+// connect has the nodes use a private registry, or none, from the next update on.
+func (v *evolution) connect(registry string) {
+	params, _ := v.spec.SecretParams[cluster.Param].(map[string]any)
+	params["private_registry_connection_info"] = []any{map[string]any{"connection_type": "0", "server": registry}}
+	if registry == "" {
+		delete(params, "private_registry_connection_info")
+	}
+	v.registry = registry
+}
+
 // TestPairs changes a cluster of three masters and three workers so that each two changes meet. After each apply the nodes are exactly
-// the servers that there are, and the load balancer leads to them; none was lost with its server.
+// the servers that there are, and the load balancer leads to them; none was lost with its server. While each change is made once, the nodes
+// use a registry, which each of them knows, new and rebuilt ones too; then none knows it any more.
 func TestPairs(t *testing.T) {
 	e, s, spec, id := clusterOf(t)
 	s.check(t, map[string]int{"masterNode": 3, "workerNode": 3, "externalLB": 1})
 	v := &evolution{servers: s, engine: e, spec: spec}
 	changes := v.changes()
+	registry := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(registry.Close)
+	v.connect(registry.Listener.Addr().String())
 	for _, step := range walk(slices.Sorted(maps.Keys(changes)), os.Getenv(envPairs) == "all") {
-		v.n++
+		if v.n++; v.n == len(changes)+1 {
+			v.connect("")
+		}
 		for _, name := range step {
 			changes[name]()
 		}

@@ -47,6 +47,20 @@ func TestSharedAddress(t *testing.T) {
 	golden(t, "keepalived.conf", got)
 }
 
+// Addresses of IPv6 stand in brackets beside a port, and alone in the configuration of keepalived. HAProxy takes connections of both
+// families.
+func TestAddressesOfIPv6(t *testing.T) {
+	c := config1()
+	c.Masters, c.Workers = []Node{{"master1", "2001:db8::1"}, {"master2", "2001:db8::2"}}, []Node{{"worker1", "2001:db8::3"}}
+	c.Virtual = &Virtual{Address: netip.MustParseAddr("2001:db8::100"), RouterID: 51}
+	got, err := render(haproxyConfig, c)
+	require.NoError(t, err)
+	golden(t, "haproxy-ipv6.cfg", got)
+	got, err = c.sharedBy([]Server{{Name: "a", Address: "2001:db8::11"}, {Name: "b", Address: "2001:db8::12"}}, 1, "ens3")
+	require.NoError(t, err)
+	golden(t, "keepalived-ipv6.conf", got)
+}
+
 // The script is told of everything that the built-in configuration knows.
 func TestEnvironment(t *testing.T) {
 	c := config1()

@@ -54,7 +54,9 @@ esac
 const ip = `
 case "$*" in
 *" 192.0.2.100") [ ! -e /run/shares ] || echo "1: lo    inet 192.0.2.100/32 scope global lo" ;;
+*" 2001:db8::100") [ ! -e /run/shares ] || echo "1: lo    inet6 2001:db8::100/128 scope global nodad" ;;
 *" 127.0.8.1") echo "1: $(cat /run/device)    inet 127.0.8.1/8 scope host lo" ;;
+*" 2001:db8::11") echo "1: $(cat /run/device)    inet6 2001:db8::11/64 scope global" ;;
 esac
 `
 
@@ -245,6 +247,16 @@ func TestVirtualAddress(t *testing.T) {
 	assert.NotContains(t, h.Read(t, "/run/asked"), "load", "nothing has changed")
 	require.NoError(t, loadbalancer.Apply(t.Context(), all[:1], cfg))
 	assert.Contains(t, h.Read(t, "/run/asked"), "reload keepalived\n", "the other one is gone")
+
+	// The same with an address of IPv6, by which the load balancers reach one another too, and with one of them alone.
+	six := []loadbalancer.Server{{Name: "lb", Address: "2001:db8::11", Client: own.Client}, {Name: "other", Address: "2001:db8::12"}}
+	cfg.Virtual = &loadbalancer.Virtual{Address: netip.MustParseAddr("2001:db8::100"), RouterID: 51}
+	for _, some := range [][]loadbalancer.Server{six[:1], six} {
+		require.NoError(t, loadbalancer.Apply(t.Context(), some, cfg))
+		require.NoError(t, loadbalancer.Await(t.Context(), some[:1], cfg))
+	}
+	assert.Regexp(t, `(?s)unicast_src_ip 2001:db8::11\n.*unicast_peer \{\s+2001:db8::12\n.*virtual_ipaddress \{\s+2001:db8::100\n`, h.Read(t, "/etc/keepalived/keepalived.conf"))
+	assert.Contains(t, h.Read(t, "/etc/haproxy/haproxy.cfg"), fmt.Sprintf("bind [::]:%d v4v6\n", cfg.APIPort))
 
 	// A load balancer that no longer shares an address does not keep it.
 	cfg.Virtual = nil

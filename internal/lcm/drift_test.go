@@ -1,0 +1,52 @@
+package lcm_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// VNFCs that a repair replaces, because the VIM was given another definition of them, leave one after the other. A scale that comes first
+// leaves them as they are; those that cannot wait leave with it, also when it is resumed.
+func TestDriftInTurn(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
+	w.Engine = w.open(t)
+	i := w.mustInstantiate(t, spec)
+	drift := func(replacing ...vnfm.Replacement) {
+		w.driver.objects["apps/v1/Deployment b"] = vnfm.Drifted + "another image"
+		w.driver.replacing, w.driver.held, w.driver.scaledIn = replacing, nil, nil
+		d.taken()
+	}
+	w.driver.vnfcs = []string{"VDU1-1"}
+	drift(vnfm.Replacement{VNFC: "VDU1-2"}, vnfm.Replacement{VNFC: "VDU1-1"})
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "repair", d.taken(), []string{
+		"HEAL heal_start leaving VDU1-1", "HEAL heal_end leaving VDU1-1", "HEAL heal_start leaving VDU1-2", "HEAL heal_end leaving VDU1-2",
+	})
+	same(t, "left as they are", w.driver.held, [][]string{{"VDU1-2"}, nil})
+
+	w.driver.vnfcs = []string{"VDU1-1", "VDU1-2", "VDU1-3"}
+	drift(vnfm.Replacement{VNFC: "VDU1-1", AtOnce: true}, vnfm.Replacement{VNFC: "VDU1-2"})
+	tries := 0
+	w.driver.fail = func(point string) error {
+		if point != "scale" {
+			return nil
+		}
+		if tries++; tries == 1 {
+			return errBroken
+		}
+		w.driver.vnfcs, w.driver.replacing = []string{"VDU1-1", "VDU1-2"}, []vnfm.Replacement{{VNFC: "VDU1-2"}}
+		return nil
+	}
+	spec.ScaleLevels = map[string]int{"workers": 1}
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.ErrorIs(t, err, errBroken)
+	w.mustUpdate(t, i.ID, spec)
+	start, end := "SCALE scale_start leaving VDU1-3,VDU1-1", "SCALE scale_end leaving VDU1-3,VDU1-1"
+	same(t, "scale", d.taken(), []string{start, start, end, "HEAL heal_start leaving VDU1-2", "HEAL heal_end leaving VDU1-2"})
+	same(t, "left as they are", w.driver.held, [][]string{{"VDU1-2"}, {"VDU1-2"}, nil})
+	same(t, "scaled in", w.driver.scaledIn, [][]string{{"VDU1-3"}, {"VDU1-3"}})
+}
