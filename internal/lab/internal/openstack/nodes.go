@@ -217,6 +217,15 @@ func (b nodeBuild) layers(folder string) (map[string]nodeLayer, error) {
 	return layers, nil
 }
 
+// loaderConfig is that of a containerd that serves no kubelet.
+const loaderConfig = `version = 3
+root = %q
+state = %q
+disabled_plugins = ['io.containerd.grpc.v1.cri', 'io.containerd.cri.v1.images', 'io.containerd.cri.v1.runtime']
+[grpc]
+address = %q
+`
+
 // load fills a folder of containerd's with images: one that serves no kubelet does it.
 func (b nodeBuild) load(ctx context.Context, work string, images []nodeImage) (err error) {
 	// The path of a socket is short.
@@ -226,8 +235,7 @@ func (b nodeBuild) load(ctx context.Context, work string, images []nodeImage) (e
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(run)) }()
 	socket, config := filepath.Join(run, "sock"), filepath.Join(run, "config.toml")
-	text := fmt.Sprintf("version = 3\nroot = %q\nstate = %q\ndisabled_plugins = ['io.containerd.grpc.v1.cri', 'io.containerd.cri.v1.images', 'io.containerd.cri.v1.runtime']\n[grpc]\naddress = %q\n",
-		filepath.Join(work, "containerd"), filepath.Join(run, "state"), socket)
+	text := fmt.Sprintf(loaderConfig, filepath.Join(work, "containerd"), filepath.Join(run, "state"), socket)
 	if err := layout.WriteFile(config, []byte(text)); err != nil {
 		return err
 	}
