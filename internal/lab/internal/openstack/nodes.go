@@ -31,7 +31,7 @@ const (
 )
 
 // nodeFormat goes into the name of what is made of the programs: another number makes it anew.
-const nodeFormat = 2
+const nodeFormat = 1
 
 // nodePrograms are those of Kubernetes that are one file, nodeProgram.
 func nodePrograms() []string {
