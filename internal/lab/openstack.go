@@ -20,7 +20,7 @@ func openStack(ctx context.Context, args []string, stdout, stderr io.Writer) err
 	program := command.Program{
 		Name: "lab openstack",
 		Verbs: []command.Verb{
-			{Name: "up", Arguments: "[--services identity,image,...] [--systems docker,ansible] [--owner PID] [--timeout 15m]", Does: "start an OpenStack lab, or its missing parts", Action: openStackUp},
+			{Name: "up", Arguments: "[--services identity,image,...] [--systems docker,ansible,kubernetes] [--owner PID] [--timeout 15m]", Does: "start an OpenStack lab, or its missing parts", Action: openStackUp},
 			{Name: "down", Does: "stop it and delete its directory", Action: openStackLabs.down},
 			{Name: "status", Does: "print what runs; exit code 1 if something does not", Action: openStackLabs.status},
 			{Name: "env", Arguments: "[--format json|shell]", Does: "print endpoints, users and files", Action: openStackLabs.env},

@@ -41,7 +41,7 @@ resource "vnf_vim" "cloud" {
 // TestAccWorkloadCluster_capo makes a cluster of the embedded chart for OpenStack with the
 // real Cluster API Provider OpenStack, over real Keystone, Nova, Neutron and Glance, and an
 // application credential of its own. It gets as far as the server of its control plane: the
-// servers of the lab have no kubeadm, so that the API of the cluster never answers. What
+// servers of its image have no kubeadm, so that the API of the cluster never answers. What
 // there is goes with the cluster.
 func TestAccWorkloadCluster_capo(t *testing.T) {
 	env := newEnv(t)

@@ -151,14 +151,9 @@ func libraries(program string, from root) ([]archived, error) {
 	var files []archived
 	var add func(path string) error
 	add = func(name string) error {
-		file, err := elf.Open(name)
+		needed, err := imported(name)
 		if err != nil {
-			return fmt.Errorf("reading what %s needs: %w", name, err)
-		}
-		defer file.Close() //nolint:errcheck // It was read.
-		needed, err := file.ImportedLibraries()
-		if err != nil {
-			return fmt.Errorf("reading what %s needs: %w", name, err)
+			return err
 		}
 		for _, library := range needed {
 			found, err := filepath.Glob(from.path("usr", "lib", "*-linux-gnu*", library))
@@ -192,6 +187,20 @@ func libraries(program string, from root) ([]archived, error) {
 		return nil, fmt.Errorf("reading the loader of programs: %w", err)
 	}
 	return append(files, archived{path: loader[1:], content: data, mode: 0o755}), nil
+}
+
+// imported are the names of the shared libraries that a program, or one of them, needs itself.
+func imported(program string) ([]string, error) {
+	file, err := elf.Open(program)
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s needs: %w", program, err)
+	}
+	defer file.Close() //nolint:errcheck // It was read.
+	needed, err := file.ImportedLibraries()
+	if err != nil {
+		return nil, fmt.Errorf("reading what %s needs: %w", program, err)
+	}
+	return needed, nil
 }
 
 // interpreter is the loader of a program; empty for one that needs none.

@@ -56,10 +56,18 @@ func (l *Lab) decideSystems(ctx context.Context, state *layout.OpenStack, wanted
 	case ServersNone:
 		return fmt.Errorf("%w: nothing is behind the servers of the lab: %s", ErrUnable, state.ServersReason)
 	}
+	if slices.Contains(wanted, servers.SystemKubernetes) {
+		if _, err := os.Stat(filepath.Join(filepath.Dir(l.Executable), nodesFolder, nodeSums)); err != nil {
+			return fmt.Errorf("%w: system %s: `make bin/nodes` builds its programs: %w", ErrUnable, servers.SystemKubernetes, err)
+		}
+	}
 	probe := exec.CommandContext(ctx, l.Executable, servers.ProcessProbe, "--managed") //nolint:gosec // This program.
 	process.Isolate(probe)
-	if output, err := probe.CombinedOutput(); err != nil && slices.Contains(wanted, servers.SystemDocker) {
-		return fmt.Errorf("%w: system %s: %s", ErrUnable, servers.SystemDocker, strings.TrimSpace(string(output)))
+	output, err := probe.CombinedOutput()
+	for _, name := range wanted {
+		if err != nil && servers.Managed(name) {
+			return fmt.Errorf("%w: system %s: %s", ErrUnable, name, strings.TrimSpace(string(output)))
+		}
 	}
 	return nil
 }
@@ -79,7 +87,7 @@ func (l *Lab) extend(ctx context.Context, state *layout.OpenStack, wanted []stri
 		return false, err
 	}
 	state.Systems = all
-	return false, l.startSweeper(state)
+	return false, errors.Join(l.startSweeper(state), l.imageOfNodes(ctx, state))
 }
 
 // provideSystems sees to the layers of systems, and to what is made with them.
@@ -93,6 +101,11 @@ func (l *Lab) provideSystems(ctx context.Context, systems []string) error {
 	for _, name := range systems {
 		if err := l.provideSystem(ctx, name); err != nil {
 			return fmt.Errorf("making the system %s of servers: %w", name, err)
+		}
+	}
+	if slices.Contains(systems, servers.SystemKubernetes) {
+		if err := l.provideNodes(ctx); err != nil {
+			return fmt.Errorf("making the system %s of servers: %w", servers.SystemKubernetes, err)
 		}
 	}
 	if !slices.Contains(systems, servers.SystemDocker) {

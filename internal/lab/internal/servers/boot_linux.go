@@ -52,7 +52,7 @@ func boot(options BootOptions) error {
 		}
 		if s.managed {
 			first = []string{"/sbin/init"}
-			if err := mountManaged(options.Folder, root); err != nil {
+			if err := mountManaged(options, s, root); err != nil {
 				return err
 			}
 		}

@@ -82,7 +82,8 @@ func (g *controlGroups) remove(name string) error {
 	if name == "" {
 		return nil
 	}
-	return removeGroups(context.Background(), g.path(name))
+	ctx := context.Background()
+	return errors.Join(removeGroups(ctx, g.path(name)), removeOld(ctx, filepath.Join(g.name, name)))
 }
 
 // removeGroups removes a control group with those below it. Its processes may be about to end.
@@ -143,7 +144,7 @@ func Sweep(ctx context.Context, lock string, octet int) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // It was only locked.
-	return removeGroups(ctx, filepath.Join(groupsFolder, uplinkName(octet)))
+	return errors.Join(removeGroups(ctx, filepath.Join(groupsFolder, uplinkName(octet))), removeOld(ctx, uplinkName(octet)))
 }
 
 // ProbeManaged tries whether servers with control groups of their own can run here, beside what Probe does. The error is

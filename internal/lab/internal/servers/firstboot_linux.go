@@ -3,6 +3,7 @@ package servers
 import (
 	"crypto/rand"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -19,7 +20,18 @@ func (s *server) prepare() (*firstBoot, error) {
 	if d.Key != "" {
 		first.keys = append(first.keys, strings.TrimSpace(d.Key))
 	}
-	if err := first.readUserData(d.UserData); err != nil {
+	made := system{}
+	if d.System != "" {
+		var err error
+		if made, err = findSystem(d.System); err != nil {
+			return nil, err
+		}
+	}
+	if made.node {
+		if err := s.prepareNode(); err != nil {
+			return nil, err
+		}
+	} else if err := first.readUserData(d.UserData); err != nil {
 		// As cloud-init does, the server starts without, and says so.
 		if err := os.WriteFile(filepath.Join(s.folder(), console), []byte(err.Error()+"\n"), 0o600); err != nil {
 			return nil, fmt.Errorf("writing the console: %w", err)
@@ -33,7 +45,9 @@ func (s *server) prepare() (*firstBoot, error) {
 		{path: "etc/hostname", content: []byte(d.Hostname + "\n"), mode: 0o644},
 		{path: "etc/hosts", content: []byte("127.0.0.1 localhost\n127.0.1.1 " + d.Hostname + "\n"), mode: 0o644},
 		{path: "etc/machine-id", content: []byte(hex.EncodeToString(id) + "\n"), mode: 0o444},
-		{path: "var/lib/cloud/instance/user-data.txt", content: d.UserData, mode: 0o600},
+	}
+	if !made.node {
+		files = append(files, file{path: "var/lib/cloud/instance/user-data.txt", content: d.UserData, mode: 0o600})
 	}
 	for i, script := range first.scripts {
 		files = append(files, file{path: fmt.Sprintf("%s/%03d", scriptsFolder, i), content: script, mode: 0o700})
@@ -44,6 +58,17 @@ func (s *server) prepare() (*firstBoot, error) {
 		}
 	}
 	return first, s.writeKeys(first.keys)
+}
+
+// prepareNode writes what cloud-init finds in a server that has it: the metadata and the user data that Nova would serve.
+func (s *server) prepareNode() error {
+	const seed = "var/lib/cloud/seed/nocloud/"
+	d := s.definition
+	metadata := fmt.Sprintf("instance-id: %s\nlocal-hostname: %s\nhostname: %s\n", d.ID, d.Hostname, d.Hostname)
+	return errors.Join(
+		s.write(file{path: seed + "meta-data", content: []byte(metadata), mode: 0o644}),
+		s.write(file{path: seed + "user-data", content: d.UserData, mode: 0o600}),
+	)
 }
 
 // written opens the part of a server's root that is its own. Nothing leads out of it.

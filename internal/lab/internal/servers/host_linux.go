@@ -161,6 +161,22 @@ func (h *host) define(definition Definition) error {
 	return nil
 }
 
+// The links beside that of the layer of a system to what was built for it: a layer of programs above the system's, and the
+// folder that /var/lib/containerd of its servers begins as. Not every system has them.
+const (
+	ProgramsSuffix = ".programs"
+	TemplateSuffix = ".template"
+)
+
+// template is the folder that /var/lib/containerd of the servers of a system begins as; empty for none.
+func (h *host) template(system string) (string, error) {
+	folder, err := os.Readlink(filepath.Join(h.Systems, system+TemplateSuffix))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", fmt.Errorf("finding the images of containers: %w", err)
+	}
+	return folder, nil
+}
+
 // layers are the folders of which the root of a server of a system is made, the uppermost first.
 func (h *host) layers(system string) ([]string, error) {
 	if system == "" {
@@ -173,7 +189,14 @@ func (h *host) layers(system string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the system of the image: %w", err)
 	}
-	return []string{layer, h.Image}, nil
+	programs, err := os.Readlink(filepath.Join(h.Systems, system+ProgramsSuffix))
+	if errors.Is(err, fs.ErrNotExist) {
+		return []string{layer, h.Image}, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("finding the programs of the system: %w", err)
+	}
+	return []string{programs, layer, h.Image}, nil
 }
 
 // find is the server of an identifier.

@@ -15,18 +15,29 @@ import (
 const folderData = "data"
 
 // mountManaged adds to the root of a server what systemd, and the programs that it starts, need beyond that of a plain one.
-func mountManaged(folder, root string) error {
+func mountManaged(options BootOptions, made system, root string) error {
+	var old []string
+	if made.node {
+		var err error
+		if old, err = joinOld(options.Group); err != nil {
+			return err
+		}
+	}
 	// Of this thread alone, which is the one that becomes the server's first process. The control group is that of the server
 	// by now: had the namespace come with the process, it would be that of the host.
 	if err := unix.Unshare(unix.CLONE_NEWCGROUP); err != nil {
 		return fmt.Errorf("%w: keeping control groups to the server: %w", ErrUnable, err)
 	}
-	if err := mountGroups(filepath.Join(root, groupsFolder)); err != nil {
+	if err := mountHybrid(filepath.Join(root, groupsFolder), old); err != nil {
 		return err
 	}
-	// Layers of images are overlays themselves, which cannot lie above another one.
-	for _, name := range []string{"docker", "containerd"} {
-		from, to := filepath.Join(folder, folderData, name), filepath.Join(root, "var/lib", name)
+	if made.node {
+		if err := mountNode(options, root); err != nil {
+			return err
+		}
+	}
+	for _, name := range made.folders {
+		from, to := filepath.Join(options.Folder, folderData, name), filepath.Join(root, "var/lib", name)
 		for _, path := range []string{from, to} {
 			if err := os.MkdirAll(path, 0o711); err != nil { //nolint:gosec // As Docker has it.
 				return fmt.Errorf("making the folder of %s: %w", name, err)

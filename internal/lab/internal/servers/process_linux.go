@@ -148,23 +148,31 @@ func (s *server) command(process *running) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
+	made := system{}
+	if s.definition.System != "" {
+		if made, err = findSystem(s.definition.System); err != nil {
+			return nil, err
+		}
+	}
 	options := BootOptions{
 		Layers: layers, Folder: s.folder(), Written: s.writes(), Hostname: s.definition.Hostname,
 		System: s.definition.System, Disks: process.disks.nodesFlag(s.definition.Volumes),
+	}
+	if made.managed {
+		process.stop, process.group = halts, s.definition.ID
+		options.Group = filepath.Join(s.host.groups.name, process.group)
+	}
+	if made.node {
+		if options.Template, err = s.host.template(made.name); err != nil {
+			return nil, err
+		}
 	}
 	command := exec.Command("/proc/self/exe", append([]string{ProcessBoot}, options.args()...)...) //nolint:gosec,noctx // This program, which outlives the request.
 	command.SysProcAttr = &syscall.SysProcAttr{
 		Setsid:     true,
 		Cloneflags: syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWUTS | syscall.CLONE_NEWIPC | syscall.CLONE_NEWNET,
 	}
-	if s.definition.System == "" {
-		return command, nil
-	}
-	made, err := findSystem(s.definition.System)
-	if err == nil && made.managed {
-		process.stop, process.group = halts, s.definition.ID
-	}
-	return command, err
+	return command, nil
 }
 
 // connect gives a server that starts its network.

@@ -87,6 +87,9 @@ type BootOptions struct {
 	Folder, Written, Hostname string
 	// System is that of its definition.
 	System string
+	// Group is the path of its control group in each hierarchy, empty for none; Template a folder that /var/lib/containerd begins
+	// as, empty for none.
+	Group, Template string
 	// Disks are the names and numbers of its disks: "vdb=1792,vdc=1793".
 	Disks string
 }
@@ -94,7 +97,8 @@ type BootOptions struct {
 // args are the arguments of ProcessBoot that ParseBoot reads.
 func (o *BootOptions) args() []string {
 	return append([]string{
-		"--folder", o.Folder, "--written", o.Written, "--hostname", o.Hostname, "--system", o.System, "--disks", o.Disks, "--",
+		"--folder", o.Folder, "--written", o.Written, "--hostname", o.Hostname, "--system", o.System,
+		"--group", o.Group, "--template", o.Template, "--disks", o.Disks, "--",
 	}, o.Layers...)
 }
 
@@ -107,6 +111,8 @@ func ParseBoot(args []string, stderr io.Writer) (BootOptions, error) {
 	flags.StringVar(&o.Written, "written", "", "folder of what it writes")
 	flags.StringVar(&o.Hostname, "hostname", "", "its name")
 	flags.StringVar(&o.System, "system", "", "its system, empty for the plain one")
+	flags.StringVar(&o.Group, "group", "", "path of its control group")
+	flags.StringVar(&o.Template, "template", "", "what the images of its containers are copied from")
 	flags.StringVar(&o.Disks, "disks", "", "names and numbers of its disks")
 	if err := flags.Parse(args); err != nil {
 		return BootOptions{}, fmt.Errorf("%s: %w", ProcessBoot, err)

@@ -15,6 +15,9 @@ const (
 	SystemDocker = "docker"
 	// SystemAnsible is the plain one with Ansible.
 	SystemAnsible = "ansible"
+	// SystemKubernetes is systemd with containerd, kubelet and kubeadm: a node of Kubernetes, or what becomes one. Its user data
+	// are read by the real cloud-init.
+	SystemKubernetes = "kubernetes"
 )
 
 // system is one of them.
@@ -24,6 +27,11 @@ type system struct {
 	packages []string
 	// managed is one whose first process is systemd, with control groups of its own, instead of the lab's.
 	managed bool
+	// node is a managed one that kubelet runs in, see mountNode.
+	node bool
+	// folders are those of /var/lib that are kept outside of the root: layers of images are overlays themselves, which cannot
+	// lie above another one.
+	folders []string
 	// links are those that scripts of the packages, or an administrator, would make, by their path.
 	links map[string]string
 	// units are started by systemd by the target that wants them; masked are not, for there is no machine below a server,
@@ -41,30 +49,56 @@ func systems() []system {
 				"runc", "systemd", "systemd-sysv",
 			},
 			managed: true,
-			links: map[string]string{
-				"usr/sbin/iptables": "iptables-nft", "usr/sbin/iptables-save": "iptables-nft-save", "usr/sbin/iptables-restore": "iptables-nft-restore",
-				"usr/sbin/ip6tables": "ip6tables-nft", "usr/sbin/ip6tables-save": "ip6tables-nft-save", "usr/sbin/ip6tables-restore": "ip6tables-nft-restore",
-				"etc/systemd/system/default.target": "/lib/systemd/system/multi-user.target",
-				"etc/systemd/system/sshd.service":   "/lib/systemd/system/ssh.service",
-			},
+			folders: []string{"docker", "containerd"},
+			links:   managedLinks(),
 			units: map[string][]string{
 				"multi-user.target.wants": {"ssh.service", "containerd.service", "docker.service", "lab-first-boot.service"},
 				"sockets.target.wants":    {"docker.socket"},
 			},
-			masked: []string{
-				"dev-hugepages.mount", "dev-mqueue.mount", "getty.target", "kmod-static-nodes.service", "modprobe@.service", "proc-sys-fs-binfmt_misc.automount",
-				"proc-sys-fs-binfmt_misc.mount", "procps.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount",
-				"sys-kernel-debug.mount", "sys-kernel-tracing.mount", "systemd-binfmt.service", "systemd-firstboot.service",
-				"systemd-journald-audit.socket", "systemd-logind.service", "systemd-machine-id-commit.service", "systemd-modules-load.service",
-				"systemd-pstore.service", "systemd-random-seed.service", "systemd-remount-fs.service", "systemd-repart.service",
-				"systemd-sysctl.service", "systemd-sysusers.service", "systemd-tmpfiles-setup-dev.service", "systemd-update-utmp.service",
-				"systemd-update-utmp-runlevel.service",
-			},
+			masked: managedMasks(),
 		},
 		{
 			name:     SystemAnsible,
 			packages: []string{"ansible-core", "ca-certificates", "curl", "python3-jmespath", "python3-netaddr", "sshpass"},
 		},
+		{
+			name: SystemKubernetes,
+			packages: []string{
+				"apt", "busybox", "ca-certificates", "cloud-init", "conntrack", "curl", "dbus", "dpkg", "ebtables", "ethtool", "ipset", "iptables", "kmod", "nftables",
+				"openssl", "runc", "socat", "systemd", "systemd-sysv",
+			},
+			managed: true,
+			node:    true,
+			folders: []string{"containerd", "kubelet", "etcd"},
+			links:   managedLinks(),
+			units: map[string][]string{
+				"multi-user.target.wants": {"ssh.service", "containerd.service", "kubelet.service", "lab-first-boot.service"},
+			},
+			masked: append(managedMasks(), "cloud-config.service", "cloud-final.service", "cloud-init-local.service", "cloud-init.service"),
+		},
+	}
+}
+
+// managedLinks are those of a managed system: what alternatives of packages would choose, and what systemd is to start.
+func managedLinks() map[string]string {
+	return map[string]string{
+		"usr/sbin/iptables": "iptables-nft", "usr/sbin/iptables-save": "iptables-nft-save", "usr/sbin/iptables-restore": "iptables-nft-restore",
+		"usr/sbin/ip6tables": "ip6tables-nft", "usr/sbin/ip6tables-save": "ip6tables-nft-save", "usr/sbin/ip6tables-restore": "ip6tables-nft-restore",
+		"etc/systemd/system/default.target": "/lib/systemd/system/multi-user.target",
+		"etc/systemd/system/sshd.service":   "/lib/systemd/system/ssh.service",
+	}
+}
+
+// managedMasks are the units that systemd must not start in any managed system.
+func managedMasks() []string {
+	return []string{
+		"dev-hugepages.mount", "dev-mqueue.mount", "getty.target", "kmod-static-nodes.service", "modprobe@.service", "proc-sys-fs-binfmt_misc.automount",
+		"proc-sys-fs-binfmt_misc.mount", "procps.service", "sys-fs-fuse-connections.mount", "sys-kernel-config.mount",
+		"sys-kernel-debug.mount", "sys-kernel-tracing.mount", "systemd-binfmt.service", "systemd-firstboot.service",
+		"systemd-journald-audit.socket", "systemd-logind.service", "systemd-machine-id-commit.service", "systemd-modules-load.service",
+		"systemd-pstore.service", "systemd-random-seed.service", "systemd-remount-fs.service", "systemd-repart.service",
+		"systemd-sysctl.service", "systemd-sysusers.service", "systemd-tmpfiles-setup-dev.service", "systemd-update-utmp.service",
+		"systemd-update-utmp-runlevel.service",
 	}
 }
 
@@ -84,6 +118,12 @@ func findSystem(name string) (system, error) {
 		return system{}, fmt.Errorf("unknown system %q of servers: one of %s", name, strings.Join(Systems(), ", "))
 	}
 	return systems()[at], nil
+}
+
+// Managed tells whether systemd is the first process of servers of a system, with control groups of its own.
+func Managed(name string) bool {
+	s, err := findSystem(name)
+	return err == nil && s.managed
 }
 
 // SystemPackages are Debian's, of which the layer of a system is made.

@@ -1,0 +1,124 @@
+package servers
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
+)
+
+// TestNode has a server of the system of nodes run: it begins with the images of a template, whose layers it shares, and with what
+// cloud-init reads; it has a group in each hierarchy of version 1, which goes with it, and with a host that is killed.
+func TestNode(t *testing.T) {
+	b := newBench(t)
+	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, "--managed")
+	process.Isolate(probe)
+	if output, err := probe.CombinedOutput(); err != nil {
+		reason := fmt.Sprintf("%v: %s", err, output)
+		if os.Getenv("LAB_REQUIRE") == "all" {
+			t.Fatal(reason)
+		}
+		t.Skip(reason)
+	}
+	b.start(t, 0)
+	sweeper, err := process.StartDetached(process.Spec{
+		Path: "/proc/self/exe", Args: []string{ProcessSweep, filepath.Join(b.dir, LockFile), strconv.Itoa(b.octet)}, LogFile: filepath.Join(b.dir, "sweeper.log"), Isolated: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.layer(t, SystemKubernetes)
+	blob, database := b.imagesTemplate(t)
+
+	definition := b.definition("one", 5)
+	definition.System, definition.UserData = SystemKubernetes, []byte("## template: jinja\n#cloud-config\n")
+	b.call(t, http.MethodPut, "/servers/one", definition, nil)
+	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
+	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 1")
+	at := filepath.Join(b.dir, "data", "one")
+	if text, err := os.ReadFile(filepath.Join(at, folderWritten, "var/lib/cloud/seed/nocloud/user-data")); err != nil || string(text) != string(definition.UserData) {
+		t.Errorf("cloud-init finds %q (%v)", text, err)
+	}
+	if !sameFile(t, filepath.Join(at, folderData, "containerd", blob), filepath.Join(b.dir, "template", blob)) {
+		t.Error("the server has a copy of a blob")
+	}
+	if sameFile(t, filepath.Join(at, folderData, "containerd", database), filepath.Join(b.dir, "template", database)) {
+		t.Error("the server writes to the database of the template")
+	}
+
+	all, err := hierarchies()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.expectOld(t, len(all))
+	b.call(t, http.MethodPost, "/servers/one/stop", nil, nil)
+	b.expectOld(t, 0)
+	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
+	b.expectOld(t, len(all))
+	if err := b.record.Kill(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b.until(t, "the end of the sweeper", func() error {
+		if sweeper.Alive() {
+			return errors.New("it runs")
+		}
+		return nil
+	})
+	b.expectOld(t, 0)
+	if left, err := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/lab%d", b.octet)); err != nil || len(left) > 0 {
+		t.Errorf("after the end of the host there are %s (%v)", left, err)
+	}
+}
+
+// imagesTemplate makes what containerd's folder of servers begins as, and names a file in it that is shared and one that is not.
+func (b *bench) imagesTemplate(t *testing.T) (blob, database string) {
+	t.Helper()
+	blob, database = "io.containerd.content.v1.content/blobs/sha256/00", "io.containerd.metadata.v1.bolt/meta.db"
+	for _, name := range []string{blob, database} {
+		path := filepath.Join(b.dir, "template", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(name), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink(filepath.Join(b.dir, "template"), filepath.Join(b.dir, "systems", SystemKubernetes+TemplateSuffix)); err != nil {
+		t.Fatal(err)
+	}
+	return blob, database
+}
+
+// expectOld counts the hierarchies of version 1 in which server one has a group, as the machine sees them.
+func (b *bench) expectOld(t *testing.T, want int) {
+	t.Helper()
+	found, err := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/lab%d/one", b.octet))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found = slices.DeleteFunc(found, func(path string) bool { return strings.Contains(path, "/unified/") })
+	if len(found) != want {
+		t.Errorf("server one has the groups %s of version 1, not %d", found, want)
+	}
+}
+
+func sameFile(t *testing.T, one, other string) bool {
+	t.Helper()
+	a, err := os.Stat(one)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.Stat(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return os.SameFile(a, b)
+}

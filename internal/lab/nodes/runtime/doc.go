@@ -1,0 +1,2 @@
+// Package runtime is empty: the module builds programs of others, see its go.mod.
+package runtime

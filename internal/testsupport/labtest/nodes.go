@@ -1,0 +1,32 @@
+package labtest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// The system of servers of an OpenStack lab that become nodes of Kubernetes, the image of such
+// servers, and their version.
+const (
+	OpenStackNodes      = "kubernetes"
+	OpenStackNodesImage = "node-v" + NodesVersion
+	NodesVersion        = "1.36.3"
+)
+
+// NeedsNodes skips a test where the programs of nodes have not been built: no other test needs
+// them, and nothing builds them unasked.
+func NeedsNodes(t testing.TB) {
+	t.Helper()
+	NotShort(t, "a lab")
+	if _, err := os.Stat(filepath.Join(Root(t), "bin", "nodes", "sums")); err != nil {
+		t.Skip("there is no bin/nodes: `make bin/nodes` builds it")
+	}
+}
+
+// FlannelChart is the folder of flannel's chart, as its vendor ships it, whose images servers of
+// OpenStackNodes have.
+func FlannelChart(t testing.TB) string {
+	t.Helper()
+	return filepath.Join(Root(t), "bin", "nodes", "kube-flannel")
+}
