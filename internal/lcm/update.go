@@ -293,10 +293,10 @@ func (u *update) withHooks(ctx context.Context, op *operation, o *plannedOperati
 // prepareLeaving notes which VNFCs leave with an operation, and returns those of them that are replaced because they are to be others.
 // Of these, all rounds but the last are over when it returns.
 func (u *update) prepareLeaving(ctx context.Context, op *operation, hook hooks.Operation, o *plannedOperation) ([]string, error) {
-	switch o.Leaving {
-	case "":
+	if o.Leaving == "" {
 		return nil, nil
-	case leavingReplaced, leavingBroken:
+	}
+	if o.Leaving == leavingReplaced || o.Leaving == leavingBroken {
 		next := u.instance.Value
 		describe(&next, o.spec, o.to)
 		c := replacement{note: noteTurns, next: &next, spec: u.spec, to: o.to, surplus: true, broken: o.Leaving == leavingBroken}

@@ -124,7 +124,9 @@ func (p *pairs) rebuildWorkers(t *testing.T, image string) {
 		require.NoError(t, err)
 		text = string(data)
 	}
-	var nfv struct{ VDU map[string]map[string]any }
+	var nfv struct {
+		VDU map[string]map[string]any `json:"VDU"`
+	}
 	require.NoError(t, json.Unmarshal([]byte(text), &nfv))
 	require.NotEmpty(t, nfv.VDU["workerNode"], text)
 	nfv.VDU["workerNode"]["vcImageId"] = image

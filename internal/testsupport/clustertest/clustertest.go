@@ -42,9 +42,12 @@ func Everything() map[string]any {
 		"oidc":                map[string]any{"issuerUrl": "https://id.example", "clientId": "k8s"},
 		"clusterLabels":       map[string]any{"n": 1, "hot": true},
 		"clusterNetworking": map[string]any{
-			"workerNodesSecurityGroupRules":       []any{map[string]any{"name": "mine", "direction": "ingress", "etherType": "IPv4", "protocol": "tcp", "portRangeMin": 80, "portRangeMax": 81, "remoteManagedGroups": []any{"worker"}}},
+			"workerNodesSecurityGroupRules": []any{map[string]any{
+				"name": "mine", "direction": "ingress", "etherType": "IPv4", "protocol": "tcp", "portRangeMin": 80, "portRangeMax": 81, "remoteManagedGroups": []any{"worker"},
+			}},
 			"controlPlaneNodesSecurityGroupRules": []any{map[string]any{"name": "mine", "direction": "egress", "etherType": "IPv4", "remoteIPPrefix": "0.0.0.0/0"}},
-			"externalNetworkId":                   "public", "internalNetwork": map[string]any{"networkFilter": map[string]any{"name": "tenant"}, "subnetFilter": map[string]any{"id": UUID}},
+			"externalNetworkId":                   "public",
+			"internalNetwork":                     map[string]any{"networkFilter": map[string]any{"name": "tenant"}, "subnetFilter": map[string]any{"id": UUID}},
 		},
 		"registryMirrors": map[string]any{
 			"docker.io": []any{"https://mirror.example/v2/hub"},
@@ -68,7 +71,9 @@ func Everything() map[string]any {
 				"initConfiguration": map[string]any{"skipPhases": []any{"addon/kube-proxy"}}, "postKubeadmCommands": []any{"echo done"},
 				"clusterConfiguration": map[string]any{"apiServer": map[string]any{"extraArgs": map[string]any{"profiling": false}, "certSANs": []any{"api.example"}}},
 			},
-			"healthCheck": map[string]any{"spec": map[string]any{"unhealthyRange": "[0-1]", "unhealthyConditions": []any{map[string]any{"type": "DiskPressure", "status": "True", "timeout": "10m0s"}}}},
+			"healthCheck": map[string]any{"spec": map[string]any{
+				"unhealthyRange": "[0-1]", "unhealthyConditions": []any{map[string]any{"type": "DiskPressure", "status": "True", "timeout": "10m0s"}},
+			}},
 		},
 		"nodeGroupDefaults": map[string]any{
 			"machineNetworking": map[string]any{"ports": []any{
