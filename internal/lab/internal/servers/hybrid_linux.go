@@ -90,7 +90,7 @@ func copyFiles(from, to string, names ...string) error {
 		if err != nil {
 			return fmt.Errorf("reading a setting of a control group: %w", err)
 		}
-		if err := os.WriteFile(filepath.Join(to, name), text, 0); err != nil {
+		if err := os.WriteFile(filepath.Join(to, name), text, 0); err != nil { //nolint:gosec // A file of a control group.
 			return fmt.Errorf("setting up a control group: %w", err)
 		}
 	}
