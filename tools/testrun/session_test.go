@@ -150,11 +150,9 @@ func TestSession_groups(t *testing.T) {
 	root := module{dir: "."}
 	s := &session{options: options{modules: []module{root, {dir: "tools"}}}}
 	s.known.tests = map[string]map[string]time.Duration{"x/long": {"TestA": time.Minute}, "x/raced": {"TestB": time.Hour}}
-	for _, p := range []*testPackage{
+	s.packages = []*testPackage{
 		{path: "x/raced", module: root, race: true}, {path: "x/short", module: root}, {path: "y/short", module: root},
 		{path: "x/long", module: root}, {path: "tools/a", module: module{dir: "tools"}},
-	} {
-		s.packages = append(s.packages, p)
 	}
 	var got []string
 	for _, g := range s.groups() {
