@@ -48,6 +48,9 @@ func appsResource(kind, plural string) kube.Resource {
 	}
 }
 
+// observeLimit bounds what a refresh asks of a workload API, which may be away.
+const observeLimit = 10 * time.Second
+
 // ConfigKey is how the Secret goes by among the objects of its cluster.
 func ConfigKey(c *vnfm.ClusterCloudConfig) string {
 	return vnfm.ConnectionKey(onWorkload, "v1/Secret "+c.Namespace+"/"+c.SecretName)
@@ -280,6 +283,8 @@ func (c *Config) Observe(ctx context.Context, seen *vnfm.Observation) {
 	}
 	key := ConfigKey(wanted)
 	seen.Objects[key] = ConfigDigest(wanted)
+	ctx, cancel := context.WithTimeout(ctx, observeLimit)
+	defer cancel()
 	client, err := c.Workload(ctx)
 	if err != nil {
 		return
