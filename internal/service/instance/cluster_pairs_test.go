@@ -126,11 +126,18 @@ func (p *pairs) rebuildWorkers(t *testing.T, image string) {
 	}
 	var nfv struct {
 		VDU map[string]map[string]any `json:"VDU"`
+		CP  map[string]any            `json:"CP"`
 	}
 	require.NoError(t, json.Unmarshal([]byte(text), &nfv))
-	require.NotEmpty(t, nfv.VDU["workerNode"], text)
-	nfv.VDU["workerNode"]["vcImageId"] = image
-	content.Parameters["nfv"] = map[string]any{"VDU": nfv.VDU}
+	// Each VNFC has arguments of its own.
+	found := false
+	for name, vdu := range nfv.VDU {
+		if strings.HasPrefix(name, "workerNode") {
+			found, vdu["vcImageId"] = true, image
+		}
+	}
+	require.True(t, found, text)
+	content.Parameters["nfv"] = map[string]any{"VDU": nfv.VDU, "CP": nfv.CP}
 	require.NoError(t, p.client.UpdateStack(t.Context(), stack.ID, openstack.StackRequest{Name: stack.Name, Tags: stack.Tags, StackContent: *content}))
 	labtest.Eventually(t, 10*time.Minute, "the workers are rebuilt", func() error {
 		now, err := p.client.FindStack(t.Context(), stack.Name)
