@@ -114,7 +114,7 @@ func (c *Config) ensure(ctx context.Context, client *kube.Client, wanted *vnfm.C
 		return err
 	case !c.owns(present) && !c.target.AdoptExisting:
 		return &vnfm.ConflictError{
-			Object: ref.String(), Owner: "somebody else",
+			Object: ref.String(), Owner: "another owner",
 			Detail: "choose another openstack.cloud_config.secret_name, or take it over with adopt_existing",
 		}
 	}
@@ -295,7 +295,7 @@ func (c *Config) Observe(ctx context.Context, seen *vnfm.Observation) {
 		delete(seen.Objects, key)
 	case err != nil:
 	case !c.owns(present):
-		seen.Objects[key] = vnfm.Drifted + "the Secret is somebody else's"
+		seen.Objects[key] = vnfm.Drifted + "the Secret belongs to another owner"
 	default:
 		if secret, err := c.secretOf(ctx, wanted); err == nil && c.current != "" && !holds(present.Object, secret) {
 			seen.Objects[key] = vnfm.Drifted + "data." + openstack.FileCloudConf

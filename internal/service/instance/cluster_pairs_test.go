@@ -111,7 +111,7 @@ func (p *pairs) step(t *testing.T, pair string) resource.TestStep {
 	}
 }
 
-// rebuildWorkers gives the workers another image by an update of the stack, as somebody does outside of Terraform. Nothing is left on them.
+// rebuildWorkers gives the workers another image by an update of the stack outside of Terraform. Nothing is left on them.
 func (p *pairs) rebuildWorkers(t *testing.T, image string) {
 	t.Helper()
 	stack, err := p.client.FindStack(t.Context(), "vnf-"+p.records()[0].ID)

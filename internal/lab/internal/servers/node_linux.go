@@ -56,8 +56,8 @@ func mountNode(options BootOptions, root string) error {
 	return linkTemplate(options.Template, images)
 }
 
-// linkTemplate makes a folder of containerd's like another one, which it appears as when it is whole. What nobody writes to any
-// more, layers and their files, is linked where both are in one file system; all else is copied.
+// linkTemplate makes a folder of containerd's like another one; it has its name once it is complete. Layers and their files,
+// which are not written again, are linked if both are in one file system; all else is copied.
 func linkTemplate(from, to string) error {
 	work := to + ".new"
 	if err := os.RemoveAll(work); err != nil {
