@@ -127,7 +127,3 @@ type PackageFile struct {
 	Digest string `json:"digest"`
 	Size   int64  `json:"size"`
 }
-
-// PackageID composes the id of a package, "<name>@<digest>", from its name, which has no "@", and
-// the digest of its content. It is known at plan time, and changes with the content.
-func PackageID(name, digest string) string { return name + "@" + digest }

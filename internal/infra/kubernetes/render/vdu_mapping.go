@@ -1,0 +1,63 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// readVDUMapping reads {vdu id: {kind, name}}. Tacker's users give the name of the release besides, which must be that of the
+// instance.
+func readVDUMapping(t *vnfm.Target, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
+	entries, ok := value.(map[string]any)
+	if !ok {
+		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
+		return nil
+	}
+	out := make(map[string]translate.WorkloadRef, len(entries))
+	for _, id := range slices.Sorted(maps.Keys(entries)) {
+		if !hasVDU(t.Flavour, translate.ParamVDUMapping, id, ps) {
+			continue
+		}
+		if t.Part.IsForeign(id) {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names VDU %q, which is not on a Kubernetes VIM", id), "remove it, or place the VDU on one in vim_connections")
+			continue
+		}
+		fields, ok := entries[id].(map[string]any)
+		if !ok {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must be { kind, name } for VDU %q", id), "")
+			continue
+		}
+		valid := true
+		for _, field := range slices.Sorted(maps.Keys(fields)) {
+			if field == "helmreleasename" && (chart.refused || chart.release != "" && fields[field] == chart.release) {
+				continue
+			}
+			if field != "kind" && field != "name" {
+				detail := "only kind and name are known"
+				if field == "helmreleasename" {
+					detail += "; the name of the release is " + ParamReleaseName
+				}
+				badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("has an unknown field %q for VDU %q", field, id), detail)
+				valid = false
+			}
+		}
+		kind, _ := fields["kind"].(string)
+		name, _ := fields["name"].(string)
+		if kind == "" || name == "" {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("must give kind and name for VDU %q", id), "")
+			valid = false
+		}
+		if right := vnfm.ManifestKind(kind); valid && kind != right {
+			badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("names the kind %q for VDU %q", kind, id), fmt.Sprintf("it is written as in manifests: %q", right))
+			valid = false
+		}
+		if valid {
+			out[id] = translate.WorkloadRef{Kind: kind, Name: name}
+		}
+	}
+	return out
+}
