@@ -31,7 +31,7 @@ func (m *Manager) VIM(ctx context.Context, id string) (*vnfm.VIM, error) {
 	}
 	if !en.Value.Acknowledged {
 		en.Value.Acknowledged = true
-		// Somebody else who wrote at the same time acknowledged it as well.
+		// A process that wrote at the same time has acknowledged it as well.
 		if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func (m *Manager) VIMByName(ctx context.Context, name string) (*vnfm.VIM, error)
 	case 0:
 		return nil, records.NotFound(store.KindVIM, name)
 	case 1:
-		// A look by name does not acknowledge: it may be somebody else's.
+		// A look by name does not acknowledge: the VIM may belong to another resource.
 		return found[0], nil
 	default:
 		return nil, fmt.Errorf("several VIMs are named %q (%v): give the id of one", name, ids)
@@ -97,7 +97,7 @@ func (m *Manager) Connection(ctx context.Context, s store.Store, id string) (*vn
 // KnownVIM implements vnfm.Manager.
 func (m *Manager) KnownVIM(ctx context.Context, id string) (vnfm.KnownVIM, error) {
 	if !m.cfg.PerRun.Any() {
-		// Nobody could use it.
+		// Without connections of the run there is no use for it.
 		return vnfm.KnownVIM{}, records.NotFound(store.KindVIM, id)
 	}
 	s, err := m.cfg.Store(ctx)

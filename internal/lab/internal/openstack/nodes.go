@@ -30,7 +30,7 @@ const (
 	nodeImages = "images"
 )
 
-// nodeFormat goes into the name of what is made of the programs: another number makes it anew.
+// nodeFormat goes into the name of what is made of the programs: with another number it is made again.
 const nodeFormat = 1
 
 // nodePrograms are those of Kubernetes that are one file, nodeProgram.

@@ -93,8 +93,9 @@ func newNodesBench(t *testing.T) *nodesBench {
 			t.Skipf("there is no %s: `make test-nodes` builds it", target)
 		}
 	}
+	// Where the programs of nodes are built, a machine that cannot run them is a failure.
 	if err := able(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	if b.lab.Dir, err = layout.OpenOpenStack(filepath.Join(t.TempDir(), "cloud")); err != nil {
 		t.Fatal(err)
@@ -110,7 +111,7 @@ func newNodesBench(t *testing.T) *nodesBench {
 		t.Fatal(err)
 	}
 	if err := b.lab.decideSystems(t.Context(), b.state, []string{servers.SystemKubernetes}); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	}
 	b.state.Systems = []string{servers.SystemKubernetes}
 	if unlock, err = b.lab.lockCache(t.Context()); err != nil {

@@ -365,11 +365,7 @@ func newBench(t *testing.T) *bench {
 	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, filepath.Join(b.dir, "probe"))
 	process.Isolate(probe)
 	if output, err := probe.CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("%v: %s", err, output)
-		if os.Getenv("LAB_REQUIRE") == "all" {
-			t.Fatal(reason)
-		}
-		t.Skip(reason)
+		cannotRun(t, fmt.Sprintf("%v: %s", err, output))
 	}
 	own, err := os.ReadFile("/proc/self/exe")
 	if err != nil {

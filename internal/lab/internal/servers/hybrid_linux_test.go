@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,17 +17,7 @@ import (
 // TestNode has a server of the system of nodes run: it begins with the images of a template, whose layers it shares, and with what
 // cloud-init reads; it has a group in each hierarchy of version 1, which goes with it, and with a host that is killed.
 func TestNode(t *testing.T) {
-	b := newBench(t)
-	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, "--managed")
-	process.Isolate(probe)
-	if output, err := probe.CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("%v: %s", err, output)
-		if os.Getenv("LAB_REQUIRE") == "all" {
-			t.Fatal(reason)
-		}
-		t.Skip(reason)
-	}
-	b.start(t, 0)
+	b := startManaged(t)
 	sweeper, err := process.StartDetached(process.Spec{
 		Path: "/proc/self/exe", Args: []string{ProcessSweep, filepath.Join(b.dir, LockFile), strconv.Itoa(b.octet)}, LogFile: filepath.Join(b.dir, "sweeper.log"), Isolated: true,
 	})

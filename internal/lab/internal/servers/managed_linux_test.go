@@ -35,20 +35,32 @@ func useGroups() string {
 	return "none"
 }
 
-// TestManaged has a server of a system with control groups of its own run, which has layers above the image: no group is
-// left of one that is stopped, nor of a host that is killed.
-func TestManaged(t *testing.T) {
+// cannotRun skips a test that this machine cannot run, or fails it where nothing may be skipped.
+func cannotRun(t *testing.T, reason string) {
+	t.Helper()
+	if os.Getenv("LAB_REQUIRE") == "all" {
+		t.Fatal(reason)
+	}
+	t.Skip(reason)
+}
+
+// startManaged starts a host for servers with control groups of their own, where these can run.
+func startManaged(t *testing.T) *bench {
+	t.Helper()
 	b := newBench(t)
 	probe := exec.CommandContext(t.Context(), "/proc/self/exe", ProcessProbe, "--managed")
 	process.Isolate(probe)
 	if output, err := probe.CombinedOutput(); err != nil {
-		reason := fmt.Sprintf("%v: %s", err, output)
-		if os.Getenv("LAB_REQUIRE") == "all" {
-			t.Fatal(reason)
-		}
-		t.Skip(reason)
+		cannotRun(t, fmt.Sprintf("%v: %s", err, output))
 	}
 	b.start(t, 0)
+	return b
+}
+
+// TestManaged has a server of a system with control groups of its own run, which has layers above the image: no group is
+// left of one that is stopped, nor of a host that is killed.
+func TestManaged(t *testing.T) {
+	b := startManaged(t)
 	lock := filepath.Join(b.dir, LockFile)
 	sweeper, err := process.StartDetached(process.Spec{
 		Path: "/proc/self/exe", Args: []string{ProcessSweep, lock, strconv.Itoa(b.octet)}, LogFile: filepath.Join(b.dir, "sweeper.log"), Isolated: true,
@@ -138,9 +150,6 @@ func groups(t *testing.T) string {
 		return strings.Join(found, " ")
 	}
 	const reason = "this machine shows no control groups of version 2"
-	if os.Getenv("LAB_REQUIRE") == "all" {
-		t.Fatal(reason)
-	}
-	t.Skip(reason)
+	cannotRun(t, reason)
 	return ""
 }
