@@ -257,9 +257,9 @@ func (l *life) registerVIM(engine *lcm.Engine) string {
 	return vim.ID
 }
 
-// expectInSync previews and observes an instance, as a plan does, and compares.
+// expectInSync previews and observes an instance, as a plan does, and compares. Digests of secrets have the key of the instance.
 func (l *life) expectInSync(ctx context.Context, engine *lcm.Engine, id string, spec vnfm.InstanceSpec) error {
-	want, problems, err := engine.PreviewInstance(ctx, "", spec)
+	want, problems, err := engine.PreviewInstance(ctx, id, spec)
 	if err != nil {
 		return err
 	}
