@@ -31,12 +31,12 @@ func NewDataSource() datasource.DataSource {
 type dataSourceModel struct {
 	Name        types.String      `tfsdk:"name"`
 	OnboardedAt timetypes.RFC3339 `tfsdk:"onboarded_at"`
-	described
+	detailed
 }
 
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
-	attributes := tfutil.ComputedAttributes(describedAttributes())
+	attributes := tfutil.ComputedAttributes(detailedAttributes())
 	attributes["id"] = schema.StringAttribute{
 		Optional:            true,
 		Computed:            true,
@@ -84,7 +84,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	}
 	m.Name = types.StringValue(p.Name)
 	m.OnboardedAt = tfutil.Instant(p.OnboardedAt)
-	m.described = describe(p)
+	m.detailed = detail(p)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
 }
 

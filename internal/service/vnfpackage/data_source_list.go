@@ -41,11 +41,11 @@ type listedModel struct {
 	Name        types.String      `tfsdk:"name"`
 	OnboardedAt timetypes.RFC3339 `tfsdk:"onboarded_at"`
 	Superseded  types.Bool        `tfsdk:"superseded"`
-	described
+	detailed
 }
 
 func listedAttributes() map[string]schema.Attribute {
-	all := tfutil.ComputedAttributes(describedAttributes())
+	all := tfutil.ComputedAttributes(detailedAttributes())
 	all["name"] = schema.StringAttribute{Computed: true, MarkdownDescription: "Name of the package, the same for all its versions."}
 	all["onboarded_at"] = onboardedAttribute()
 	all["superseded"] = schema.BoolAttribute{
@@ -57,6 +57,6 @@ func listedAttributes() map[string]schema.Attribute {
 
 func listedOf(p *vnfm.Package) listedModel {
 	return listedModel{
-		Name: types.StringValue(p.Name), OnboardedAt: tfutil.Instant(p.OnboardedAt), Superseded: types.BoolValue(p.Superseded), described: describe(p),
+		Name: types.StringValue(p.Name), OnboardedAt: tfutil.Instant(p.OnboardedAt), Superseded: types.BoolValue(p.Superseded), detailed: detail(p),
 	}
 }

@@ -31,6 +31,7 @@ func TestPackageExternalArtifact(t *testing.T) {
 	url, ca := tlstest.Reachable(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(manifest) }))
 	acctest.Edit(t, dir, "hello.mf", "Source: Files/kubernetes/web.yaml", "Source: "+url+"/web.yaml")
 	rendering := fmt.Sprintf(`
+data "vnf_package" "test" { id = vnf_package.test.id }
 data "vnf_rendering" "test" {
   package_id        = vnf_package.test.id
   additional_params = { lcm-kubernetes-def-files = [%q] }
@@ -49,7 +50,7 @@ data "vnf_rendering" "test" {
 				ConfigPlanChecks: emptyPlan(),
 				ConfigStateChecks: []statecheck.StateCheck{
 					expect("external_artifacts", knownvalue.Bool(true)),
-					expect("artifacts", knownvalue.MapPartial(map[string]knownvalue.Check{
+					statecheck.ExpectKnownValue("data.vnf_package.test", tfjsonpath.New("artifacts"), knownvalue.MapPartial(map[string]knownvalue.Check{
 						url + "/web.yaml": knownvalue.StringExact("sha256:0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb"),
 					})),
 					statecheck.ExpectKnownValue("data.vnf_rendering.test", tfjsonpath.New("object_manifests"), knownvalue.MapSizeExact(3)),

@@ -88,7 +88,7 @@ func (m trustModel) spec() vnfm.PackageTrust {
 	}
 }
 
-// described is what the content of a package says of itself.
+// described is what the content of a package says of itself, in resource and data sources.
 type described struct {
 	ID               types.String `tfsdk:"id"`
 	Digest           types.String `tfsdk:"digest"`
@@ -100,7 +100,6 @@ type described struct {
 	VNFMInfo         types.Set    `tfsdk:"vnfm_info"`
 	DefaultFlavourID types.String `tfsdk:"default_flavour_id"`
 	Flavours         types.Map    `tfsdk:"flavours"`
-	Artifacts        types.Map    `tfsdk:"artifacts"`
 	SecurityOption   types.String `tfsdk:"security_option"`
 	Signer           types.String `tfsdk:"signer"`
 }
@@ -121,15 +120,24 @@ func describe(p *vnfm.Package) described {
 		VNFMInfo:         tfutil.StringSet(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
 		Flavours:         attrs.FlavoursValue(d.Flavours),
-		Artifacts:        artifactsValue(p),
 		SecurityOption:   tfutil.OptionalString(p.SecurityOption),
 		Signer:           tfutil.OptionalString(p.Signer),
 	}
 }
 
+// detailed is what a data source says of a package. The artifacts are in no state of a resource: packages list hundreds of them, and Terraform
+// and the framework walk each element several times in every plan.
+type detailed struct {
+	described
+	Artifacts types.Map `tfsdk:"artifacts"`
+}
+
+func detail(p *vnfm.Package) detailed {
+	return detailed{described: describe(p), Artifacts: artifactsValue(p)}
+}
+
 // artifactsValue maps artifacts to their digests: those that the package lists, else
-// those of the files. A map of texts, because the framework walks every attribute of
-// every element several times in a plan, and packages list hundreds of artifacts.
+// those of the files.
 func artifactsValue(p *vnfm.Package) types.Map {
 	files := make(map[string]string, len(p.Files))
 	for _, f := range p.Files {

@@ -138,7 +138,7 @@ func trustAttribute() schema.Attribute {
 }
 
 // describedAttributes are what the content of a package says of itself: those that
-// resource and data source share.
+// resource and data sources share.
 func describedAttributes() map[string]schema.Attribute {
 	text := func(description string) schema.Attribute {
 		return schema.StringAttribute{Computed: true, MarkdownDescription: description}
@@ -154,13 +154,19 @@ func describedAttributes() map[string]schema.Attribute {
 		"vnfm_info":          schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
 		"flavours":           attrs.FlavoursAttribute(),
-		"artifacts": schema.MapAttribute{
-			Computed:    true,
-			ElementType: types.StringType,
-			MarkdownDescription: "Digest of each artifact that the manifest or TOSCA.meta lists, for example `sha256:<hex>`, by its path in the package or, for an external artifact, its URL. " +
-				"The digest of an external artifact is empty when the package lists none.",
-		},
-		"security_option": text("Signature option of the package, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
-		"signer":          text("Subject of the certificate that signed the package. Null unless a signature over everything in the package was verified against `trust`."),
+		"security_option":    text("Signature option of the package, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
+		"signer":             text("Subject of the certificate that signed the package. Null unless a signature over everything in the package was verified against `trust`."),
 	}
+}
+
+// detailedAttributes are those of a data source.
+func detailedAttributes() map[string]schema.Attribute {
+	all := describedAttributes()
+	all["artifacts"] = schema.MapAttribute{
+		Computed:    true,
+		ElementType: types.StringType,
+		MarkdownDescription: "Digest of each artifact that the manifest or TOSCA.meta lists, for example `sha256:<hex>`, by its path in the package or, for an external artifact, its URL. " +
+			"The digest of an external artifact is empty when the package lists none.",
+	}
+	return all
 }
