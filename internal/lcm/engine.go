@@ -102,7 +102,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{cfg: cfg, id: uuid.NewString(), params: paramTable(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
-		Store: e.store, WithReferences: e.withReferences, PackageUsers: packageUsers, Concurrency: cfg.Concurrency,
+		Store: e.store, WithReferences: e.withReferences, PackageInUse: new(packageUse).inUse, Concurrency: cfg.Concurrency,
 	})
 	e.vims, e.registries = e.newVIMs(), e.newRegistries()
 	e.VIMManager, e.PackageManager, e.ChartManager, e.RegistryManager = e.vims, e.catalog, e.catalog, e.registries

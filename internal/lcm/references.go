@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
@@ -182,36 +184,59 @@ func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 	return users, nil
 }
 
-// packageUsers names what needs a package: the instances that run it or are being changed to
-// it, and private registries whose image is in it.
-func packageUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
-	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation})
-	if err != nil {
-		return nil, err
+// packageUse tells whether a package is in use. It remembers one user of each package: after each of the N updates of a fleet
+// somebody asks for the package before, and reads all N instances only when that user has left it as well. The user is chosen by
+// chance, so that half of the users that are left have gone by then on average, and all instances are read some log N times.
+type packageUse struct {
+	mu sync.Mutex
+	// known is an instance that had the package, by the id of the package.
+	known map[string]string
+}
+
+// inUse reports whether something needs a package: an instance that runs it or is being changed to it, or a private registry
+// whose image is in it.
+func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known, ok := u.known[id]; ok {
+		en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, known)
+		switch {
+		case err == nil && en.Value.PackageID == id:
+			return true, nil
+		case err != nil && !errors.Is(err, vnfm.ErrNotFound):
+			return false, err
+		}
+		delete(u.known, id)
 	}
-	coming := map[string]bool{}
-	for _, occ := range occs {
-		if !occ.Value.State.Final() && occ.Value.Parameters[paramPackage] == id {
-			coming[occ.Value.InstanceID] = true
+	instances, err := records.Values(ctx, s, store.KindInstance, func(i *vnfm.Instance) (string, bool) { return i.ID, i.PackageID == id })
+	if err != nil {
+		return false, err
+	}
+	if len(instances) > 0 {
+		if u.known == nil {
+			u.known = map[string]string{}
+		}
+		u.known[id] = instances[rand.IntN(len(instances))] //nolint:gosec // Any of them will do.
+		return true, nil
+	}
+	coming, err := records.Values(ctx, s, store.KindOperation, func(o *vnfm.Operation) (string, bool) {
+		return o.InstanceID, !o.State.Final() && o.Parameters[paramPackage] == id
+	})
+	if err != nil {
+		return false, err
+	}
+	for _, instance := range coming {
+		switch _, err := s.Get(ctx, store.KindInstance, instance); {
+		case err == nil:
+			return true, nil
+		case !errors.Is(err, store.ErrNotFound):
+			return false, err
 		}
 	}
-	instances, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance})
-	if err != nil {
-		return nil, err
-	}
-	users := instanceNames(slices.DeleteFunc(instances, func(en *records.Entry[vnfm.Instance]) bool {
-		return en.Value.PackageID != id && !coming[en.Rec.ID]
-	}))
-	registries, err := records.List[vnfm.Registry](ctx, s, store.Query{Kind: store.KindRegistry})
-	if err != nil {
-		return nil, err
-	}
-	for _, en := range registries {
-		if slices.ContainsFunc(registryReferences(&en.Value.Spec), func(r reference) bool { return r.id == id }) {
-			users = append(users, fmt.Sprintf("private registry %q (%s)", en.Value.Spec.Name, en.Rec.ID))
-		}
-	}
-	return users, nil
+	registries, err := records.Values(ctx, s, store.KindRegistry, func(r *vnfm.Registry) (string, bool) {
+		return r.ID, slices.ContainsFunc(registryReferences(&r.Spec), func(r reference) bool { return r.id == id })
+	})
+	return len(registries) > 0, err
 }
 
 // paramPackage is the parameter of an operation that names the package which its instance is

@@ -25,8 +25,8 @@ type Config struct {
 	// WithReferences runs a function under the lease of the references between records, which
 	// every removal needs.
 	WithReferences func(ctx context.Context, s store.Store, do func(ctx context.Context) error) error
-	// PackageUsers names what needs a package. It is called under WithReferences.
-	PackageUsers func(ctx context.Context, s store.Store, id string) ([]string, error)
+	// PackageInUse reports whether something needs a package. It is called under WithReferences.
+	PackageInUse func(ctx context.Context, s store.Store, id string) (bool, error)
 	// Concurrency bounds the files that are stored at the same time.
 	Concurrency int
 }
@@ -307,11 +307,11 @@ func (c *Catalog) ReleasePackage(ctx context.Context, id, shareID string) error 
 		}
 		en.Value.Shares.Release(shareID)
 		if len(en.Value.Shares) == 0 {
-			users, err := c.cfg.PackageUsers(ctx, s, id)
+			used, err := c.cfg.PackageInUse(ctx, s, id)
 			if err != nil {
 				return err
 			}
-			if len(users) == 0 {
+			if !used {
 				return removePackage(ctx, s, id)
 			}
 			en.Value.Superseded = true
@@ -371,11 +371,11 @@ func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error
 			if err != nil {
 				return err
 			}
-			users, err := c.cfg.PackageUsers(ctx, s, en.Rec.ID)
+			used, err := c.cfg.PackageInUse(ctx, s, en.Rec.ID)
 			if err != nil {
 				return err
 			}
-			if len(users) > 0 {
+			if used {
 				continue
 			}
 			if err := removePackage(ctx, s, en.Rec.ID); err != nil {

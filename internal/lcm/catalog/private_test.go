@@ -40,7 +40,7 @@ func newCatalog(t *testing.T) (*Catalog, *seal.Store) {
 	return New(Config{
 		Store:          func(context.Context) (*seal.Store, error) { return s, nil },
 		WithReferences: func(ctx context.Context, _ store.Store, do func(context.Context) error) error { return do(ctx) },
-		PackageUsers:   func(context.Context, store.Store, string) ([]string, error) { return nil, nil },
+		PackageInUse:   func(context.Context, store.Store, string) (bool, error) { return false, nil },
 		Concurrency:    2,
 	}), s
 }
