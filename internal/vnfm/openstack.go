@@ -100,6 +100,8 @@ type ClusterCredential struct {
 	Roles []string `json:"roles,omitempty"`
 	// RotationTrigger is any string: another one issues another application credential.
 	RotationTrigger string `json:"rotation_trigger,omitempty"`
+	// ExpiresAt, a time in RFC 3339 and UTC, is when Keystone refuses it from; empty means never.
+	ExpiresAt string `json:"expires_at,omitempty"`
 }
 
 // OwnCredential is the application credential that is made for the cluster; nil when it

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,7 +65,11 @@ func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 
 // madeFor sums up for what an application credential is made.
 func madeFor(spec *vnfm.ClusterOpenStack) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)))
+	parts := append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)
+	if at := spec.Credential.ExpiresAt; at != "" {
+		parts = append(parts, "expires at "+at)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -213,6 +218,10 @@ func (a *Credential) isUsable(ctx context.Context, client *openstack.Client, h *
 // renew creates another application credential. Those of earlier tries, whose secret
 // nobody knows any more, go first.
 func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
+	expires, err := expiryOf(a.wanted.Credential)
+	if err != nil {
+		return nil, err
+	}
 	keep := ""
 	if old != nil {
 		keep = old.id
@@ -232,7 +241,10 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 		return nil, err
 	}
 	a.inventory.Progress(ctx, "making an application credential for "+a.String())
-	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name), a.wanted.Credential.Roles)
+	made, err := client.CreateApplicationCredential(ctx, openstack.NewApplicationCredential{
+		Name: name, Description: fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name),
+		Roles: a.wanted.Credential.Roles, ExpiresAt: expires,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +255,21 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 		return nil, fmt.Errorf("trying the new application credential %q: %w", name, err)
 	}
 	return &storedCredential{id: made.ID, secret: made.Secret}, nil
+}
+
+// expiryOf is when an application credential that is created now is to expire; zero for never.
+func expiryOf(c *vnfm.ClusterCredential) (time.Time, error) {
+	if c.ExpiresAt == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, c.ExpiresAt)
+	if err == nil && !at.After(time.Now()) {
+		return at, &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Attribute: "openstack.application_credential.expires_at", Summary: "a new application credential would have expired at " + c.ExpiresAt,
+			Detail: "set a later time, or remove the argument for one that does not expire",
+		}}}
+	}
+	return at, err
 }
 
 // unique tells the names of one cluster's application credentials apart.

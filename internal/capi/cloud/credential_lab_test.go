@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -195,6 +196,21 @@ func TestCredentialOfACluster(t *testing.T) {
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 	require.ErrorContains(t, w.apply(), "502 Bad Gateway")
 	w.cloud.Refuse(nil)
+	w.inUse(1)
+
+	// Another time of expiry is another credential; one that has passed costs none.
+	last, expires := w.inUse(1), time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	w.spec.OpenStack.Credential.ExpiresAt = expires.Format(time.RFC3339)
+	o := &vnfm.Observation{Objects: map[string]string{}, Cluster: &vnfm.ClusterState{}}
+	require.NoError(t, w.credential().Observe(t.Context(), o))
+	assert.Zero(t, o.Cluster.CredentialExpiresAt)
+	require.NoError(t, w.apply())
+	assert.NotEqual(t, last, w.inUse(1))
+	assert.Equal(t, expires.Format("2006-01-02T15:04:05.000000Z"), owner.Credentials[w.inUse(1)].ExpiresAt)
+	require.NoError(t, w.credential().Observe(t.Context(), o))
+	assert.Equal(t, expires, o.Cluster.CredentialExpiresAt)
+	w.spec.OpenStack.Credential.ExpiresAt = "2026-01-02T03:04:05Z"
+	require.EqualError(t, w.apply(), "openstack.application_credential.expires_at: a new application credential would have expired at 2026-01-02T03:04:05Z: set a later time, or remove the argument for one that does not expire")
 	w.inUse(1)
 
 	// The argument is taken out.

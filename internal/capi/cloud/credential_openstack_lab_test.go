@@ -93,14 +93,14 @@ func TestCredentialWithKeystone(t *testing.T) {
 func TestRestrictedCredentialMakesNone(t *testing.T) {
 	env := labtest.OpenStack(t)
 	w := bareCredentialEnv(t)
-	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), "restricted", "", nil)
+	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "restricted"})
 	require.NoError(t, err)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud", Connection: vnfm.OpenStackConnection{AuthURL: env.AuthURL, Region: env.Region, ApplicationCredentialID: made.ID},
 		Credentials: vnfm.Credentials{vnfm.CredentialApplicationSecret: made.Secret},
 	})
 	require.NoError(t, err)
-	_, err = client.CreateApplicationCredential(t.Context(), "more", "", nil)
+	_, err = client.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "more"})
 	require.ErrorContains(t, err, "403 Forbidden")
 	require.ErrorContains(t, err, "--unrestricted")
 }

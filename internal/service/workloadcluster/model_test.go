@@ -168,7 +168,7 @@ func TestRolloutAfter(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
 	m := &model{RolloutAfter: timetypes.NewRFC3339ValueMust("2026-01-02T03:04:05.5+01:00")}
-	require.Equal(t, "2026-01-02T02:04:05Z", m.rolloutAfter(&diags))
-	require.Empty(t, (&model{}).rolloutAfter(&diags))
+	require.Equal(t, "2026-01-02T02:04:05Z", instantText(m.RolloutAfter, &diags))
+	require.Empty(t, instantText((&model{}).RolloutAfter, &diags))
 	require.Empty(t, diags)
 }
