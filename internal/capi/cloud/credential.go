@@ -240,6 +240,9 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 	if err := a.inventory.add(ctx, a.Name, userID, name, ""); err != nil {
 		return nil, err
 	}
+	if err := a.inventory.SetNote(ctx, noteRenewed, name); err != nil {
+		return nil, err
+	}
 	a.inventory.Progress(ctx, "making an application credential for "+a.String())
 	made, err := client.CreateApplicationCredential(ctx, openstack.NewApplicationCredential{
 		Name: name, Description: fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name),
@@ -354,7 +357,10 @@ func (a *Credential) RemoveFormer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = a.deleteAllBut(ctx, client, a.current)
+	left, err := a.deleteAllBut(ctx, client, a.current)
+	if err == nil {
+		a.warnOfFormer(left)
+	}
 	return err
 }
 
@@ -412,34 +418,4 @@ func (a *Credential) deleteOwnBut(ctx context.Context, client *openstack.Client,
 		}
 	}
 	return nil
-}
-
-// deleteAllBut deletes all application credentials of the cluster but one. Those of a former
-// user, which Keystone protects from the present one, are returned and stay recorded.
-func (a *Credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
-	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
-		return nil, err
-	}
-	userID, _, err := client.Owner(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range a.inventory.items() {
-		if item.UID == keep && keep != "" {
-			continue
-		}
-		if item.UID != "" && item.UserID != userID {
-			switch err := client.DeleteApplicationCredential(ctx, item.UserID, item.UID); {
-			case openstack.IsForbidden(err):
-				left = append(left, fmt.Sprintf("application credential %q of user %s", item.Name, item.UserID))
-				continue
-			case err != nil:
-				return left, err
-			}
-		}
-		if err := a.inventory.remove(ctx, func(i vnfm.InventoryItem) bool { return i == item }); err != nil {
-			return left, err
-		}
-	}
-	return left, nil
 }

@@ -96,7 +96,7 @@ func (a *Credential) RemoveAll(ctx context.Context, leftBehind func(object, reas
 		return err
 	}
 	for _, each := range left {
-		leftBehind(each, "the user of the VIM may not remove what belongs to another user")
+		leftBehind("The "+describe(each), "the user of the VIM may not remove what belongs to another user")
 	}
 	return a.inventory.remove(ctx, isCredential)
 }

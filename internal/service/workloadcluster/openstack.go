@@ -39,7 +39,7 @@ func cloudAttributes() map[string]schema.Attribute {
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					Required:            true,
-					MarkdownDescription: "Id of the `vnf_vim` of the OpenStack. Changing this to another user of the same project issues a new application credential in place.",
+					MarkdownDescription: "Id of the `vnf_vim` of the OpenStack. If the VIM gets another user, the same apply issues a new application credential in place and deletes the former one; see [Its OpenStack](../guides/workload-clusters.md#its-openstack).",
 					Validators:          notEmpty,
 				},
 				"application_credential": schema.SingleNestedAttribute{
