@@ -115,6 +115,7 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 	if !problems.HasErrors() {
 		problems = append(problems, c.cloudCluster().ImmutableChanges(ctx, t)...)
 	}
+	problems = append(problems, o.checker().NodeNeeds(ctx, t)...)
 	if c.spec.OpenStack != nil {
 		problems = append(problems, o.checker().Check(ctx, t)...)
 	}
