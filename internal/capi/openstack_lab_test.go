@@ -24,7 +24,7 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	flatcar["osDistro"], flatcar["additionalPackages"], flatcar["etcd"] = "flatcar", nil, map[string]any{}
 	endpoint := map[string]any{
 		"controlPlaneEndpoint": map[string]any{"host": "10.0.0.9", "port": 6443}, "apiServer": map[string]any{"enableLoadBalancer": false, "associateFloatingIP": false},
-		"clusterNetworking": map[string]any{"disableExternalNetwork": true},
+		"clusterNetworking": map[string]any{"disableExternalNetwork": true}, "authWebhook": "k8s-keystone-auth", "autoscaler": map[string]any{"enabled": true},
 	}
 	for name, spec := range map[string]*vnfm.ClusterSpec{
 		"least": clustertest.OpenStack(nil), "everything": clustertest.OpenStack(clustertest.Everything()), "flatcar": clustertest.OpenStack(flatcar), "places": clustertest.Placed(clustertest.OpenStack(nil)),
