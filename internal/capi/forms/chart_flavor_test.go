@@ -1,6 +1,8 @@
 package forms
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,16 +48,19 @@ func TestFlavorByID(t *testing.T) {
 		})
 	}
 	// It is part of the rendering.
-	spec := &vnfm.ClusterSpec{
-		Name: "edge", Namespace: "core", APIVersion: "v1beta2", KubernetesVersion: "1.34.0", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: "testdata/outside"}},
-		ControlPlane: vnfm.ClusterControlPlane{Flavor: id}, NodeGroups: map[string]vnfm.NodeGroup{"a": {Flavor: id}},
+	path := t.TempDir()
+	for name, text := range map[string]string{
+		"Chart.yaml": "apiVersion: v2\nname: own\nversion: 1.0.0\n", "values.yaml": "controlPlane: {machineFlavor: }\n",
+		"templates/machine.yaml": "apiVersion: infrastructure.cluster.x-k8s.io/v1beta1\nkind: OpenStackMachineTemplate\nmetadata: {name: a}\nspec: {template: {spec: {flavor: {{ .Values.controlPlane.machineFlavor }}}}}\n",
+	} {
+		require.NoError(t, os.MkdirAll(filepath.Join(path, filepath.Dir(name)), 0o700))
+		require.NoError(t, os.WriteFile(filepath.Join(path, name), []byte(text), 0o600))
 	}
 	var ps vnfm.Problems
-	objects, _ := Render(spec, &ps)
+	objects, _ := Render(&vnfm.ClusterSpec{
+		Name: "edge", Namespace: "core", APIVersion: "v1beta2", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: path}}, ControlPlane: vnfm.ClusterControlPlane{Flavor: id},
+	}, &ps)
 	require.Empty(t, ps)
-	for _, o := range objects {
-		if o["kind"] == "OpenStackMachineTemplate" {
-			assert.Equal(t, id, StringAt(o, "spec", "template", "spec", "flavorID"))
-		}
-	}
+	require.Len(t, objects, 1)
+	assert.Equal(t, fields{"flavorID": id}, Child(Child(Child(objects[0], "spec"), "template"), "spec"))
 }
