@@ -49,3 +49,17 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 		})
 	}
 }
+
+// The example package of a workload cluster on OpenStack has no other fields either.
+func TestOpenStackPackageIsAccepted(t *testing.T) {
+	t.Parallel()
+	lab := labtest.ClusterAPI(t)
+	namespace := lab.Namespace(t)
+	files, err := filepath.Glob("../../examples/packages/workload-cluster-openstack/Files/kubernetes/*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for _, file := range files {
+		_, err := lab.TryKubectl(t.Context(), "apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace", namespace, "--filename", file)
+		require.NoError(t, err, file)
+	}
+}

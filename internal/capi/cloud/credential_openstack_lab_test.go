@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,7 +42,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	require.Len(t, names(), 1)
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 
-	w.spec.OpenStack.Credential.RotationTrigger = "now"
+	w.spec.OpenStack.Credential.RotationTrigger, w.spec.OpenStack.Credential.ExpiresAt = "now", time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	require.NoError(t, w.apply())
 	second := w.inUse(0)
 	assert.NotEqual(t, first, second)

@@ -63,6 +63,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
       machineImage      = "ubuntu-2204-kube-v1.33.1"
       clusterNetworking = { externalNetworkId = %q }
       apiServer         = { enableLoadBalancer = false, associateFloatingIP = false, fixedIP = "192.168.3.10" }
+      autoscaler        = { enabled = true }
     })]
   }
   control_plane = { replicas = 1, flavor = "m1.medium" }
@@ -107,6 +108,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 		},
 	)
 	require.Empty(t, servers())
+	require.Empty(t, env.kubectl("get", "deployments,roles,rolebindings", "-o", "name", "--ignore-not-found"))
 }
 
 // TestAccWorkloadCluster_capoPlans has plans ask the real Keystone, Nova, Neutron and Glance

@@ -223,6 +223,8 @@ func TestAccWorkloadCluster_badOpenStack(t *testing.T) {
 		},
 		{env.config(inMemory("1.34.0", "")+ownCredential("secret_name = \"Mine\""), cloudVIM(cloud, "nfv_user")), `must be a name of an object`},
 		{env.config(inMemory("1.34.0", "")+ownCredential("roles = []"), cloudVIM(cloud, "nfv_user")), `must contain at least 1`},
+		{env.config(inMemory("1.34.0", "")+ownCredential("expires_at = \"soon\""), cloudVIM(cloud, "nfv_user")), `Invalid RFC3339 String Value`},
+		{env.config(inMemory("1.34.0", "")+ownCredential("expires_at = \"2026-01-02T03:04:05Z\""), cloudVIM(cloud, "nfv_user")), `(?s)Time of Expiry Has Passed.*A new application credential would have expired at 2026-01-02T03:04:05Z\. Set a later time`},
 		{
 			env.config(inMemory("1.34.0", "")+"  openstack = { vim_id = vnf_vim.cloud.id, cloud_config = { settings = { Global = { password = \"x\" }, Networking = { \"a=b\" = \"x\" } } } }\n", cloudVIM(cloud, "nfv_user")),
 			`(?s)(password of section Global follows from the VIM.*|"a=b" is not a key of cloud\.conf.*|Cloud Configuration Without an Application Credential.*openstack\.cloud_config writes the application credential of the cluster.*){3}`,
