@@ -22,7 +22,7 @@ func TestCertificateNotAfter(t *testing.T) {
 		want time.Duration
 	}{
 		"one":            {string(ca), time.Hour},
-		"chain":          {string(ca) + string(short), time.Minute},
+		"chain":          {string(ca) + short, time.Minute},
 		"chain, reverse": {short + string(ca), time.Minute},
 		"no certificate": {string(key), 0},
 		"no PEM":         {"tls.crt", 0},
