@@ -48,19 +48,6 @@ func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	return problems
 }
 
-// NodeNeeds warns of what the nodes of a new cluster need and nothing gives them, see CheckNodeNeeds.
-func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
-	if t.Instance.ID != "" || t.AdoptExisting || t.Instance.Cluster.Topology != nil {
-		return nil
-	}
-	objects, err := k.cloudObjects(ctx, t)
-	if err != nil {
-		// The plan has tried the same objects.
-		return nil
-	}
-	return CheckNodeNeeds(t.Instance.Cluster, objects)
-}
-
 // AddProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
 // flavor that went after the plan Cluster API Provider OpenStack tells in its log alone,
 // and of credentials that are refused as well.

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -24,6 +25,19 @@ var (
 var externalCloud = []string{`"cloud-provider":"external"`, `"name":"cloud-provider","value":"external"`}
 
 const silence = "If it is installed otherwise, ignore this, or set labels of the cluster by which a ClusterResourceSet, a HelmChartProxy or another tool selects it: there is no warning then."
+
+// NodeNeeds warns of what the nodes of a new cluster need and nothing gives them, see CheckNodeNeeds.
+func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
+	if t.Instance.ID != "" || t.AdoptExisting || t.Instance.Cluster.Topology != nil {
+		return nil
+	}
+	objects, err := k.cloudObjects(ctx, t)
+	if err != nil {
+		// The plan has tried the same objects.
+		return nil
+	}
+	return CheckNodeNeeds(t.Instance.Cluster, objects)
+}
 
 // CheckNodeNeeds finds what the nodes of a cluster on OpenStack need to become ready and what nothing gives them.
 func CheckNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Problems {
