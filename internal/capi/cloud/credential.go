@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -335,33 +334,6 @@ func holds(object, fields map[string]any) bool {
 		}
 	}
 	return true
-}
-
-// RemoveFormer removes what the cluster does not use any more, now that it is ready: former
-// application credentials, and Secrets of another name.
-func (a *Credential) RemoveFormer(ctx context.Context) error {
-	if a.wanted == nil && len(a.inventory.items()) == 0 {
-		return nil
-	}
-	secrets, err := a.ownSecrets(ctx)
-	if err != nil {
-		return err
-	}
-	former := slices.DeleteFunc(secrets, func(h *storedCredential) bool {
-		return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName
-	})
-	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
-		return err
-	}
-	client, err := a.cloud(ctx, a.vimID)
-	if err != nil {
-		return err
-	}
-	left, err := a.deleteAllBut(ctx, client, a.current)
-	if err == nil {
-		a.warnOfFormer(left)
-	}
-	return err
 }
 
 // ownSecrets are the Secrets with application credentials of the cluster.

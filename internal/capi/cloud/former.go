@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -11,6 +12,33 @@ import (
 
 // noteRenewed is kept with an operation that makes an application credential: what stays of the former ones is said once.
 const noteRenewed = "application-credential-renewed"
+
+// RemoveFormer removes what the cluster does not use any more, now that it is ready: former
+// application credentials, and Secrets of another name.
+func (a *Credential) RemoveFormer(ctx context.Context) error {
+	if a.wanted == nil && len(a.inventory.items()) == 0 {
+		return nil
+	}
+	secrets, err := a.ownSecrets(ctx)
+	if err != nil {
+		return err
+	}
+	former := slices.DeleteFunc(secrets, func(h *storedCredential) bool {
+		return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName
+	})
+	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
+		return err
+	}
+	client, err := a.cloud(ctx, a.vimID)
+	if err != nil {
+		return err
+	}
+	left, err := a.deleteAllBut(ctx, client, a.current)
+	if err == nil {
+		a.warnOfFormer(left)
+	}
+	return err
+}
 
 // deleteAllBut deletes all application credentials of the cluster but one. Those of a former
 // user go with the access that this run had as that user, or if the present one is an administrator. Others are returned and stay
