@@ -24,7 +24,7 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	flatcar["osDistro"], flatcar["additionalPackages"], flatcar["etcd"] = "flatcar", nil, map[string]any{}
 	endpoint := map[string]any{
 		"controlPlaneEndpoint": map[string]any{"host": "10.0.0.9", "port": 6443}, "apiServer": map[string]any{"enableLoadBalancer": false, "associateFloatingIP": false},
-		"clusterNetworking": map[string]any{"disableExternalNetwork": true},
+		"clusterNetworking": map[string]any{"disableExternalNetwork": true}, "authWebhook": "k8s-keystone-auth", "autoscaler": map[string]any{"enabled": true},
 	}
 	for name, spec := range map[string]*vnfm.ClusterSpec{
 		"least": clustertest.OpenStack(nil), "everything": clustertest.OpenStack(clustertest.Everything()), "flatcar": clustertest.OpenStack(flatcar), "places": clustertest.Placed(clustertest.OpenStack(nil)),
@@ -47,5 +47,19 @@ func TestOpenStackObjectsAreAccepted(t *testing.T) {
 			}
 			require.NoError(t, err)
 		})
+	}
+}
+
+// The example package of a workload cluster on OpenStack has no other fields either.
+func TestOpenStackPackageIsAccepted(t *testing.T) {
+	t.Parallel()
+	lab := labtest.ClusterAPI(t)
+	namespace := lab.Namespace(t)
+	files, err := filepath.Glob("../../examples/packages/workload-cluster-openstack/Files/kubernetes/*.yaml")
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+	for _, file := range files {
+		_, err := lab.TryKubectl(t.Context(), "apply", "--server-side", "--dry-run=server", "--validate=strict", "--namespace", namespace, "--filename", file)
+		require.NoError(t, err, file)
 	}
 }

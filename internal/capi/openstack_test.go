@@ -175,8 +175,9 @@ func TestOpenStackProblems(t *testing.T) {
 		"addons":             {map[string]any{"addons": map[string]any{"enabled": true}}, `addons.enabled is about one: give its chart in the argument addons of the cluster`},
 		"an addon":           {map[string]any{"addons": map[string]any{"monitoring": map[string]any{"enabled": true}}}, `addons.monitoring.enabled is about one`},
 		"network driver":     {map[string]any{"addons": map[string]any{"cni": map[string]any{"type": "cilium"}}}, `addons.cni.type is about one`},
-		"autoscaler":         {map[string]any{"autoscaler": map[string]any{"image": map[string]any{"tag": "v1"}}}, `installs no cluster-autoscaler, and autoscaler.image.tag is about it`},
-		"webhook":            {map[string]any{"authWebhook": "k8s-keystone-auth"}, `give the files of the webhook and its arguments in controlPlane.kubeadmConfigSpec`},
+		"autoscaler":         {map[string]any{"autoscaler": map[string]any{"image": map[string]any{"tag": "v1"}}}, `autoscaler.image.tag is about the cluster-autoscaler, which this chart runs if autoscaler.enabled is true: set that, or set it to false`},
+		"autoscaler, other":  {map[string]any{"autoscaler": map[string]any{"enabled": true, "replicas": 2}}, `additional properties 'replicas' not allowed`},
+		"webhook":            {map[string]any{"authWebhook": "azimuth-authorization-webhook"}, `authWebhook "azimuth-authorization-webhook" is of Azimuth: give the AuthorizationConfiguration`},
 		"webhook of Azimuth": {map[string]any{"azimuthAuthorizationWebhook": map[string]any{"server": "https://x"}}, `authorization-config among the extraArgs`},
 		"encryption":         {map[string]any{"etcd": map[string]any{"encryption": map[string]any{"enabled": true}}}, `name it with etcd.encryption.secretName`},
 		"CA of the cloud":    {map[string]any{"cloudCACert": "pem"}, `create a Secret with clouds.yaml and cacert`},
@@ -294,6 +295,62 @@ func TestOpenStackKubeadm(t *testing.T) {
 	assert.Equal(t, "/mine", at(t, kubeadm, "files", 1, "path"))
 	assert.Equal(t, "---\napiVersion: kubeproxy.config.k8s.io/v1alpha1\nkind: KubeProxyConfiguration\nmetricsBindAddress: 0.0.0.0:10249\n", at(t, kubeadm, "files", 2, "content"))
 	assert.Equal(t, []any{"ntp.example"}, at(t, prefixed(t, objects, "KubeadmConfigTemplate", "edge-upf-"), "spec", "template", "spec", "ntp", "servers"))
+}
+
+// TestOpenStackAutoscaler: it runs beside the cluster with the kubeconfig that is there, and may do no more than the contract of Cluster API says.
+func TestOpenStackAutoscaler(t *testing.T) {
+	t.Parallel()
+	for _, off := range []any{nil, map[string]any{}, map[string]any{"enabled": false, "image": map[string]any{"tag": "v1"}}} {
+		assert.Empty(t, names(render(t, clustertest.OpenStack(map[string]any{"autoscaler": off})), "Deployment"))
+	}
+	const name = "edge-autoscaler"
+	objects := render(t, clustertest.OpenStack(map[string]any{"autoscaler": map[string]any{"enabled": true}}))
+	pod := at(t, objects["Deployment "+name], "spec", "template", "spec")
+	assert.Equal(t, name, at(t, pod, "serviceAccountName"))
+	assert.Equal(t, "registry.k8s.io/autoscaling/cluster-autoscaler:v1.34.0", at(t, pod, "containers", 0, "image"))
+	assert.Equal(t, map[string]any{"secretName": "edge-kubeconfig"}, at(t, pod, "volumes", 0, "secret"))
+	assert.Equal(t, []any{
+		"--cloud-provider=clusterapi", "--kubeconfig=/mnt/kubeconfig/value", "--clusterapi-cloud-config-authoritative",
+		"--node-group-auto-discovery=clusterapi:namespace=core,clusterName=edge", "--cordon-node-before-terminating=true", "--expander=least-waste,random",
+		"--skip-nodes-with-custom-controller-pods=false", "--skip-nodes-with-local-storage=false", "--skip-nodes-with-system-pods=true", "--v=4",
+	}, at(t, pod, "containers", 0, "args"))
+	assert.NotContains(t, pod, "tolerations")
+	for _, rule := range at(t, objects["Role "+name], "rules").([]any) { //nolint:forcetypeassert // a failure of the test
+		assert.Subset(t, []any{"cluster.x-k8s.io", "infrastructure.cluster.x-k8s.io"}, at(t, rule, "apiGroups"))
+		assert.NotContains(t, at(t, rule, "verbs"), "delete")
+	}
+	assert.Equal(t, []any{map[string]any{"kind": "ServiceAccount", "name": name, "namespace": "core"}}, at(t, objects["RoleBinding "+name], "subjects"))
+
+	pod = at(t, render(t, clustertest.OpenStack(map[string]any{"autoscaler": map[string]any{
+		"enabled": "true", "image": map[string]any{"repository": "registry.example/autoscaler", "tag": "v1.35.1"}, "extraArgs": map[string]any{"v": 2, "scan-interval": "30s", "cordon-node-before-terminating": false},
+		"tolerations": []any{map[string]any{"operator": "Exists"}},
+	}}))["Deployment "+name], "spec", "template", "spec")
+	assert.Equal(t, "registry.example/autoscaler:v1.35.1", at(t, pod, "containers", 0, "image"))
+	assert.Subset(t, at(t, pod, "containers", 0, "args"), []any{"--v=2", "--scan-interval=30s", "--cordon-node-before-terminating=false", "--expander=least-waste,random"})
+	assert.Equal(t, []any{map[string]any{"operator": "Exists"}}, at(t, pod, "tolerations"))
+}
+
+// TestOpenStackKeystoneAuth: the API server is told of the webhook when kubeadm is done, on each machine of the control plane.
+func TestOpenStackKeystoneAuth(t *testing.T) {
+	t.Parallel()
+	objects := render(t, clustertest.OpenStack(map[string]any{
+		"authWebhook": "k8s-keystone-auth", "controlPlane": map[string]any{"kubeadmConfigSpec": map[string]any{"postKubeadmCommands": []any{"echo mine"}}},
+	}))
+	kubeadm := at(t, objects["KubeadmControlPlane edge-control-plane"], "spec", "kubeadmConfigSpec")
+	assert.Equal(t, []any{
+		"cp /etc/kubernetes/manifests/kube-apiserver.yaml /etc/kubernetes/keystone-auth/kube-apiserver.yaml",
+		"kubectl kustomize /etc/kubernetes/keystone-auth --output /etc/kubernetes/keystone-auth/patched.yaml",
+		"mv /etc/kubernetes/keystone-auth/patched.yaml /etc/kubernetes/manifests/kube-apiserver.yaml", "echo mine",
+	}, at(t, kubeadm, "postKubeadmCommands"))
+	assert.NotContains(t, arguments(t, at(t, kubeadm, "clusterConfiguration", "apiServer", "extraArgs")), "authorization-mode")
+	assert.Equal(t, "/etc/kubernetes/webhooks", at(t, kubeadm, "clusterConfiguration", "apiServer", "extraVolumes", 0, "mountPath"))
+	assert.Equal(t, "/etc/kubernetes/webhooks/keystone.yaml", at(t, kubeadm, "files", 0, "path"))
+	assert.Contains(t, at(t, kubeadm, "files", 0, "content"), "server: https://127.0.0.1:8443/webhook")
+	assert.Equal(t, "/etc/kubernetes/keystone-auth/kustomization.yaml", at(t, kubeadm, "files", 1, "path"))
+	for _, argument := range []string{"authentication-token-webhook-config-file=/etc/kubernetes/webhooks/keystone.yaml", "authorization-webhook-config-file=/etc/kubernetes/webhooks/keystone.yaml", "authorization-mode=Webhook"} {
+		assert.Contains(t, at(t, kubeadm, "files", 1, "content"), "value: --"+argument)
+	}
+	assert.NotContains(t, at(t, prefixed(t, objects, "KubeadmConfigTemplate", "edge-upf-"), "spec", "template", "spec"), "postKubeadmCommands")
 }
 
 // TestOpenStackUpstreamValues: what openstack-cluster of capi-helm-charts takes becomes the same here.

@@ -37,6 +37,9 @@ func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, 
 func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 	if spec := t.Instance.Cluster; p != nil && spec.OwnCredential() != nil {
 		p.Objects[cloud.CredentialKey(spec.Name)] = cloud.CredentialDigest(spec.OpenStack)
+		if spec.OpenStack.OwnerLater {
+			p.Objects[cloud.CredentialKey(spec.Name)] = ""
+		}
 		if wanted := spec.CloudConfig(); wanted != nil {
 			p.Objects[cloud.ConfigKey(wanted)] = cloud.ConfigDigest(wanted)
 		}
@@ -112,6 +115,7 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 	if !problems.HasErrors() {
 		problems = append(problems, c.cloudCluster().ImmutableChanges(ctx, t)...)
 	}
+	problems = append(problems, o.checker().NodeNeeds(ctx, t)...)
 	if c.spec.OpenStack != nil {
 		problems = append(problems, o.checker().Check(ctx, t)...)
 	}

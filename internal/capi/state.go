@@ -66,6 +66,12 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 		g.Version = text(&groups[i], "spec", "template", "spec", "version")
 		s.NodeGroups[c.nodeGroupOf(&groups[i])] = g
 	}
+	if s.AuthoritiesNotAfter, err = c.authoritiesNotAfter(ctx); err != nil {
+		return nil, err
+	}
+	if s.ControlPlaneNotAfter, err = c.controlPlaneNotAfter(ctx); err != nil {
+		return nil, err
+	}
 	k, err := c.readKubeconfig(ctx)
 	if err == nil {
 		s.CACertificate, s.KubeconfigNotAfter = k.CACertificate, k.NotAfter.UTC().Truncate(time.Second)

@@ -268,6 +268,7 @@ func (e *Engine) completeCloud(ctx context.Context, s store.Store, spec *vnfm.Cl
 	}
 	cloud := *spec
 	cloud.UserID, cloud.ProjectID = vim.Cloud.UserID, vim.Cloud.ProjectID
+	cloud.OwnerLater = e.vims.Changes(spec.VIMID)
 	at := vim.OpenStack
 	sum := sha256.Sum256(fmt.Appendf(nil, "%q", []string{vim.Endpoint, vim.Cloud.Region, at.Interface, at.CACertificate, strconv.FormatBool(at.InsecureSkipTLSVerify)}))
 	cloud.Access = hex.EncodeToString(sum[:8])

@@ -64,7 +64,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if t.VIM, t.Credentials, err = e.vims.Open(ctx, i.VIMID); err != nil {
 		return nil, nil, err
 	}
-	t.Access = e.vims.Open
+	t.Access, t.FormerAccess = e.vims.Open, e.vims.Former
 	t.Arguments = func(ctx context.Context) ([]byte, error) { return e.arguments(ctx, i, &spec) }
 	d, err := e.vims.Driver(t.VIM.Type)
 	if err != nil {

@@ -44,7 +44,7 @@ func check(t *testing.T, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 
 func TestEveryWayOfAuthentication(t *testing.T) {
 	cloud := cloudtest.New(t)
-	made, err := clientOf(t, withPassword(cloud.URL)).CreateApplicationCredential(t.Context(), "tf", "", nil)
+	made, err := clientOf(t, withPassword(cloud.URL)).CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "tf"})
 	require.NoError(t, err)
 	resp, err := http.Post(cloud.URL+"/v3/auth/tokens", "application/json", strings.NewReader(fmt.Sprintf(`{"auth":{"identity":{"methods":["password"],"password":{"user":{"name":"nfv_user","password":%q}}}}}`, password)))
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestBadArguments(t *testing.T) {
 func TestApplicationCredentials(t *testing.T) {
 	cloud := cloudtest.New(t)
 	c := clientOf(t, withPassword(cloud.URL))
-	made, err := c.CreateApplicationCredential(t.Context(), "edge-1", "for edge", []string{"member"})
+	made, err := c.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "edge-1", Description: "for edge", Roles: []string{"member"}})
 	require.NoError(t, err)
 	require.NotEmpty(t, made.Secret)
 	pool := openstack.NewPool("test/1")
@@ -194,9 +194,9 @@ func TestApplicationCredentials(t *testing.T) {
 	err = pool.Try(t.Context(), "cloud", c.Connection(), made.ID, "another")
 	assert.True(t, openstack.IsRefused(err))
 
-	_, err = c.CreateApplicationCredential(t.Context(), "edge-1", "", nil)
+	_, err = c.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "edge-1"})
 	assert.True(t, openstack.IsConflict(err))
-	_, err = c.CreateApplicationCredential(t.Context(), "edge-2", "", []string{"king"})
+	_, err = c.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "edge-2", Roles: []string{"king"}})
 	require.ErrorContains(t, err, `making application credential "edge-2" of user nfv_user: `)
 	require.ErrorContains(t, err, "Could not find role: king.")
 
@@ -205,7 +205,7 @@ func TestApplicationCredentials(t *testing.T) {
 		Name: "cloud", OpenStack: &vnfm.OpenStackConnection{AuthURL: cloud.URL, ApplicationCredentialID: made.ID},
 		Credentials: vnfm.Credentials{vnfm.CredentialApplicationSecret: made.Secret},
 	})
-	_, err = restricted.CreateApplicationCredential(t.Context(), "edge-3", "", nil)
+	_, err = restricted.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "edge-3"})
 	require.ErrorContains(t, err, "--unrestricted")
 
 	all, err := c.ApplicationCredentials(t.Context())
@@ -247,7 +247,7 @@ func TestTokenAndServiceComeBack(t *testing.T) {
 func TestInternalError(t *testing.T) {
 	cloud := cloudtest.New(t)
 	c := clientOf(t, withPassword(cloud.URL))
-	made, err := c.CreateApplicationCredential(t.Context(), "a", "", nil)
+	made, err := c.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "a"})
 	require.NoError(t, err)
 	failing := 0
 	cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
@@ -262,7 +262,7 @@ func TestInternalError(t *testing.T) {
 	_, err = c.ApplicationCredentials(t.Context())
 	require.NoError(t, err)
 	failing = 1
-	_, err = c.CreateApplicationCredential(t.Context(), "b", "", nil)
+	_, err = c.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "b"})
 	require.ErrorContains(t, err, "500")
 	failing = 1
 	require.NoError(t, c.DeleteApplicationCredential(t.Context(), made.UserID, made.ID))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -37,18 +38,30 @@ func (c *Client) Owner(ctx context.Context) (userID, projectID string, err error
 	return id.user.ID, id.project.ID, nil
 }
 
+// NewApplicationCredential describes one that is to be made.
+type NewApplicationCredential struct {
+	Name        string
+	Description string
+	// Roles are the names of its roles; empty means all that its user has.
+	Roles []string
+	// ExpiresAt is when it expires; zero for never.
+	ExpiresAt time.Time
+}
+
 // CreateApplicationCredential makes an application credential of the client's own user,
-// in its project, with the roles of these names, or all that the user has. It may not
-// make or remove others.
-func (c *Client) CreateApplicationCredential(ctx context.Context, name, description string, roles []string) (*ApplicationCredential, error) {
+// in its project. It may not make or remove others.
+func (c *Client) CreateApplicationCredential(ctx context.Context, n NewApplicationCredential) (*ApplicationCredential, error) {
 	id, err := c.authenticated(ctx)
 	if err != nil {
 		return nil, err
 	}
-	wanted := map[string]any{"name": name, "description": description, "unrestricted": false}
-	if len(roles) > 0 {
-		named := make([]map[string]string, 0, len(roles))
-		for _, role := range roles {
+	wanted := map[string]any{"name": n.Name, "description": n.Description, "unrestricted": false}
+	if !n.ExpiresAt.IsZero() {
+		wanted["expires_at"] = n.ExpiresAt.UTC().Format("2006-01-02T15:04:05.000000Z")
+	}
+	if len(n.Roles) > 0 {
+		named := make([]map[string]string, 0, len(n.Roles))
+		for _, role := range n.Roles {
 			named = append(named, map[string]string{"name": role})
 		}
 		wanted["roles"] = named
@@ -57,7 +70,7 @@ func (c *Client) CreateApplicationCredential(ctx context.Context, name, descript
 		Credential wireCredential `json:"application_credential"`
 	}
 	err = c.do(ctx, call{
-		doing: fmt.Sprintf("making application credential %q of user %s", name, id.user.Name), service: ServiceIdentity,
+		doing: fmt.Sprintf("making application credential %q of user %s", n.Name, id.user.Name), service: ServiceIdentity,
 		method: http.MethodPost, path: credentialsPath(id.user.ID), ok: []int{http.StatusCreated},
 		body: map[string]any{"application_credential": wanted}, out: &answer,
 	})

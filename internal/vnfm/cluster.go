@@ -200,6 +200,12 @@ type ClusterState struct {
 	// KubeconfigNotAfter is when the client certificate of the kubeconfig expires;
 	// zero when there is none.
 	KubeconfigNotAfter time.Time
+	// AuthoritiesNotAfter is when the first certificate authority of the cluster expires, and ControlPlaneNotAfter the first
+	// certificate of a machine of the control plane; zero when that is not known.
+	AuthoritiesNotAfter  time.Time
+	ControlPlaneNotAfter time.Time
+	// CredentialExpiresAt is when the application credential of the cluster expires; zero for never.
+	CredentialExpiresAt time.Time
 	// InstanceID is that of the instance whose label the Cluster has; empty for none.
 	InstanceID string
 }

@@ -41,6 +41,9 @@ type Target struct {
 	Yields func(ctx context.Context, instanceID string) bool
 	// Access opens a further VIM that the target names.
 	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
+	// FormerAccess is the access to a further VIM that a user of it had before this run gave it another one. It is false for a
+	// user whose credentials this run never had.
+	FormerAccess func(vimID, userID string) (*VIM, Credentials, bool)
 	// Held are VNFCs, among those that Replacing names, which an Apply of the OpenStack driver leaves as they are: they are
 	// replaced by a later one.
 	Held []string

@@ -58,6 +58,8 @@ type VIMManager interface {
 	ForgetShares(ctx context.Context, id string) error
 	// PlanVIM refuses offline what RegisterVIM, or UpdateVIM with a non-empty id, would refuse because others have the name or share the VIM.
 	PlanVIM(ctx context.Context, id string, spec VIMSpec, place VIMPlace) error
+	// ExpectVIM notes, for the plans of this run, whether an update to come may give a VIM another user or another endpoint.
+	ExpectVIM(id string, changes bool)
 	// ForeignInstances names the instances on a VIM that no resource of the share's configuration has, as far as reads have shown.
 	// There are none while others share the VIM, which stays when the share is given up.
 	ForeignInstances(ctx context.Context, id, share string) ([]string, error)

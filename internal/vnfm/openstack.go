@@ -76,6 +76,8 @@ type ClusterOpenStack struct {
 	UserID    string `json:"user_id,omitempty"`
 	ProjectID string `json:"project_id,omitempty"`
 	Access    string `json:"access,omitempty"`
+	// OwnerLater is set while a plan changes the connection of the VIM, whose user may be another one afterwards.
+	OwnerLater bool `json:"-"`
 	// Config, when set, gives the application credential to what runs on the cluster.
 	Config *ClusterCloudConfig `json:"config,omitempty"`
 	// Cleanup says what of the cloud provider of the cluster goes with it.
@@ -100,6 +102,8 @@ type ClusterCredential struct {
 	Roles []string `json:"roles,omitempty"`
 	// RotationTrigger is any string: another one issues another application credential.
 	RotationTrigger string `json:"rotation_trigger,omitempty"`
+	// ExpiresAt, a time in RFC 3339 and UTC, is when Keystone refuses it from; empty means never.
+	ExpiresAt string `json:"expires_at,omitempty"`
 }
 
 // OwnCredential is the application credential that is made for the cluster; nil when it

@@ -358,7 +358,8 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	at := q.flavorAt(who)
 	number := q.numberOf(who)
 	q.instances += number
-	err := lookFor(q, "flavor", forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor"), at, q.client.Flavors, func(f openstack.Flavor) {
+	flavorID, flavor := flavorOf(spec)
+	err := lookFor(q, "flavor", flavorID, flavor, at, q.client.Flavors, func(f openstack.Flavor) {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
 		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
@@ -443,6 +444,14 @@ func lookFor[T any](q *cloudCheck, kind, id, name string, at argument, look func
 		q.add(vnfm.SeverityWarning, at, fmt.Sprintf("there is no %s %q in the OpenStack", kind, name), "check the name, unless the same apply makes it: without it no machine comes up")
 	}
 	return nil
+}
+
+// flavorOf is what the flavor of a machine is found by. Version v1beta1 of Cluster API Provider OpenStack has two fields, and v1beta2 a parameter.
+func flavorOf(spec map[string]any) (id, name string) {
+	if _, isParameter := spec["flavor"].(map[string]any); isParameter {
+		return byOf(spec["flavor"])
+	}
+	return forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor")
 }
 
 // byOf is what a parameter of Cluster API Provider OpenStack finds something by. Other

@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -179,6 +180,35 @@ func TestCloudHasNot(t *testing.T) {
 				return
 			}
 			assert.ErrorContains(t, err, "\n* "+p.Summary)
+		})
+	}
+}
+
+// TestCloudFlavorParameter: the flavor of a machine is two fields in v1beta1 of Cluster API Provider OpenStack, and a parameter in v1beta2.
+func TestCloudFlavorParameter(t *testing.T) {
+	t.Parallel()
+	const missing = "00000000-0000-0000-0000-000000000000"
+	for name, c := range map[string]struct{ fields, want string }{
+		"v1beta1, name":        {"{flavor: m1.medium}", ""},
+		"v1beta1, other name":  {"{flavor: none}", `there is no flavor "none" in the OpenStack`},
+		"v1beta1, other id":    {"{flavorID: " + missing + "}", "there is no flavor with the id " + missing + " in the OpenStack"},
+		"v1beta2, name":        {"{flavor: {filter: {name: m1.medium}}}", ""},
+		"v1beta2, id":          {"{flavor: {id: " + clustertest.UUID + "}}", ""},
+		"v1beta2, other name":  {"{flavor: {filter: {name: none}}}", `there is no flavor "none" in the OpenStack`},
+		"v1beta2, other id":    {"{flavor: {id: " + missing + "}}", "there is no flavor with the id " + missing + " in the OpenStack"},
+		"v1beta2, small":       {"{flavor: {filter: {name: m1.tiny}}}", `flavor "m1.tiny" of node group "" has 1 vCPU and 512 MiB of memory`},
+		"v1beta2, other field": {"{flavor: {}}", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			content := "apiVersion: cluster.x-k8s.io/v1beta2\nkind: Cluster\nmetadata: {name: edge}\n---\n" + fmt.Sprintf("apiVersion: infrastructure.cluster.x-k8s.io/%s\nkind: OpenStackMachineTemplate\nmetadata: {name: edge-a}\nspec: {template: {spec: %s}}\n", name[:7], c.fields)
+			problems := asked(t, stocked(t), &vnfm.ClusterSpec{Name: "edge", Namespace: "core", Template: &vnfm.ClusterTemplate{Content: content}})
+			if c.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			assert.Equal(t, c.want, problems[0].Summary)
 		})
 	}
 }

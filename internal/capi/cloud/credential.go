@@ -8,8 +8,8 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -64,7 +64,11 @@ func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 
 // madeFor sums up for what an application credential is made.
 func madeFor(spec *vnfm.ClusterOpenStack) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q", append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)))
+	parts := append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)
+	if at := spec.Credential.ExpiresAt; at != "" {
+		parts = append(parts, "expires at "+at)
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%q", parts))
 	return hex.EncodeToString(sum[:8])
 }
 
@@ -213,6 +217,10 @@ func (a *Credential) isUsable(ctx context.Context, client *openstack.Client, h *
 // renew creates another application credential. Those of earlier tries, whose secret
 // nobody knows any more, go first.
 func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
+	expires, err := expiryOf(a.wanted.Credential)
+	if err != nil {
+		return nil, err
+	}
 	keep := ""
 	if old != nil {
 		keep = old.id
@@ -231,8 +239,14 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 	if err := a.inventory.add(ctx, a.Name, userID, name, ""); err != nil {
 		return nil, err
 	}
+	if err := a.inventory.SetNote(ctx, noteRenewed, name); err != nil {
+		return nil, err
+	}
 	a.inventory.Progress(ctx, "making an application credential for "+a.String())
-	made, err := client.CreateApplicationCredential(ctx, name, fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name), a.wanted.Credential.Roles)
+	made, err := client.CreateApplicationCredential(ctx, openstack.NewApplicationCredential{
+		Name: name, Description: fmt.Sprintf("Workload cluster %s/%s of Cluster API", a.Namespace, a.Name),
+		Roles: a.wanted.Credential.Roles, ExpiresAt: expires,
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -243,6 +257,21 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 		return nil, fmt.Errorf("trying the new application credential %q: %w", name, err)
 	}
 	return &storedCredential{id: made.ID, secret: made.Secret}, nil
+}
+
+// expiryOf is when an application credential that is created now is to expire; zero for never.
+func expiryOf(c *vnfm.ClusterCredential) (time.Time, error) {
+	if c.ExpiresAt == "" {
+		return time.Time{}, nil
+	}
+	at, err := time.Parse(time.RFC3339, c.ExpiresAt)
+	if err == nil && !at.After(time.Now()) {
+		return at, &vnfm.InvalidError{Problems: vnfm.Problems{{
+			Attribute: "openstack.application_credential.expires_at", Summary: "a new application credential would have expired at " + c.ExpiresAt,
+			Detail: "set a later time, or remove the argument for one that does not expire",
+		}}}
+	}
+	return at, err
 }
 
 // unique tells the names of one cluster's application credentials apart.
@@ -307,30 +336,6 @@ func holds(object, fields map[string]any) bool {
 	return true
 }
 
-// RemoveFormer removes what the cluster does not use any more, now that it is ready: former
-// application credentials, and Secrets of another name.
-func (a *Credential) RemoveFormer(ctx context.Context) error {
-	if a.wanted == nil && len(a.inventory.items()) == 0 {
-		return nil
-	}
-	secrets, err := a.ownSecrets(ctx)
-	if err != nil {
-		return err
-	}
-	former := slices.DeleteFunc(secrets, func(h *storedCredential) bool {
-		return a.wanted != nil && h.object.GetName() == a.wanted.Credential.SecretName
-	})
-	if err := a.removeSecrets(ctx, former); err != nil || a.vimID == "" {
-		return err
-	}
-	client, err := a.cloud(ctx, a.vimID)
-	if err != nil {
-		return err
-	}
-	_, err = a.deleteAllBut(ctx, client, a.current)
-	return err
-}
-
 // ownSecrets are the Secrets with application credentials of the cluster.
 func (a *Credential) ownSecrets(ctx context.Context) ([]*storedCredential, error) {
 	r, err := a.secretKind(ctx)
@@ -385,34 +390,4 @@ func (a *Credential) deleteOwnBut(ctx context.Context, client *openstack.Client,
 		}
 	}
 	return nil
-}
-
-// deleteAllBut deletes all application credentials of the cluster but one. Those of a former
-// user, which Keystone protects from the present one, are returned and stay recorded.
-func (a *Credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []string, err error) {
-	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
-		return nil, err
-	}
-	userID, _, err := client.Owner(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, item := range a.inventory.items() {
-		if item.UID == keep && keep != "" {
-			continue
-		}
-		if item.UID != "" && item.UserID != userID {
-			switch err := client.DeleteApplicationCredential(ctx, item.UserID, item.UID); {
-			case openstack.IsForbidden(err):
-				left = append(left, fmt.Sprintf("application credential %q of user %s", item.Name, item.UserID))
-				continue
-			case err != nil:
-				return left, err
-			}
-		}
-		if err := a.inventory.remove(ctx, func(i vnfm.InventoryItem) bool { return i == item }); err != nil {
-			return left, err
-		}
-	}
-	return left, nil
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -23,6 +24,7 @@ type tape struct {
 	items []vnfm.InventoryItem
 	// until counts down with each call; at zero all calls fail.
 	until int
+	notes map[string]string
 }
 
 var errKilled = errors.New("killed")
@@ -36,9 +38,13 @@ func (t *tape) SaveInventory(_ context.Context, items []vnfm.InventoryItem) erro
 	return nil
 }
 
-func (*tape) Progress(context.Context, string)              {}
-func (*tape) SetNote(context.Context, string, string) error { return nil }
-func (*tape) Note(string) string                            { return "" }
+func (*tape) Progress(context.Context, string) {}
+func (t *tape) Note(key string) string         { return t.notes[key] }
+
+func (t *tape) SetNote(_ context.Context, key, note string) error {
+	t.notes[key] = note
+	return nil
+}
 
 // credentialEnv is a cluster on the lab's API server that has a cloud, and nothing else.
 type credentialEnv struct {
@@ -53,6 +59,9 @@ type credentialEnv struct {
 	password   string
 	spec       vnfm.ClusterSpec
 	tape       *tape
+	// former are users whose credentials the run had, and warnings what was said of the credential.
+	former   map[string]string
+	warnings vnfm.Problems
 }
 
 // newCredentialEnv has a cloud in the memory of the test.
@@ -70,7 +79,7 @@ func newCredentialEnv(t *testing.T) *credentialEnv {
 func bareCredentialEnv(t *testing.T) *credentialEnv {
 	t.Helper()
 	lab := labtest.Kubernetes(t)
-	w := &credentialEnv{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{}}
+	w := &credentialEnv{T: t, lab: lab, clouds: openstack.NewPool("test/1"), namespace: lab.Namespace(t), tape: &tape{notes: map[string]string{}}}
 	client, err := kube.NewPool("test/1").Client("lab", &vnfm.KubernetesConnection{Endpoint: lab.Endpoint, CACertificate: lab.ReadFile(t, lab.CAFile)}, vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(lab.AdminToken)})
 	require.NoError(t, err)
 	w.clients = client
@@ -94,12 +103,25 @@ func (w *credentialEnv) credential() *Credential {
 			return &vnfm.VIM{Name: "cloud", OpenStack: &connection}, vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(w.password)}, nil
 		},
 	}
+	target.Warn = func(p vnfm.Problem) { w.warnings = append(w.warnings, p) }
+	target.FormerAccess = func(_, userID string) (*vnfm.VIM, vnfm.Credentials, bool) {
+		connection := w.connection
+		connection.Username = w.former[userID]
+		return &vnfm.VIM{Name: "cloud", OpenStack: &connection}, vnfm.Credentials{vnfm.CredentialPassword: vnfm.Secret(w.password)}, connection.Username != ""
+	}
 	c := &Cluster{Client: w.clients, Spec: &w.spec, Instance: "0815", Namespace: w.namespace, Name: "edge"}
 	return NewCredential(c, w.clouds, target, NewInventory(target, w.tape))
 }
 
-// apply does what an apply does with the credential.
+// apply does what an apply does with the credential, as an operation of its own.
 func (w *credentialEnv) apply() error {
+	clear(w.tape.notes)
+	w.warnings = nil
+	return w.resume()
+}
+
+// resume is apply in an operation that exists.
+func (w *credentialEnv) resume() error {
 	a := w.credential()
 	if err := a.Ensure(w.Context()); err != nil {
 		return err
@@ -175,10 +197,22 @@ func TestCredentialOfACluster(t *testing.T) {
 	require.NoError(t, w.apply())
 	assert.NotEqual(t, third, w.inUse(0), "Keystone tells a secret once")
 
-	// Another user may not remove what the one before has: it stays noted.
+	// Another user may not remove what the one before has: it stays noted, and the operation that makes another one says so.
 	w.as("successor")
+	former := w.tape.items[0]
 	require.NoError(t, w.apply())
 	w.inUse(1)
+	leftBehind := vnfm.Problems{{
+		Severity: vnfm.SeverityWarning, Attribute: "openstack.vim_id",
+		Summary: fmt.Sprintf("application credential %s (%q) of user %s, which workload cluster %s/edge does not use any more, was left behind", former.UID, former.Name, owner.ID, w.namespace),
+		Detail:  `only its owner or an administrator of Keystone may delete it, and this run has no access as that user: delete it as one of them, for example with "openstack application credential delete"`,
+	}}
+	assert.Equal(t, leftBehind, w.warnings)
+	w.warnings = nil
+	require.NoError(t, w.resume())
+	assert.Equal(t, leftBehind, w.warnings, "an operation that is resumed says it as well")
+	require.NoError(t, w.apply())
+	assert.Empty(t, w.warnings, "said once")
 	// That one comes back, and with him the right to.
 	w.as("nfv_user")
 	require.NoError(t, w.apply())
@@ -197,11 +231,54 @@ func TestCredentialOfACluster(t *testing.T) {
 	w.cloud.Refuse(nil)
 	w.inUse(1)
 
+	// Another time of expiry is another credential; one that has passed costs none.
+	last, expires := w.inUse(1), time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	w.spec.OpenStack.Credential.ExpiresAt = expires.Format(time.RFC3339)
+	o := &vnfm.Observation{Objects: map[string]string{}, Cluster: &vnfm.ClusterState{}}
+	require.NoError(t, w.credential().Observe(t.Context(), o))
+	assert.Zero(t, o.Cluster.CredentialExpiresAt)
+	require.NoError(t, w.apply())
+	assert.NotEqual(t, last, w.inUse(1))
+	assert.Equal(t, expires.Format("2006-01-02T15:04:05.000000Z"), owner.Credentials[w.inUse(1)].ExpiresAt)
+	require.NoError(t, w.credential().Observe(t.Context(), o))
+	assert.Equal(t, expires, o.Cluster.CredentialExpiresAt)
+	w.spec.OpenStack.Credential.ExpiresAt = "2026-01-02T03:04:05Z"
+	require.EqualError(t, w.apply(), "a new application credential would have expired at 2026-01-02T03:04:05Z: set a later time, or remove the argument for one that does not expire")
+	w.inUse(1)
+
 	// The argument is taken out.
 	w.spec.OpenStack.Credential = nil
 	require.NoError(t, w.apply())
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-other")
 	assert.Len(t, w.cloud.CredentialNames(), 1, "that of the former user")
+}
+
+// A run that has given the VIM another user deletes the credential of the former one as that user, once the cluster is ready.
+func TestCredentialOfAFormerUser(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		former func(w *credentialEnv, id string)
+		left   int
+	}{
+		"with access":    {former: func(w *credentialEnv, id string) { w.former = map[string]string{id: "nfv_user"} }},
+		"without access": {former: func(*credentialEnv, string) {}, left: 1},
+		"refused": {former: func(w *credentialEnv, id string) {
+			w.former = map[string]string{id: "nfv_user"}
+			w.cloud.Disable("nfv_user", true)
+		}, left: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newCredentialEnv(t)
+			require.NoError(t, w.apply())
+			owner := w.cloud.User("nfv_user").ID
+			w.as("successor")
+			c.former(w, owner)
+			require.NoError(t, w.apply())
+			w.inUse(c.left)
+			assert.Len(t, w.warnings, c.left)
+		})
+	}
 }
 
 // A Secret of that name that is somebody else's is not written over.

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"context"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -21,6 +22,10 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 		return err
 	}
 	a.current, a.secret = h.id, h.secret
+	if seen.Cluster != nil && h.own && h.madeFor == madeFor(a.wanted) {
+		// Keystone changes no application credential. Without the argument the time is none.
+		seen.Cluster.CredentialExpiresAt, _ = time.Parse(time.RFC3339, a.wanted.Credential.ExpiresAt)
+	}
 	key := CredentialKey(a.Name)
 	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
@@ -91,7 +96,7 @@ func (a *Credential) RemoveAll(ctx context.Context, leftBehind func(object, reas
 		return err
 	}
 	for _, each := range left {
-		leftBehind(each, "the user of the VIM may not remove what belongs to another user")
+		leftBehind("The "+describe(each), "the user of the VIM may not remove what belongs to another user")
 	}
 	return a.inventory.remove(ctx, isCredential)
 }

@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,7 +42,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	require.Len(t, names(), 1)
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 
-	w.spec.OpenStack.Credential.RotationTrigger = "now"
+	w.spec.OpenStack.Credential.RotationTrigger, w.spec.OpenStack.Credential.ExpiresAt = "now", time.Now().Add(time.Hour).UTC().Format(time.RFC3339)
 	require.NoError(t, w.apply())
 	second := w.inUse(0)
 	assert.NotEqual(t, first, second)
@@ -93,14 +94,14 @@ func TestCredentialWithKeystone(t *testing.T) {
 func TestRestrictedCredentialMakesNone(t *testing.T) {
 	env := labtest.OpenStack(t)
 	w := bareCredentialEnv(t)
-	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), "restricted", "", nil)
+	made, err := w.login(env, env.NewUser(t, "member")).CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "restricted"})
 	require.NoError(t, err)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud", Connection: vnfm.OpenStackConnection{AuthURL: env.AuthURL, Region: env.Region, ApplicationCredentialID: made.ID},
 		Credentials: vnfm.Credentials{vnfm.CredentialApplicationSecret: made.Secret},
 	})
 	require.NoError(t, err)
-	_, err = client.CreateApplicationCredential(t.Context(), "more", "", nil)
+	_, err = client.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "more"})
 	require.ErrorContains(t, err, "403 Forbidden")
 	require.ErrorContains(t, err, "--unrestricted")
 }

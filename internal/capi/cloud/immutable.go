@@ -20,21 +20,22 @@ import (
 // with the one before, in which "not set" and "false" are two things, and refuses all but
 // a few changes. Machine templates do not change at all: another one has another name.
 
-// changeable are the fields of an OpenStackCluster that it lets be changed (webhook of
-// v0.14), each with all that is below it.
+// changeable are the fields of an OpenStackCluster that it lets be changed (webhooks of
+// v0.14 for v1beta1 and of v0.15 for v1beta2), each with all that is below it.
 var changeable = []string{
 	"identityRef", "bastion", "controlPlaneAvailabilityZones", "controlPlaneOmitAvailabilityZone",
 	"apiServerLoadBalancer.allowedCIDRs", "apiServerLoadBalancer.monitor",
 	"managedSecurityGroups.allNodesSecurityGroupRules", "managedSecurityGroups.controlPlaneNodesSecurityGroupRules",
 	"managedSecurityGroups.workerNodesSecurityGroupRules", "managedSecurityGroups.allowAllInClusterTraffic",
+	// The names of v1beta2.
+	"apiServer.managedLoadBalancer.allowedCIDRs", "apiServer.managedLoadBalancer.monitor", "managedSecurityGroups.clusterNodesSecurityGroupRules",
 }
 
 // settable are those that can be given a value as long as they have none.
-var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "managedSecurityGroups"}
+var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "apiServer.fixedIP", "apiServer.port", "managedSecurityGroups"}
 
-// ImmutableChanges reports changes of objects that their provider rejects. A dry run of the
-// API server says what each object would become, since it knows the owners of the fields.
-// Its own rejections, without a webhook of the provider, are reported elsewhere.
+// ImmutableChanges reports changes of objects that the webhook of their provider rejects, by their fields. Rejections of the
+// API server itself are reported elsewhere.
 func (c *Cluster) ImmutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	text, err := fs.ReadFile(t.Package.Content, forms.ManifestFile)
 	if err != nil {
@@ -78,19 +79,16 @@ func (c *Cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKi
 	meta["namespace"] = c.Namespace
 	body := maps.Clone(o)
 	body["metadata"] = meta
-	before := mapAt(live.Object, "spec")
-	var wanted map[string]any
-	after, err := c.Client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
+	_, err = c.Client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
+	// A webhook that accepts the change knows better: each version of the provider lets more be changed. One that does not says that
+	// the specification cannot be modified, and not what of it would be.
 	if err == nil {
-		wanted = mapAt(after.Object, "spec")
-	} else {
-		// The webhook of the provider says that the specification cannot be modified, and
-		// not what of it would be.
-		if refusal, _ := kube.RefusalOf(err); refusal != kube.RefusedForNow {
-			return nil
-		}
-		before, wanted = simulateApply(live, mapAt(o, "spec"))
+		return nil
 	}
+	if refusal, _ := kube.RefusalOf(err); refusal != kube.RefusedForNow {
+		return nil
+	}
+	before, wanted := simulateApply(live, mapAt(o, "spec"))
 	var refused []string
 	for _, d := range differences("", before, wanted) {
 		if gvk.Kind == "OpenStackMachineTemplate" || !d.allowed() {

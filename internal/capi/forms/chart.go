@@ -67,6 +67,7 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 	}
 	f.unsettled.NamesLater = rendered.NamesLater
 	f.findExternalNetwork(spec, objects, ps)
+	f.findFlavors(objects)
 	f.checkNodeLabels(spec, objects, ps)
 	return objects
 }

@@ -66,6 +66,8 @@ type Manager struct {
 	// verified holds the ids of the VIMs whose connection of this run was seen to lead to the
 	// cluster or project of the record.
 	verified sync.Map
+	// changing holds the ids of the VIMs of which ExpectVIM was told that they change, former the users that VIMs had.
+	changing, former sync.Map
 }
 
 // New returns a Manager.
@@ -198,10 +200,13 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
+	before := m.userBefore(ctx, id, check)
 	v, _, err := m.write(ctx, s, id, writing{spec: spec, vimType: vimType, check: check})
 	if err != nil {
 		return nil, nil, err
 	}
+	m.keepFormer(before)
+	m.ExpectVIM(id, false)
 	return v, check.Problems, nil
 }
 

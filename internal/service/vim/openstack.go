@@ -2,6 +2,8 @@ package vim
 
 import (
 	"errors"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -73,6 +75,21 @@ func (o openstackModel) credentials() map[string]types.String {
 		out[s.Name] = tfutil.SecretValue(o.text(s.Name), o.text(s.Name+tfutil.WriteOnlySuffix))
 	}
 	return out
+}
+
+// proofs are the secrets that prove who somebody is, and do not say who.
+var proofs = []string{vnfm.CredentialPassword, vnfm.CredentialApplicationSecret}
+
+// mayBeOther reports whether two connections may lead to another user or endpoint: they differ in more than the password of a user or
+// the secret of an application credential.
+func (o openstackModel) mayBeOther(before openstackModel) bool {
+	for name, value := range o {
+		proof := slices.ContainsFunc(proofs, func(p string) bool { return name == p || strings.HasPrefix(name, p+tfutil.WriteOnlySuffix) })
+		if !proof && !value.Equal(before[name]) {
+			return true
+		}
+	}
+	return false
 }
 
 // fill implements connection.

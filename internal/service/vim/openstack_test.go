@@ -44,7 +44,7 @@ func TestVIMOpenStack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := client.CreateApplicationCredential(t.Context(), "tf", "", nil)
+	made, err := client.CreateApplicationCredential(t.Context(), openstack.NewApplicationCredential{Name: "tf"})
 	if err != nil {
 		t.Fatal(err)
 	}

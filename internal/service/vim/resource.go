@@ -101,6 +101,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		// The update registers it again.
 		r.Data.Expect(state.ID.ValueString())
 	}
+	if r.Data.Known() {
+		other := tfutil.Set(plan.OpenStack) && tfutil.Set(state.OpenStack) && openstackModel(plan.OpenStack.Attributes()).mayBeOther(state.OpenStack.Attributes())
+		r.Data.Manager.ExpectVIM(state.ID.ValueString(), other)
+	}
 	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
 		plan.Type = types.StringUnknown()

@@ -8,6 +8,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"math/big"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -235,5 +237,22 @@ func checkDefaults(t *testing.T, connection types.Object, want map[string]attr.V
 		} else if !ok && !a.IsNull() {
 			t.Errorf("%s is %s, not null", name, a)
 		}
+	}
+}
+
+// TestMayBeOther: another password is that of the same user; everything else may lead to another one.
+func TestMayBeOther(t *testing.T) {
+	t.Parallel()
+	before := openstackModel{
+		"auth_url": types.StringValue("https://keystone"), "username": types.StringValue("a"), "password": types.StringValue("x"),
+		"password_wo_version": types.Int64Value(1), "application_credential_secret_wo_version": types.Int64Value(1), "token_wo_version": types.Int64Value(1),
+	}
+	require.False(t, before.mayBeOther(before))
+	for name, other := range map[string]bool{
+		"auth_url": true, "username": true, "password": false, "password_wo_version": false, "application_credential_secret_wo_version": false, "token_wo_version": true,
+	} {
+		now := maps.Clone(before)
+		now[name] = types.StringUnknown()
+		require.Equal(t, other, now.mayBeOther(before), name)
 	}
 }

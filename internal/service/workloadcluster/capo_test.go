@@ -63,6 +63,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
       machineImage      = "ubuntu-2204-kube-v1.33.1"
       clusterNetworking = { externalNetworkId = %q }
       apiServer         = { enableLoadBalancer = false, associateFloatingIP = false, fixedIP = "192.168.3.10" }
+      autoscaler        = { enabled = true }
     })]
   }
   control_plane = { replicas = 1, flavor = "m1.medium" }
@@ -107,6 +108,7 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 		},
 	)
 	require.Empty(t, servers())
+	require.Empty(t, env.kubectl("get", "deployments,roles,rolebindings", "-o", "name", "--ignore-not-found"))
 }
 
 // TestAccWorkloadCluster_capoPlans has plans ask the real Keystone, Nova, Neutron and Glance
@@ -127,6 +129,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
     name   = "openstack"
     values = [yamlencode({ machineImage = "ubuntu-2204-kube-v1.33.1", machineSSHKeyName = "ops" })]
   }
+  labels        = { cni = "elsewhere" }
   network       = { external = { name = "public" } }
   control_plane = { replicas = 1, flavor = "m1.medium" }
   node_groups   = { workers = { replicas = 2, flavor = "m1.medium" } }
@@ -135,6 +138,7 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 	const lost = "00000000-0000-0000-0000-000000000000"
 	const byName = "Check the name, unless the same apply makes it: without it no machine comes up."
 	const byID = " in the OpenStack: Check the id, and that the project may see it."
+	const elsewhere = "If it is installed otherwise, ignore this, or set labels of the cluster by which a ClusterResourceSet, a HelmChartProxy or another tool selects it: there is no warning then."
 	const above = "Nova refuses what is above the quota, unless it is raised or others are gone by then."
 	steps := []resource.TestStep{{
 		// Only a VIM that is registered is asked.
@@ -204,9 +208,13 @@ func TestAccWorkloadCluster_capoPlans(t *testing.T) {
 			},
 		},
 		{
-			name:    "no version, small flavor",
-			changes: []string{`"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavor = "m1.medium"`, `1, flavor = "m1.tiny"`},
+			name:    "no version, small flavor, nothing that makes nodes ready",
+			changes: []string{`{ cni = "elsewhere" }`, `{}`, `"ubuntu-2204-kube-v1.33.1"`, `"ubuntu-22.04"`, `1, flavor = "m1.medium"`, `1, flavor = "m1.tiny"`},
 			diagnostics: []string{
+				`WARNING addons: No add-on of workload cluster "edge" is a network plugin, without which no node becomes ready: ` +
+					`Add one, for example addons = { cni = { profile = "cilium" } }. ` + elsewhere,
+				`WARNING addons: The kubelets of workload cluster "edge" wait for a cloud controller manager, and no add-on is one: its nodes keep the taint node.cloudprovider.kubernetes.io/uninitialized: ` +
+					`Set openstack.cloud_config, and addons = { cloud = { profile = "openstack-cloud-controller-manager" } }. ` + elsewhere,
 				`WARNING control_plane.flavor: Flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: Kubeadm refuses a control plane of less than 2 vCPU, and needs 2048 MiB for any machine.`,
 				`WARNING chart.values: Image "ubuntu-22.04" does not say which version of Kubernetes it has: Its property kube_version is missing, so that nobody can tell whether it has 1.33.1.`,
 			},

@@ -47,7 +47,15 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			NestedObject:        schema.NestedAttributeObject{Attributes: countAttributes()},
 		},
-		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339, UTC).", Computed: true, CustomType: timetypes.RFC3339Type{}},
+		"kubeconfig_not_after": schema.StringAttribute{MarkdownDescription: "Time at which the client certificate of the kubeconfig expires (RFC 3339, UTC), from seven days before with a warning at each refresh.", Computed: true, CustomType: timetypes.RFC3339Type{}},
+		"certificate_authorities_not_after": schema.StringAttribute{
+			MarkdownDescription: "Time at which the first certificate authority of the cluster expires, of those of API server, etcd and front proxy (RFC 3339, UTC), from 30 days before with a warning at each refresh; null if the account may not read their Secrets.",
+			Computed:            true, CustomType: timetypes.RFC3339Type{},
+		},
+		"control_plane_certificates_not_after": schema.StringAttribute{
+			MarkdownDescription: "Time at which the first certificate of a machine of the control plane expires (RFC 3339, UTC), from 30 days before with a warning at each refresh; null if the control plane provider does not report it.",
+			Computed:            true, CustomType: timetypes.RFC3339Type{},
+		},
 		"kubeconfig_ref": schema.SingleNestedAttribute{
 			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
@@ -96,6 +104,8 @@ type observed struct {
 	ControlPlaneStatus       types.Object      `tfsdk:"control_plane_status"`
 	NodeGroupsStatus         types.Map         `tfsdk:"node_groups_status"`
 	KubeconfigNotAfter       timetypes.RFC3339 `tfsdk:"kubeconfig_not_after"`
+	AuthoritiesNotAfter      timetypes.RFC3339 `tfsdk:"certificate_authorities_not_after"`
+	ControlPlaneNotAfter     timetypes.RFC3339 `tfsdk:"control_plane_certificates_not_after"`
 }
 
 // unknownObserved is the planned value while an operation is pending.
@@ -104,6 +114,7 @@ func unknownObserved() observed {
 		Phase: types.StringUnknown(), Available: types.BoolUnknown(), Endpoint: types.StringUnknown(), CACertificate: types.StringUnknown(),
 		RunningKubernetesVersion: attrs.VersionUnknown(), FailureDomains: types.SetUnknown(types.StringType), Conditions: types.MapUnknown(conditionType),
 		ControlPlaneStatus: types.ObjectUnknown(countType.AttrTypes), NodeGroupsStatus: types.MapUnknown(countType), KubeconfigNotAfter: timetypes.NewRFC3339Unknown(),
+		AuthoritiesNotAfter: timetypes.NewRFC3339Unknown(), ControlPlaneNotAfter: timetypes.NewRFC3339Unknown(),
 	}
 }
 
@@ -127,7 +138,8 @@ func newObserved(s *vnfm.ClusterState) observed {
 		CACertificate: tfutil.OptionalString(s.CACertificate), RunningKubernetesVersion: attrs.NewVersion(s.Version),
 		FailureDomains: tfutil.StringSet(s.FailureDomains), Conditions: types.MapValueMust(conditionType, conditions),
 		ControlPlaneStatus: counts(s.ControlPlane), NodeGroupsStatus: types.MapValueMust(countType, groups),
-		KubeconfigNotAfter: tfutil.Instant(s.KubeconfigNotAfter),
+		KubeconfigNotAfter: tfutil.Instant(s.KubeconfigNotAfter), AuthoritiesNotAfter: tfutil.Instant(s.AuthoritiesNotAfter),
+		ControlPlaneNotAfter: tfutil.Instant(s.ControlPlaneNotAfter),
 	}
 }
 

@@ -117,6 +117,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		tfutil.AddError(&resp.Diagnostics, "Read", titled(ref.Name), err, path.Empty())
 		return
 	}
+	warnOfExpiries(ref.Name, s, &resp.Diagnostics)
 	v.observed, v.Paused = newObserved(s), types.BoolValue(s.Paused)
 	v.KubeconfigRef = types.ObjectNull(attrs.ClusterRefType.AttrTypes)
 	if s.CACertificate != "" {

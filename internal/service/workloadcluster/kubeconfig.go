@@ -87,6 +87,6 @@ func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager,
 	m.ClientCertificate, m.ClientKey = tfutil.OptionalString(k.ClientCertificate), tfutil.OptionalString(k.ClientKey.Reveal())
 	m.Token, m.NotAfter = tfutil.OptionalString(k.Token.Reveal()), tfutil.Instant(k.NotAfter)
 	if certificate == nil {
-		warnOfExpiry(ref.Name, k.NotAfter, diags)
+		expiringKubeconfig.warn(ref.Name, k.NotAfter, diags)
 	}
 }

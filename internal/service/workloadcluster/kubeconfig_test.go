@@ -263,12 +263,13 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 			Config:    env.configWithVIM(env.lookup(dataCluster, "")),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("paused", knownvalue.Bool(true)), is("available", knownvalue.Bool(false)), is("endpoint", knownvalue.StringExact("https://127.0.0.1:6443")),
-				is("kubeconfig_ref", knownvalue.Null()), is("kubeconfig_not_after", knownvalue.Null()), is("machines", knownvalue.ListSizeExact(0)),
+				is("kubeconfig_ref", knownvalue.Null()), is("kubeconfig_not_after", knownvalue.Null()), is("certificate_authorities_not_after", knownvalue.Null()), is("machines", knownvalue.ListSizeExact(0)),
 			},
 		},
 		resource.TestStep{
 			PreConfig: func() {
 				env.plantSecret("edge-kubeconfig", map[string]string{"value": intact})
+				env.plantSecret("edge-etcd", map[string]string{"tls.crt": env.pki("ca.crt")})
 				env.apply(`
 apiVersion: cluster.x-k8s.io/v1beta2
 kind: Machine
@@ -282,7 +283,7 @@ spec:
 			Config: env.configWithVIM(env.lookup(dataCluster, "")),
 			ConfigStateChecks: []statecheck.StateCheck{
 				is("kubeconfig_ref", knownvalue.ObjectPartial(map[string]knownvalue.Check{"name": knownvalue.StringExact("edge")})),
-				is("ca_certificate", knownvalue.StringExact(env.pki("ca.crt"))),
+				is("ca_certificate", knownvalue.StringExact(env.pki("ca.crt"))), is("certificate_authorities_not_after", knownvalue.NotNull()),
 				is("machines", knownvalue.ListExact([]knownvalue.Check{knownvalue.ObjectPartial(map[string]knownvalue.Check{
 					"name": knownvalue.StringExact("edge-1"), "node_group_name": knownvalue.StringExact("a"), "ready": knownvalue.Bool(false),
 				})})),

@@ -43,7 +43,8 @@ type model struct {
 	RotationTrigger types.String      `tfsdk:"kubeconfig_rotation_trigger"`
 	OpenStack       types.Object      `tfsdk:"openstack"`
 
-	ApplicationCredentialID types.String `tfsdk:"application_credential_id"`
+	ApplicationCredentialID        types.String      `tfsdk:"application_credential_id"`
+	ApplicationCredentialExpiresAt timetypes.RFC3339 `tfsdk:"application_credential_expires_at"`
 
 	APIVersion    types.String `tfsdk:"api_version"`
 	KubeconfigRef types.Object `tfsdk:"kubeconfig_ref"`
@@ -65,7 +66,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	chart := tfutil.As[chartModel](ctx, m.Chart, diags)
 	cluster := &vnfm.ClusterSpec{
 		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
-		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: m.rolloutAfter(diags),
+		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: instantText(m.RolloutAfter, diags),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
 		Chart:    chart.toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
@@ -101,12 +102,12 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	return spec, true
 }
 
-// rolloutAfter is the argument of that name in UTC and in whole seconds, as Kubernetes keeps it.
-func (m *model) rolloutAfter(diags *diag.Diagnostics) string {
-	if !tfutil.Set(m.RolloutAfter) {
+// instantText is a time in UTC and in whole seconds, as Kubernetes keeps it; empty without one.
+func instantText(v timetypes.RFC3339, diags *diag.Diagnostics) string {
+	if !tfutil.Set(v) {
 		return ""
 	}
-	at, more := m.RolloutAfter.ValueRFC3339Time()
+	at, more := v.ValueRFC3339Time()
 	diags.Append(more...)
 	return at.UTC().Format(time.RFC3339)
 }
@@ -163,8 +164,9 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
 	m.observed, m.Objects = newObserved(o.Cluster), base.Observed(ctx, o, m.Objects)
 	m.setObservedStatus(ctx, tfutil.Texts(m.Objects), diags)
+	m.setCredentialExpiry(o.Cluster)
 	if o.Cluster != nil {
-		warnOfExpiry(m.Name.ValueString(), o.Cluster.KubeconfigNotAfter, diags)
+		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)
 	}
 }
 
@@ -194,6 +196,7 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 		seen = &vnfm.Observation{}
 	}
 	m.observed = newObserved(seen.Cluster)
+	m.setCredentialExpiry(seen.Cluster)
 	if m.setObservedStatus(ctx, seen.Objects, diags); err != nil {
 		m.mapStatus(ctx, diags, func(string) addonState { return addonState{status: addonUnknown} })
 	}

@@ -76,7 +76,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 					t.Error("the specification is not known")
 				}
 				// A new cluster removes no machine: the specification has none to remove.
-				return []any{spec, m.nodeGroups(ctx, diags), tfutil.GoDuration(m.LockTimeout), m.OnUnreachable, m.chartOrigin(ctx, m, diags), m.addonOrigin(ctx, "key", m, diags)}
+				return []any{spec, m.ApplicationCredentialExpiresAt, m.nodeGroups(ctx, diags), tfutil.GoDuration(m.LockTimeout), m.OnUnreachable, m.chartOrigin(ctx, m, diags), m.addonOrigin(ctx, "key", m, diags)}
 			})
 		})
 	}
@@ -85,7 +85,19 @@ func TestEveryArgumentIsRead(t *testing.T) {
 // TestObserved: each field that a management cluster reports reaches the state.
 func TestObserved(t *testing.T) {
 	t.Parallel()
-	modeltest.EachField(t, []string{"Paused", "InstanceID", "Conditions.0.Generation"}, func(s vnfm.ClusterState) any { return newObserved(&s) })
+	modeltest.EachField(t, []string{"Paused", "InstanceID", "Conditions.0.Generation", "CredentialExpiresAt"}, func(s vnfm.ClusterState) any { return newObserved(&s) })
+}
+
+// TestCredentialExpiry: the time at which the application credential expires reaches the state of the resource.
+func TestCredentialExpiry(t *testing.T) {
+	t.Parallel()
+	var m model
+	m.setCredentialExpiry(&vnfm.ClusterState{CredentialExpiresAt: time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)})
+	require.Equal(t, "2027-01-01T00:00:00Z", m.ApplicationCredentialExpiresAt.ValueString())
+	for _, none := range []*vnfm.ClusterState{nil, {}} {
+		m.setCredentialExpiry(none)
+		require.True(t, m.ApplicationCredentialExpiresAt.IsNull())
+	}
 }
 
 // TestMachineView: each field of a machine reaches the data source.
@@ -111,7 +123,9 @@ func validValues(definition string) map[string]any {
 	set := map[string]any{
 		"lock_timeout": "30s", "rollout_after": "2026-01-01T00:00:00Z", "kubeconfig_not_after": "2026-01-01T00:00:00Z", "credentials_sink.timeout": "30s", "addons.key.values.0": "a: b", "addons.key.profile": "cilium",
 		"node_groups.key.class_variables": "a: b", "topology.class_variables": "a: b", "control_plane.class_variables": "a: b", "chart.values.0": "a: b", "cluster_template.definition": definition,
-		"openstack.deletion_policy.load_balancers": "delete", "openstack.deletion_policy.volumes": "delete",
+		"certificate_authorities_not_after": "2026-01-01T00:00:00Z", "control_plane_certificates_not_after": "2026-01-01T00:00:00Z", "application_credential_expires_at": "2026-01-01T00:00:00Z",
+		"openstack.application_credential.expires_at": "2026-01-01T00:00:00Z",
+		"openstack.deletion_policy.load_balancers":    "delete", "openstack.deletion_policy.volumes": "delete",
 		"cluster_template.labels": map[string]tftypes.Value{"octavia_provider": tftypes.NewValue(tftypes.String, "ovn")},
 	}
 	for _, at := range []string{"control_plane", "node_groups.key"} {
@@ -168,7 +182,7 @@ func TestRolloutAfter(t *testing.T) {
 	t.Parallel()
 	var diags diag.Diagnostics
 	m := &model{RolloutAfter: timetypes.NewRFC3339ValueMust("2026-01-02T03:04:05.5+01:00")}
-	require.Equal(t, "2026-01-02T02:04:05Z", m.rolloutAfter(&diags))
-	require.Empty(t, (&model{}).rolloutAfter(&diags))
+	require.Equal(t, "2026-01-02T02:04:05Z", instantText(m.RolloutAfter, &diags))
+	require.Empty(t, instantText((&model{}).RolloutAfter, &diags))
 	require.Empty(t, diags)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"regexp"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -38,7 +39,7 @@ func cloudAttributes() map[string]schema.Attribute {
 			Attributes: map[string]schema.Attribute{
 				"vim_id": schema.StringAttribute{
 					Required:            true,
-					MarkdownDescription: "Id of the `vnf_vim` of the OpenStack. Changing this to another user of the same project issues a new application credential in place.",
+					MarkdownDescription: "Id of the `vnf_vim` of the OpenStack. If the VIM gets another user, the same apply issues a new application credential in place and deletes the former one; see [Its OpenStack](../guides/workload-clusters.md#its-openstack).",
 					Validators:          notEmpty,
 				},
 				"application_credential": schema.SingleNestedAttribute{
@@ -55,6 +56,10 @@ func cloudAttributes() map[string]schema.Attribute {
 							Optional:            true,
 							MarkdownDescription: "Trigger, any string, for example a date; on create it is only recorded. Changing this issues a new application credential in place; removing it does nothing.",
 							Validators:          notEmpty,
+						},
+						"expires_at": schema.StringAttribute{
+							Optional: true, CustomType: timetypes.RFC3339Type{},
+							MarkdownDescription: "Time in RFC 3339 at which the application credential expires, for example `2027-06-01T00:00:00Z`; the plan rejects a new one whose time has passed. Defaults to never. Changing this issues a new application credential in place.",
 						},
 						"secret_name": schema.StringAttribute{
 							Optional:            true,
@@ -85,6 +90,10 @@ func cloudAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			MarkdownDescription: "Id of the application credential of the cluster; null without `openstack.application_credential`.",
 		},
+		"application_credential_expires_at": schema.StringAttribute{
+			Computed: true, CustomType: timetypes.RFC3339Type{},
+			MarkdownDescription: "Time at which the application credential of the cluster expires (RFC 3339, UTC), from seven days before with a warning at each refresh; null for one that does not expire.",
+		},
 	}
 }
 
@@ -113,10 +122,11 @@ type openstackModel struct {
 }
 
 type applicationCredentialModel struct {
-	Roles           types.Set    `tfsdk:"roles"`
-	RotationTrigger types.String `tfsdk:"rotation_trigger"`
-	SecretName      types.String `tfsdk:"secret_name"`
-	CloudName       types.String `tfsdk:"cloud_name"`
+	Roles           types.Set         `tfsdk:"roles"`
+	RotationTrigger types.String      `tfsdk:"rotation_trigger"`
+	ExpiresAt       timetypes.RFC3339 `tfsdk:"expires_at"`
+	SecretName      types.String      `tfsdk:"secret_name"`
+	CloudName       types.String      `tfsdk:"cloud_name"`
 }
 
 type deletionPolicyModel struct {
@@ -127,7 +137,7 @@ type deletionPolicyModel struct {
 // openstack reads the argument of that name, all of which is known.
 func (m *model) openstack(ctx context.Context, cluster *vnfm.ClusterSpec, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
 	arguments := tfutil.As[openstackModel](ctx, m.OpenStack, diags)
-	cloud := arguments.toDomain(cluster.Name)
+	cloud := arguments.toDomain(cluster.Name, diags)
 	if arguments != nil && arguments.CloudConfig != nil {
 		cloud.Config = arguments.CloudConfig.toDomain(ctx, diags)
 		if cloud.Credential == nil {
@@ -141,7 +151,7 @@ func (m *model) openstack(ctx context.Context, cluster *vnfm.ClusterSpec, diags 
 	return cloud
 }
 
-func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
+func (m *openstackModel) toDomain(clusterName string, diags *diag.Diagnostics) *vnfm.ClusterOpenStack {
 	if m == nil {
 		return nil
 	}
@@ -152,7 +162,7 @@ func (m *openstackModel) toDomain(clusterName string) *vnfm.ClusterOpenStack {
 	if c := m.ApplicationCredential; c != nil {
 		cloud.Credential = &vnfm.ClusterCredential{
 			SecretName: cmp.Or(c.SecretName.ValueString(), clusterName+secretSuffix), CloudName: c.CloudName.ValueString(),
-			Roles: tfutil.Strings(c.Roles), RotationTrigger: c.RotationTrigger.ValueString(),
+			Roles: tfutil.Strings(c.Roles), RotationTrigger: c.RotationTrigger.ValueString(), ExpiresAt: instantText(c.ExpiresAt, diags),
 		}
 	}
 	return cloud
@@ -179,4 +189,12 @@ func (m *model) checkSecret(ctx context.Context, cluster *vnfm.ClusterSpec, secr
 // setCredential takes over which application credential the record has.
 func (m *model) setCredential(i *vnfm.Instance) {
 	m.ApplicationCredentialID = tfutil.OptionalString(i.ApplicationCredentialID())
+}
+
+// setCredentialExpiry takes over when the application credential expires; nil is a cluster that does not exist.
+func (m *model) setCredentialExpiry(s *vnfm.ClusterState) {
+	m.ApplicationCredentialExpiresAt = timetypes.NewRFC3339Null()
+	if s != nil {
+		m.ApplicationCredentialExpiresAt = tfutil.Instant(s.CredentialExpiresAt)
+	}
 }

@@ -3,6 +3,7 @@ package workloadcluster
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
@@ -22,6 +23,7 @@ func (m *model) PlanArguments(ctx context.Context, manager vnfm.Manager, config,
 		m.APIVersion = state.APIVersion
 	}
 	checkUpgrade(ctx, m, state, &resp.Diagnostics)
+	m.checkCredentialExpiry(ctx, state, &resp.Diagnostics)
 	m.planCharts(ctx, manager, config, state, &resp.Diagnostics)
 	return !m.Namespace.IsUnknown()
 }
@@ -67,11 +69,12 @@ func (*model) Tried(*model) []string { return nil }
 // PlanProgress implements base.Model.
 func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags *diag.Diagnostics) {
 	if !runs {
-		m.observed, m.KubeconfigRef, m.ApplicationCredentialID = state.observed, state.KubeconfigRef, state.ApplicationCredentialID
+		m.observed, m.KubeconfigRef = state.observed, state.KubeconfigRef
+		m.ApplicationCredentialID, m.ApplicationCredentialExpiresAt = state.ApplicationCredentialID, state.ApplicationCredentialExpiresAt
 		return
 	}
 	m.setStatusUnknown(ctx, diags)
-	m.ApplicationCredentialID = types.StringUnknown()
+	m.ApplicationCredentialID, m.ApplicationCredentialExpiresAt = types.StringUnknown(), timetypes.NewRFC3339Unknown()
 	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(attrs.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) {
 		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:

@@ -64,6 +64,7 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("endpoint"), knownvalue.StringRegexp(regexp.MustCompile(`^https://`))),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("ca_certificate"), knownvalue.StringRegexp(regexp.MustCompile(`BEGIN CERTIFICATE`))),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("kubeconfig_not_after"), knownvalue.NotNull()),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("certificate_authorities_not_after"), knownvalue.NotNull()),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("conditions").AtMapKey("Available").AtMapKey("status"), knownvalue.StringExact("True")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("kubeconfig_ref").AtMapKey("name"), knownvalue.StringExact("edge")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{

@@ -265,7 +265,7 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 		},
 		scaleInMachineNames: removalAttribute(),
 		"min_replicas": schema.Int64Attribute{
-			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider. With `min_replicas` and `max_replicas`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
+			MarkdownDescription: "Minimum size of the group for the cluster-autoscaler with Cluster API as its provider, see [An autoscaler](../guides/addons-on-workload-clusters.md#an-autoscaler). With `min_replicas` and `max_replicas`, the autoscaler sets the number of nodes, which is not drift. Changing this updates in place and removes no node by itself.",
 			Optional:            true,
 			Validators:          []validator.Int64{int64validator.AtLeast(0)},
 		},

@@ -37,6 +37,8 @@ type Credential struct {
 	ID, Name, Secret string
 	Roles            []string
 	Unrestricted     bool
+	// ExpiresAt is as it was requested; empty for never.
+	ExpiresAt string
 }
 
 // Cloud is an OpenStack in the memory of a test.
@@ -243,7 +245,8 @@ type credentialRequest struct {
 		Roles []struct {
 			Name string `json:"name"`
 		} `json:"roles"`
-		Unrestricted bool `json:"unrestricted"`
+		Unrestricted bool   `json:"unrestricted"`
+		ExpiresAt    string `json:"expires_at"`
 	} `json:"application_credential"`
 }
 
@@ -340,7 +343,7 @@ func (c *Cloud) credentials(w http.ResponseWriter, r *http.Request, asking *User
 	case http.MethodPost:
 		var body credentialRequest
 		_ = json.NewDecoder(r.Body).Decode(&body)
-		a := &Credential{ID: hex(), Name: body.Credential.Name, Secret: "secret-" + hex(), Unrestricted: body.Credential.Unrestricted}
+		a := &Credential{ID: hex(), Name: body.Credential.Name, Secret: "secret-" + hex(), Unrestricted: body.Credential.Unrestricted, ExpiresAt: body.Credential.ExpiresAt}
 		for _, role := range body.Credential.Roles {
 			if role.Name != "member" {
 				fail(w, http.StatusNotFound, fmt.Sprintf("Could not find role: %s.", role.Name))
@@ -368,6 +371,9 @@ func (c *Cloud) credentials(w http.ResponseWriter, r *http.Request, asking *User
 
 func (a *Credential) wire(withSecret bool) map[string]any {
 	out := map[string]any{"id": a.ID, "name": a.Name, "project_id": ProjectID, "unrestricted": a.Unrestricted, "expires_at": nil}
+	if a.ExpiresAt != "" {
+		out["expires_at"] = a.ExpiresAt
+	}
 	if withSecret {
 		out["secret"] = a.Secret
 	}

@@ -50,6 +50,46 @@ clusterConfiguration:
 {{- end }}
 {{- end }}
 
+{{/* Users of Keystone. The server of the webhook runs on the nodes of the control plane, so that the API server gets to know it when kubeadm is done:
+until it answers, requests that RBAC does not decide would wait for it. */}}
+{{- define "openstack.keystone-auth" -}}
+{{- if eq (.Values.authWebhook | default "none") "k8s-keystone-auth" }}
+{{- $directory := "/etc/kubernetes/webhooks" }}
+{{- $patches := "/etc/kubernetes/keystone-auth" }}
+{{- $config := printf "%s/keystone.yaml" $directory }}
+{{- $changes := list }}
+{{- range list (printf "authentication-token-webhook-config-file=%s" $config) (printf "authorization-webhook-config-file=%s" $config) "authorization-mode=Webhook" }}
+{{- $changes = append $changes (dict "op" "add" "path" "/spec/containers/0/command/-" "value" (printf "--%s" .)) }}
+{{- end }}
+files:
+  - path: {{ $config }}
+    owner: root:root
+    permissions: "0600"
+    content: {{ dict "apiVersion" "v1" "kind" "Config" "current-context" "webhook"
+      "clusters" (list (dict "name" "webhook" "cluster" (dict "server" "https://127.0.0.1:8443/webhook" "insecure-skip-tls-verify" true)))
+      "users" (list (dict "name" "webhook" "user" dict))
+      "contexts" (list (dict "name" "webhook" "context" (dict "cluster" "webhook" "user" "webhook"))) | toYaml | toJson }}
+  - path: {{ $patches }}/kustomization.yaml
+    owner: root:root
+    permissions: "0600"
+    content: {{ dict "resources" (list "kube-apiserver.yaml") "patches" (list (dict "target" (dict "kind" "Pod") "patch" (toYaml $changes))) | toYaml | toJson }}
+postKubeadmCommands:
+  - cp /etc/kubernetes/manifests/kube-apiserver.yaml {{ $patches }}/kube-apiserver.yaml
+  - kubectl kustomize {{ $patches }} --output {{ $patches }}/patched.yaml
+  - mv {{ $patches }}/patched.yaml /etc/kubernetes/manifests/kube-apiserver.yaml
+clusterConfiguration:
+  apiServer:
+    extraVolumes:
+      - name: webhooks
+        hostPath: {{ $directory }}
+        mountPath: {{ $directory }}
+        readOnly: true
+        pathType: Directory
+{{- else }}
+{}
+{{- end }}
+{{- end }}
+
 {{/* A file that an argument of the API server names, in a directory of its own that its pod sees. */}}
 {{- define "openstack.server-file" -}}
 {{- $directory := printf "/etc/kubernetes/%s" .directory }}

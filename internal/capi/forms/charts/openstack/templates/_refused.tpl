@@ -6,8 +6,8 @@
 {{- if .Values.registryAuth }}
 {{- fail "registryAuth would put passwords into the values: create a Secret of type kubernetes.io/dockerconfigjson, and name it with registryAuthSecretName" }}
 {{- end }}
-{{- if ne (.Values.authWebhook | default "none") "none" }}
-{{- fail (printf "authWebhook %q is of the addons of capi-helm-charts, which this chart has not: give the files of the webhook and its arguments in controlPlane.kubeadmConfigSpec, and install its server by the argument addons of the cluster" .Values.authWebhook) }}
+{{- if not (has (.Values.authWebhook | default "none") (list "none" "k8s-keystone-auth")) }}
+{{- fail (printf "authWebhook %q is of Azimuth: give the AuthorizationConfiguration of the API server as a file in controlPlane.kubeadmConfigSpec, and authorization-config among the extraArgs of its apiServer" .Values.authWebhook) }}
 {{- end }}
 {{- if .Values.azimuthAuthorizationWebhook }}
 {{- fail "azimuthAuthorizationWebhook is of Azimuth: give the AuthorizationConfiguration of the API server as a file in controlPlane.kubeadmConfigSpec, and authorization-config among the extraArgs of its apiServer" }}
@@ -23,9 +23,9 @@
 {{- end }}
 {{- end }}
 {{- with .Values.autoscaler }}
-{{- if not (and (hasKey . "enabled") (eq (toString .enabled) "false")) }}
+{{- if or (not (hasKey . "enabled")) (kindIs "invalid" .enabled) }}
 {{- with include "openstack.on" (list "autoscaler" .) | splitList "," | compact }}
-{{- fail (printf "this chart installs no cluster-autoscaler, and %s is about it: give the chart cluster-autoscaler in the argument addons of a cluster, which may be the management cluster" (first .)) }}
+{{- fail (printf "%s is about the cluster-autoscaler, which this chart runs if autoscaler.enabled is true: set that, or set it to false" (first .)) }}
 {{- end }}
 {{- end }}
 {{- end }}

@@ -1,0 +1,82 @@
+package capi
+
+import (
+	"context"
+	"crypto/x509"
+	"encoding/pem"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
+)
+
+// authorities are the purposes of the Secrets with certificate authorities of a cluster. That of the service accounts is a pair of
+// keys, which does not expire.
+var authorities = []string{purposeCA, "etcd", "proxy"}
+
+// authoritiesNotAfter is when the first certificate authority of the cluster expires; zero when none can be read. A control plane
+// provider may have no such Secrets, and an account may read only some of them.
+func (c *cluster) authoritiesNotAfter(ctx context.Context) (time.Time, error) {
+	var first time.Time
+	for _, purpose := range authorities {
+		secret, err := c.secret(ctx, purpose)
+		switch {
+		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+		case err != nil:
+			return time.Time{}, err
+		default:
+			if text, err := cloud.SecretValue(secret, "tls.crt"); err == nil {
+				first = earlier(first, certificateNotAfter(text))
+			}
+		}
+	}
+	return first, nil
+}
+
+// certificateNotAfter is when the first certificate of a chain in PEM expires; zero for none that can be read.
+func certificateNotAfter(text string) time.Time {
+	var first time.Time
+	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
+		if certificate, err := x509.ParseCertificate(block.Bytes); err == nil {
+			first = earlier(first, certificate.NotAfter)
+		}
+	}
+	return first
+}
+
+// controlPlaneNotAfter is when the first certificate of a machine of the control plane expires, as far as Cluster API knows.
+func (c *cluster) controlPlaneNotAfter(ctx context.Context) (time.Time, error) {
+	s, err := c.ofCluster(ctx, "Machine")
+	if err != nil {
+		return time.Time{}, err
+	}
+	s.Options.LabelSelector += "," + labelControl
+	machines, err := c.client.List(ctx, s.Resource, s.Namespace, s.Options)
+	if apierrors.IsForbidden(err) {
+		return time.Time{}, nil
+	}
+	return machinesNotAfter(machines), err
+}
+
+func machinesNotAfter(machines []unstructured.Unstructured) time.Time {
+	var first time.Time
+	for i := range machines {
+		if machines[i].GetDeletionTimestamp() != nil {
+			continue
+		}
+		if at, err := time.Parse(time.RFC3339, text(&machines[i], "status", "certificatesExpiryDate")); err == nil {
+			first = earlier(first, at)
+		}
+	}
+	return first
+}
+
+// earlier returns the earlier one of two times, in UTC; zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
+		return b.UTC()
+	}
+	return a.UTC()
+}

@@ -1,0 +1,24 @@
+package forms
+
+import "regexp"
+
+// uuid is the form of most ids of OpenStack.
+var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
+
+// findFlavors has machines find their flavor by its id, where the chart writes whatever it is given as a name: version v1beta1 of
+// Cluster API Provider OpenStack has a field for each, and finds no flavor by an id in that of names.
+func (f chart) findFlavors(objects []map[string]any) {
+	if f.isEmbedded() {
+		return
+	}
+	for _, o := range objects {
+		if o["kind"] != "OpenStackMachineTemplate" || o["apiVersion"] != GroupInfrastructure+"/v1beta1" {
+			continue
+		}
+		machine := Child(Child(Child(o, "spec"), "template"), "spec")
+		if id := StringAt(machine, "flavor"); uuid.MatchString(id) && machine["flavorID"] == nil {
+			machine["flavorID"] = id
+			delete(machine, "flavor")
+		}
+	}
+}
