@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
-	"slices"
 	"testing"
 	"time"
 )
@@ -112,7 +111,19 @@ func (e OpenStackEnv) LoadBalancers(t testing.TB, user OpenStackUser) []LoadBala
 	t.Helper()
 	var list struct{ LoadBalancers []LoadBalancer }
 	e.Get(t, "load-balancer", "/v2.0/lbaas/loadbalancers?project_id="+user.projectID, &list)
-	return slices.Clone(list.LoadBalancers)
+	return list.LoadBalancers
+}
+
+// Ports are the identifiers of the ports of the project of a user of NewProject.
+func (e OpenStackEnv) Ports(t testing.TB, user OpenStackUser) []string {
+	t.Helper()
+	var list struct{ Ports []struct{ ID string } }
+	e.Get(t, "network", "/v2.0/ports?project_id="+user.projectID, &list)
+	var ids []string
+	for _, port := range list.Ports {
+		ids = append(ids, port.ID)
+	}
+	return ids
 }
 
 // NewRouter makes a router from the subnets of a project to the external network, so that their
