@@ -180,7 +180,7 @@ func (h *host) removeBalancer(id string) error {
 			return err
 		}
 	}
-	if err := os.RemoveAll(filepath.Join(h.Balancers, id)); err != nil {
+	if err := os.RemoveAll(filepath.Join(h.Balancers, id)); err != nil { //nolint:gosec // An identifier.
 		return fmt.Errorf("deleting the folder of load balancer %s: %w", id, err)
 	}
 	return nil
