@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -15,11 +16,19 @@ const loadBalancerPatience = 2 * time.Minute
 // loadBalancerRole is the role that Octavia asks of who makes load balancers.
 const loadBalancerRole = "load-balancer_member"
 
+// envLoadBalancers is the environment variable with which the tests of load balancers run.
+const envLoadBalancers = "VNF_LOAD_BALANCERS"
+
 // OpenStackLoadBalancers is OpenStackServers for a lab with Octavia, whose load balancers are
 // HAProxies at their addresses. The first test that needs them has the lab start it. One test at
-// a time has load balancers, in all processes together, so that it can end their programs.
+// a time has load balancers, in all processes together, so that it can end their programs. They
+// cost minutes of processor time, so that only `make test-balancers` runs these tests.
 func OpenStackLoadBalancers(t testing.TB) OpenStackEnv {
 	t.Helper()
+	NotShort(t, "a lab")
+	if os.Getenv(envLoadBalancers) == "" {
+		t.Skip("`make test-balancers` runs it")
+	}
 	env := OpenStackServers(t)
 	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "balancers.lock"))
 	if err != nil {

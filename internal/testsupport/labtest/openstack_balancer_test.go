@@ -57,7 +57,6 @@ func TestOpenStackLoadBalancer(t *testing.T) {
 	if out := shell.Root(t, "python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://%s\", timeout=20).read().decode())'", floating); !strings.Contains("one two", strings.TrimSpace(out)) {
 		t.Errorf("a server gets %q from the floating address of its load balancer", out)
 	}
-	b.floatingServer(t, network, second, "two")
 
 	shell.Root(t, "pkill -f http.server")
 	b.operating(t, "DEGRADED", "ERROR")
@@ -166,25 +165,6 @@ func get(ctx context.Context, url string) (string, error) {
 	defer response.Body.Close() //nolint:errcheck // It was read.
 	text, err := io.ReadAll(response.Body)
 	return string(text), err
-}
-
-// floatingServer gives the port of a server a floating address, at which it answers until that is deleted.
-func (b *balanced) floatingServer(t *testing.T, network, address, name string) {
-	t.Helper()
-	var list struct{ Ports []struct{ ID string } }
-	b.lab.Get(t, "network", "/v2.0/ports?network_id="+network+"&fixed_ips=ip_address%3D"+address, &list)
-	user := b.lab.NewProject(t)
-	id, floating := b.lab.NewFloating(t, user, list.Ports[0].ID)
-	b.answers(t, floating, name)
-	var got struct{ FloatingIP struct{ Status string } }
-	b.lab.Get(t, "network", "/v2.0/floatingips/"+id, &got)
-	if got.FloatingIP.Status != "ACTIVE" {
-		t.Errorf("a floating address that leads to a server is %s", got.FloatingIP.Status)
-	}
-	b.lab.Delete(t, "network", "/v2.0/floatingips/"+id)
-	if text, err := get(t.Context(), "http://"+floating+"/"); err == nil {
-		t.Errorf("a floating address that was deleted says %q", text)
-	}
 }
 
 // killHAProxy ends the HAProxy of the load balancer.
