@@ -43,7 +43,7 @@ var openStackLabs = kind{
 
 func openStackUp(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("openstack up", stderr)
-	services := flags.String("services", "", "some of "+strings.Join(openstack.Kinds(), ",")+"; all when not given")
+	services := flags.String("services", "", "some of "+strings.Join(openstack.Kinds(), ",")+"; all but load-balancer when not given, which a lab that runs gets too")
 	systems := flags.String("systems", "", "further systems of servers, some of "+strings.Join(servers.Systems(), ",")+"; a lab that has some keeps them")
 	owner := ownerFlag(flags)
 	timeout := flags.Duration("timeout", 15*time.Minute, "how long to wait until the lab can be used; the first start installs it")

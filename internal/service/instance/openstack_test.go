@@ -45,9 +45,15 @@ type cloud struct {
 
 func newCloud(t *testing.T) *cloud {
 	t.Helper()
+	return newCloudOf(t, labtest.OpenStackStacks)
+}
+
+// newCloudOf is newCloud with a lab that has more.
+func newCloudOf(t *testing.T, lab func(testing.TB) labtest.OpenStackEnv) *cloud {
+	t.Helper()
 	t.Parallel()
 	acctest.PreCheck(t)
-	env := labtest.OpenStackStacks(t)
+	env := lab(t)
 	user := env.NewProject(t)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud",

@@ -244,7 +244,7 @@ func (e OpenStackEnv) NewProject(t testing.TB) OpenStackUser {
 	var made struct{ Project struct{ ID string } }
 	admin.call(t, http.MethodPost, "/projects", map[string]any{"project": map[string]any{"name": name, "domain_id": "default"}}, &made)
 	admin.removeLater(t, "/projects/"+made.Project.ID)
-	return admin.newUser(t, name, made.Project.ID, []string{"member", "reader", "creator", "heat_stack_owner"})
+	return admin.newUser(t, name, made.Project.ID, e.memberRoles())
 }
 
 // Limit gives the project of a user of NewProject a quota of a resource of Nova, such as

@@ -20,8 +20,8 @@ import (
 // serverPatience bounds the wait for a server, and for what it does.
 const serverPatience = 5 * time.Minute
 
-// TestOpenStackServers has servers run on two networks and logs in, has them reach each other, stops one and starts it
-// again, and has others fail.
+// TestOpenStackServers has servers run on two networks and logs in, also at a floating address, has them reach each other, stops one
+// and starts it again, and has others fail.
 func TestOpenStackServers(t *testing.T) {
 	lab := labtest.OpenStackServers(t)
 	signer, public := newKey(t)
@@ -52,6 +52,7 @@ func TestOpenStackServers(t *testing.T) {
 	for _, card := range []string{"eth0", "eth1"} {
 		command(t, byKey, fmt.Sprintf("ping -c 1 -W 10 -I %s %s", card, first.address(t, "net0")))
 	}
+	floating(t, lab, "net1", second.address(t, "net1"), signer)
 	labtest.Eventually(t, serverPatience, "the user data", func() error {
 		if got, err := run(byPassword, "cat /var/tmp/said"); err != nil || got != "one\n" {
 			return fmt.Errorf("the user data have said %q: %w", got, err)
@@ -82,6 +83,29 @@ func TestOpenStackServers(t *testing.T) {
 		}
 		return nil
 	})
+}
+
+// floating logs in to a server at a floating address, which is ACTIVE, and leads nowhere when it was deleted.
+func floating(t *testing.T, lab labtest.OpenStackEnv, network, address string, signer ssh.Signer) {
+	t.Helper()
+	var subnets struct{ Subnets []struct{ ID string } }
+	lab.Get(t, "network", "/v2.0/subnets?network_id="+lab.Networks[network], &subnets)
+	var ports struct{ Ports []struct{ ID string } }
+	lab.Get(t, "network", "/v2.0/ports?network_id="+lab.Networks[network]+"&fixed_ips=ip_address%3D"+address, &ports)
+	user := lab.NewProject(t)
+	lab.NewRouter(t, user, subnets.Subnets[0].ID)
+	id, at := lab.NewFloating(t, user, ports.Ports[0].ID)
+	login(t, at, "ubuntu", ssh.PublicKeys(signer))
+	var got struct{ FloatingIP struct{ Status string } }
+	lab.Get(t, "network", "/v2.0/floatingips/"+id, &got)
+	if got.FloatingIP.Status != "ACTIVE" {
+		t.Errorf("a floating address that leads to a server is %s", got.FloatingIP.Status)
+	}
+	lab.Delete(t, "network", "/v2.0/floatingips/"+id)
+	if conn, err := net.DialTimeout("tcp", net.JoinHostPort(at, "22"), 2*time.Second); err == nil { //nolint:noctx // It has a timeout.
+		_ = conn.Close()
+		t.Error("a floating address that was deleted leads somewhere")
+	}
 }
 
 // server is one under test.

@@ -26,6 +26,8 @@ type OpenStack struct {
 	Ports OpenStackPorts `json:"ports"`
 	// Services are those of the first start, in the order of starting.
 	Services []string `json:"services"`
+	// Added are the optional services of which was made what there is of them from the beginning.
+	Added []string `json:"added,omitempty"`
 	// Template is the template its databases were copied from; empty until they were.
 	Template string `json:"template,omitempty"`
 	// Passwords are those of the users by name.

@@ -17,11 +17,13 @@ const (
 	databaseFolder = "mysql"
 	databaseSocket = "mysql.sock"
 	databaseInit   = "init.sql"
+
+	databaseSocketInside = inside + "/run/" + databaseSocket
 )
 
 // databaseURL is how a service reaches its database.
 func databaseURL(name string) string {
-	return "mysql+pymysql://" + databaseUser + "@localhost/" + name + "?unix_socket=" + filepath.Join(inside, "run", databaseSocket)
+	return "mysql+pymysql://" + databaseUser + "@localhost/" + name + "?unix_socket=" + databaseSocketInside
 }
 
 // databaseCommand is the database server. It does not wait for the disk, for a lab is thrown away; what is committed is written at
@@ -39,7 +41,7 @@ func databaseCommand(more ...string) []string {
 // databaseServer is the command of a database that serves.
 func databaseServer() []string {
 	return databaseCommand(
-		"--socket="+filepath.Join(inside, "run", databaseSocket),
+		"--socket="+databaseSocketInside,
 		"--pid-file="+filepath.Join(inside, "run", "mysql.pid"),
 	)
 }
@@ -88,11 +90,11 @@ func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 	return script.Bytes()
 }
 
-// databaseReady connects to the database server of a lab.
-func databaseReady(ctx context.Context, dir layout.Dir) error {
-	conn, err := dialSocket(ctx, dir.Path("run", databaseSocket))
+// socketReady connects to a socket of a lab.
+func socketReady(ctx context.Context, dir layout.Dir, name string) error {
+	conn, err := dialSocket(ctx, dir.Path("run", name))
 	if err != nil {
-		return fmt.Errorf("the database does not answer: %w", err)
+		return fmt.Errorf("nobody answers there: %w", err)
 	}
 	return conn.Close()
 }

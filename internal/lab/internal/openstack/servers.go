@@ -27,10 +27,11 @@ const (
 // processServers is the process that runs servers.
 const processServers = "servers"
 
-// The folders of servers: that of all in the data of a lab, and that of what they are made of in the cache.
+// The folders of servers and of load balancers in the data of a lab, and that of what servers are made of in the cache.
 const (
-	serversFolder = "servers"
-	serverCache   = "server"
+	serversFolder   = "servers"
+	balancersFolder = "balancers"
+	serverCache     = "server"
 )
 
 // imageRoot is the one that servers share.
@@ -73,7 +74,8 @@ func (l *Lab) provideServers(ctx context.Context, state *layout.OpenStack) error
 // startServers starts what runs servers, and learns which addresses are the lab's.
 func (l *Lab) startServers(ctx context.Context, state *layout.OpenStack) error {
 	command := []string{
-		servers.ProcessHost, "--dir", string(l.Dir), "--image", l.imageRoot().path(), "--systems", l.systemsFolder(), "--octet", strconv.Itoa(state.Octet),
+		servers.ProcessHost, "--dir", string(l.Dir), "--image", l.imageRoot().path(), "--systems", l.systemsFolder(),
+		"--octet", strconv.Itoa(state.Octet),
 	}
 	if err := l.launch(ctx, processServers, command, state); err != nil {
 		return err
@@ -136,6 +138,8 @@ func (l *Lab) ServeServers(ctx context.Context, image, systems string, octet int
 	return servers.Serve(ctx, servers.Options{
 		Socket: filepath.Join("run", servers.Socket), Data: l.Dir.Path("data", serversFolder), Volumes: l.Dir.Path("data", volumesFolder),
 		Image: image, Systems: systems, Octet: octet, Log: l.Log,
+		Balancers: l.Dir.Path("data", balancersFolder), BalancersSeen: filepath.Join(inside, "data", balancersFolder),
+		Enter: l.serviceRoot().enter(l.Dir, nil),
 	})
 }
 

@@ -37,6 +37,10 @@ type service struct {
 	fill func(ctx context.Context, f *filling) error
 	// reports say whether it can be used, beyond that it answers; nil for no more than that.
 	reports *reports
+	// socket is one of its programs, among the lab's, that answers when it can be used; empty for none.
+	socket string
+	// optional is one that no lab has unasked: it is in no template, and a lab that runs gets it when it is asked for, see add.
+	optional bool
 }
 
 // program is a process of a service.
@@ -55,6 +59,7 @@ const (
 	Network       = "network"
 	Compute       = "compute"
 	Orchestration = "orchestration"
+	LoadBalancer  = "load-balancer"
 	queue         = "queue"
 )
 
@@ -153,15 +158,35 @@ func services() []service { //nolint:funlen // A table.
 			},
 			fill: fillOrchestration,
 		},
+		{
+			kind: LoadBalancer, name: "octavia", config: "octavia.conf", optional: true,
+			needs:     []string{Identity, Network, Compute},
+			packages:  []string{"octavia-common", "octavia-api", "octavia-driver-agent", "haproxy"},
+			databases: []string{"octavia"},
+			tables:    [][]string{{"octavia-db-manage", "upgrade", "head"}},
+			programs: []program{
+				{"octavia-api", wsgi("/usr/bin/octavia-wsgi", 1)},
+				{"octavia-driver-agent", by("octavia-driver-agent")},
+			},
+			fill: fillLoadBalancer,
+			// The others are there before, and a process that is asked nothing by who connects never ends its work.
+			socket: "octavia-agent.sock",
+		},
 	}
 }
 
+// usual are the services that a lab has unasked. All but these are optional.
+func usual() []service {
+	return slices.DeleteFunc(services(), func(s service) bool { return s.optional })
+}
+
 // basePackages are needed by every lab: the database, the parts of SQLAlchemy in C, the server of programs that bring none
-// of their own, and what their scripts use. Nothing is configured by scripts of the packages, see install.
+// of their own, what their scripts use, and what leads floating addresses to servers. Nothing is configured by scripts of the
+// packages, see install.
 func basePackages() []string {
 	return []string{
 		"base-files", "bash", "coreutils", "dash", "grep", "libc-bin",
-		"mariadb-server-core", "python3-pymysql", "python3-sqlalchemy-ext", "uwsgi-core", "uwsgi-plugin-python3",
+		"mariadb-server-core", "nftables", "python3-pymysql", "python3-sqlalchemy-ext", "uwsgi-core", "uwsgi-plugin-python3",
 	}
 }
 
@@ -231,17 +256,29 @@ func kindsOf(chosen []service) []string {
 	return kinds
 }
 
-// packagesOf are the packages of services.
+// packagesOf are the packages of the usual services, which all labs share, and of chosen ones.
 func packagesOf(chosen []service) []string {
 	packages := basePackages()
-	for _, s := range chosen {
+	for _, s := range append(usual(), chosen...) {
 		packages = append(packages, s.packages...)
 	}
-	return packages
+	slices.Sort(packages)
+	return slices.Compact(packages)
 }
 
 // processDatabase is the process of the database, the first of the services to be started.
 const processDatabase = "mariadb"
+
+// programsOf are the names of the programs of services.
+func programsOf(chosen []service) []string {
+	var names []string
+	for _, s := range chosen {
+		for _, p := range s.programs {
+			names = append(names, p.name)
+		}
+	}
+	return names
+}
 
 // processesOf are the processes of a lab in the order of starting; they are stopped in the opposite one.
 func processesOf(state *layout.OpenStack, chosen []service) []string {
@@ -249,13 +286,7 @@ func processesOf(state *layout.OpenStack, chosen []service) []string {
 	if state.Servers == ServersContainers {
 		names = append(names, processServers)
 	}
-	names = append(names, processDatabase)
-	for _, s := range chosen {
-		for _, p := range s.programs {
-			names = append(names, p.name)
-		}
-	}
-	return names
+	return append(append(names, processDatabase), programsOf(chosen)...)
 }
 
 // port is the port of a service.

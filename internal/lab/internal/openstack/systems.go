@@ -72,11 +72,20 @@ func (l *Lab) decideSystems(ctx context.Context, state *layout.OpenStack, wanted
 	return nil
 }
 
-// extend gives a lab that runs the systems that it lacks. reused tells that it had them.
-func (l *Lab) extend(ctx context.Context, state *layout.OpenStack, wanted []string) (reused bool, err error) {
-	all := union(state.Systems, wanted)
+// extend gives a lab that runs the services and systems that it lacks. reused tells that it had them.
+func (l *Lab) extend(ctx context.Context, state *layout.OpenStack, options UpOptions) (reused bool, err error) {
+	lacking, err := l.lacking(state, options.Services)
+	if err != nil {
+		return false, err
+	}
+	if len(lacking) > 0 {
+		if err := l.extendServices(ctx, state, lacking); err != nil {
+			return false, err
+		}
+	}
+	all := union(state.Systems, options.Systems)
 	if slices.Equal(all, union(state.Systems, nil)) {
-		return true, nil
+		return len(lacking) == 0, nil
 	}
 	unlock, err := l.lockCache(ctx)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
-// template is the data of a lab of all services that was filled and stopped. New labs begin with a copy, whatever services
+// template is the data of a lab of the usual services that was filled and stopped. New labs begin with a copy, whatever services
 // they have: to make tables, users and images takes longer than everything else in the start of a lab.
 type template struct {
 	root   root
@@ -30,7 +30,7 @@ type template struct {
 }
 
 func newTemplate(r root) (template, error) {
-	chosen := services()
+	chosen := usual()
 	packages, err := os.ReadFile(r.status())
 	if err != nil {
 		return template{}, fmt.Errorf("reading the list of packages: %w", err)
@@ -160,10 +160,7 @@ func (t template) fill(ctx context.Context, l *Lab, state *layout.OpenStack) err
 	if err != nil {
 		return err
 	}
-	f := &filling{
-		admin: admin, state: state,
-		run: func(ctx context.Context, command ...string) error { return t.root.run(ctx, l.Dir, nil, command...) },
-	}
+	f := t.root.filling(l.Dir, admin, state)
 	for _, s := range t.chosen {
 		if s.fill == nil {
 			continue
@@ -181,6 +178,13 @@ type filling struct {
 	state *layout.OpenStack
 	// run runs a program in the root.
 	run func(ctx context.Context, command ...string) error
+}
+
+func (r root) filling(dir layout.Dir, admin *client, state *layout.OpenStack) *filling {
+	return &filling{
+		admin: admin, state: state,
+		run: func(ctx context.Context, command ...string) error { return r.run(ctx, dir, nil, command...) },
+	}
 }
 
 // copyTo gives a lab the data and what has been remembered of it.

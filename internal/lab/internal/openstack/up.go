@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
@@ -16,7 +15,8 @@ import (
 
 // UpOptions are the choices of the first start. A lab that runs already keeps its own.
 type UpOptions struct {
-	// Services are the kinds of the services; those that they need come by themselves. None leaves it to the lab.
+	// Services are the kinds of the services; those that they need come by themselves. None leaves it to the lab. One that runs gets
+	// optional ones that it lacks.
 	Services []string
 	// Systems are those of servers beside the plain one that the lab is to have. One that runs gets those that it lacks.
 	Systems []string
@@ -56,8 +56,16 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 		return false, err
 	}
 	if state.Ready && len(state.Processes.Missing(processesOf(state, chosen))) == 0 {
-		return l.extend(ctx, state, options.Systems)
+		return l.extend(ctx, state, options)
 	}
+	lacking, err := l.lacking(state, options.Services)
+	if err != nil {
+		return false, err
+	}
+	if chosen, err = choose(append(state.Services, lacking...)); err != nil {
+		return false, err
+	}
+	state.Services = kindsOf(chosen)
 	state.Systems = union(state.Systems, options.Systems)
 
 	state.Ready = false
@@ -82,7 +90,7 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack, layout.Listeners, error) {
 	kinds := options.Services
 	if len(kinds) == 0 {
-		kinds = Kinds()
+		kinds = kindsOf(usual())
 	}
 	chosen, err := choose(kinds)
 	if err != nil {
@@ -90,9 +98,8 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 	}
 	state, err := l.Dir.LoadOpenStack()
 	if err == nil {
-		if lacking := slices.DeleteFunc(slices.Clone(options.Services), func(kind string) bool { return slices.Contains(state.Services, kind) }); len(lacking) > 0 {
-			return nil, nil, fmt.Errorf("the lab in %s has %s, and not %s: stop it first with `lab openstack down --dir %s`",
-				l.Dir, strings.Join(state.Services, ", "), strings.Join(lacking, ", "), l.Dir)
+		if _, err := l.lacking(state, options.Services); err != nil {
+			return nil, nil, err
 		}
 		if heir := layout.Heir(state.Owner, options.Owner); heir != state.Owner {
 			state.Owner = heir
@@ -117,7 +124,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.OpenStack
 
 // start starts the missing processes and returns when all services answer.
 func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []service, claim layout.Listeners) error {
-	r, err := l.provide(ctx, state)
+	r, err := l.provide(ctx, state, chosen)
 	if err != nil {
 		return err
 	}
@@ -150,14 +157,14 @@ func (l *Lab) start(ctx context.Context, state *layout.OpenStack, chosen []servi
 }
 
 // provide sees to the packages, and to what is made once for the lab: its data.
-func (l *Lab) provide(ctx context.Context, state *layout.OpenStack) (root, error) {
+func (l *Lab) provide(ctx context.Context, state *layout.OpenStack, chosen []service) (root, error) {
 	r := l.serviceRoot()
 	unlock, err := l.lockCache(ctx)
 	if err != nil {
 		return r, err
 	}
 	defer unlock()
-	if err := r.ensure(ctx, packagesOf(services())); err != nil {
+	if err := r.ensure(ctx, packagesOf(chosen)); err != nil {
 		return r, err
 	}
 	if err := r.links(); err != nil {
@@ -203,13 +210,16 @@ func (l *Lab) startDatabase(ctx context.Context, r root, state *layout.OpenStack
 	if err := l.launch(ctx, processDatabase, r.enter(l.Dir, append(databaseServer(), options...)), state, file); err != nil {
 		return err
 	}
-	return l.until(ctx, state, "the database", func(ctx context.Context) error { return databaseReady(ctx, l.Dir) })
+	return l.until(ctx, state, "the database", func(ctx context.Context) error { return socketReady(ctx, l.Dir, databaseSocket) })
 }
 
 // startServices starts those of some programs that are missing and returns when all services answer. The others start
 // when Keystone answers, and identified has been called: some of them give up without it.
 func (l *Lab) startServices(ctx context.Context, r root, state *layout.OpenStack, chosen []service, missing []string, identified func() error) error {
 	for _, s := range chosen {
+		if err := l.add(ctx, r, state, s); err != nil {
+			return err
+		}
 		for _, program := range s.programs {
 			if !slices.Contains(missing, program.name) {
 				continue
@@ -260,7 +270,11 @@ func (l *Lab) answering(ctx context.Context, state *layout.OpenStack, s service)
 	if s.internal {
 		return nil
 	}
-	return l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
+	err := l.until(ctx, state, s.name, func(ctx context.Context) error { return answers(ctx, address(state.Ports, s.kind)) })
+	if err != nil || s.socket == "" {
+		return err
+	}
+	return l.until(ctx, state, s.socket+" of "+s.name, func(ctx context.Context) error { return socketReady(ctx, l.Dir, s.socket) })
 }
 
 // launch starts a process of the lab: this program, as something else.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"time"
@@ -29,7 +30,7 @@ type problem struct {
 	error
 }
 
-// handler is what Nova's driver asks, and the lab.
+// handler is what the drivers of Nova, Neutron and Octavia ask, and the lab.
 func (h *host) handler() http.Handler {
 	mux := http.NewServeMux()
 	answer(mux, "GET /", func(*http.Request) (any, error) { return Place{Octet: h.networks.octet}, nil })
@@ -83,6 +84,22 @@ func (h *host) handler() http.Handler {
 		return nil, s.resizeVolume(r.PathValue("file"))
 	})
 	h.with(mux, "GET /servers/{id}/console", func(s *server, _ *http.Request) (any, error) { return s.console() })
+	answer(mux, "PUT /balancers/{id}", func(r *http.Request) (any, error) {
+		var b Balancer
+		if err := read(r, &b); err != nil {
+			return nil, err
+		}
+		b.ID = r.PathValue("id")
+		return nil, h.balance(b)
+	})
+	answer(mux, "DELETE /balancers/{id}", func(r *http.Request) (any, error) { return nil, h.removeBalancer(r.PathValue("id")) })
+	answer(mux, "PUT /floating", func(r *http.Request) (any, error) {
+		var addresses map[netip.Addr]netip.Addr
+		if err := read(r, &addresses); err != nil {
+			return nil, err
+		}
+		return nil, h.float(addresses)
+	})
 	return mux
 }
 

@@ -26,6 +26,10 @@ type Options struct {
 	// Socket is where it is asked, Data the folder of its servers, Volumes that of their volumes, Image the root that servers
 	// share. Systems is a folder with a link to the layer of each system that servers can have.
 	Socket, Data, Volumes, Image, Systems string
+	// Balancers is the folder of load balancers, BalancersSeen the same for programs of the root of services. Enter begins a command
+	// line of this program that becomes such a program.
+	Balancers, BalancersSeen string
+	Enter                    []string
 	// Octet is that of the lab when it was started before, see Networks.
 	Octet int
 	Log   *slog.Logger
@@ -39,6 +43,11 @@ type host struct {
 
 	mu      sync.Mutex
 	servers map[string]*server
+	// balancing is held while something is done with a load balancer, mu too while their list changes.
+	balancing sync.Mutex
+	balancers map[string]*balancer
+	// floating is held while floating addresses change.
+	floating sync.Mutex
 }
 
 // definitionFile is the name of the file of a server's definition, in its folder.
@@ -63,8 +72,14 @@ func Serve(ctx context.Context, options Options) error {
 	if err != nil {
 		return err
 	}
-	h := &host{Options: options, networks: networks, groups: &controlGroups{name: uplinkName(networks.octet)}, servers: map[string]*server{}}
+	h := &host{
+		Options: options, networks: networks, groups: &controlGroups{name: uplinkName(networks.octet)},
+		servers: map[string]*server{}, balancers: map[string]*balancer{},
+	}
 	if err := h.load(); err != nil { //nolint:contextcheck // Work on a server goes on when the requester is gone.
+		return err
+	}
+	if err := errors.Join(h.loadBalancers(), h.loadFloating()); err != nil {
 		return err
 	}
 	if err := os.Remove(h.Socket); err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -229,7 +244,7 @@ func (h *host) remove(id string) error {
 	return h.leave(s.definition.Interfaces)
 }
 
-// leave removes the bridges of networks that no server is on any more.
+// leave removes the bridges of networks that neither a server nor a load balancer is on any more.
 func (h *host) leave(cards []Interface) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -238,6 +253,9 @@ func (h *host) leave(cards []Interface) error {
 		for _, card := range s.definition.Interfaces {
 			used[card.Network] = true
 		}
+	}
+	for _, b := range h.balancers {
+		used[b.Interface.Network] = true
 	}
 	for _, card := range cards {
 		if used[card.Network] {

@@ -29,7 +29,8 @@ import (
 // patience is how long a server may take on a busy machine.
 const patience = time.Minute
 
-// TestMain lets the program of the tests be what they start: a host, a server that boots, and the shell of its image.
+// TestMain lets the program of the tests be what they start: a host, a server that boots, the shell of its image, and a program of
+// services.
 func TestMain(m *testing.M) {
 	args := slices.Concat(os.Args, make([]string, 8))
 	switch {
@@ -49,6 +50,8 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		os.Exit(0)
+	case args[1] == enterService:
+		os.Exit(beService(args[2], os.Args[3:]))
 	case args[1] == ProcessProbe && args[2] == "--managed":
 		if err := ProbeManaged(context.Background()); err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -67,6 +70,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, Serve(context.Background(), Options{
 			Socket: Socket, Data: filepath.Join(args[2], "data"), Volumes: filepath.Join(args[2], "volumes"), Image: filepath.Join(args[2], "image"),
 			Systems: filepath.Join(args[2], "systems"), Octet: octet,
+			Balancers: filepath.Join(args[2], "balancers"), BalancersSeen: filepath.Join(args[2], "balancers"), Enter: []string{enterService, args[2]},
 			Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}))
 		os.Exit(1)

@@ -81,10 +81,7 @@ func newSpace() (netns.NsHandle, error) {
 		// A port whose address went to another server is believed at once.
 		setting("net/ipv4/conf/all/arp_accept", "1"), setting("net/ipv4/conf/default/arp_accept", "1"),
 	)
-	if back := netns.Set(own); back != nil {
-		// Nothing else can be done on this thread.
-		panic(fmt.Sprintf("returning to the network namespace of this process: %v", back))
-	}
+	comeBack(own)
 	return space, err
 }
 

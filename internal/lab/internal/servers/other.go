@@ -10,6 +10,8 @@ import (
 // Options are the arguments of a host.
 type Options struct {
 	Socket, Data, Volumes, Image, Systems string
+	Balancers, BalancersSeen              string
+	Enter                                 []string
 	Octet                                 int
 	Log                                   *slog.Logger
 }

@@ -1,17 +1,14 @@
 """Nova's drivers of the lab. Servers of flavours with extra specs of the lab come late, or not at all."""
 
-import http.client
-import json
-import socket
 import time
 
+from lab_servers import Refused
+from lab_servers import ask
 from nova import exception
 from nova.compute import power_state
 from nova.virt import driver
 from nova.virt import fake
 from nova.virt import hardware
-
-HOST = "/lab/run/servers.sock"
 
 
 class Fault(exception.InvalidInput):
@@ -180,29 +177,3 @@ def root(instance, block_device_info):
 def disk(connection_info, mountpoint):
     """The disk of a volume, as the host of servers wants it."""
     return {"file": connection_info["data"]["file"], "device": mountpoint.rpartition("/")[2]}
-
-
-class Refused(Exception):
-    """The host of servers has not done what it was asked for."""
-
-
-class Connection(http.client.HTTPConnection):
-    def connect(self):
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(HOST)
-
-
-def ask(method, where, body=None):
-    connection = Connection("localhost", timeout=60)
-    try:
-        connection.request(method, where, None if body is None else json.dumps(body))
-        answer = connection.getresponse()
-        text = answer.read().decode()
-    except OSError as e:
-        raise Refused("the host of servers does not answer: %s" % e)
-    finally:
-        connection.close()
-    if answer.status >= 400:
-        raise Refused(text.strip())
-    return json.loads(text)

@@ -183,3 +183,13 @@ def children(service):
         start(self, conf, wait_interval, **kwargs)
 
     service.ProcessLauncher.__init__ = with_pause
+
+
+@change("octavia.db.repositories")
+def relations(repositories):
+    """Octavia's models have SQLAlchemy warn of them at length, in each process that Octavia forks for a question anew."""
+    import warnings
+
+    from sqlalchemy import exc
+
+    warnings.simplefilter("ignore", exc.SAWarning)

@@ -1,0 +1,172 @@
+package labtest
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// loadBalancerPatience is how long a load balancer may take on a busy machine.
+const loadBalancerPatience = 2 * time.Minute
+
+// loadBalancerRole is the role that Octavia asks of who makes load balancers.
+const loadBalancerRole = "load-balancer_member"
+
+// envLoadBalancers is the environment variable with which the tests of load balancers run.
+const envLoadBalancers = "VNF_LOAD_BALANCERS"
+
+// OpenStackLoadBalancers is OpenStackServers for a lab with Octavia, whose load balancers are
+// HAProxies at their addresses. The first test that needs them has the lab start it. One test at
+// a time has load balancers, in all processes together, so that it can end their programs. They
+// cost minutes of processor time, so that only `make test-balancers` runs these tests.
+func OpenStackLoadBalancers(t testing.TB) OpenStackEnv {
+	t.Helper()
+	NotShort(t, "a lab")
+	if os.Getenv(envLoadBalancers) == "" {
+		t.Skip("`make test-balancers` runs it")
+	}
+	env := OpenStackServers(t)
+	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "balancers.lock"))
+	if err != nil {
+		t.Fatalf("waiting for another test that has load balancers: %v", err)
+	}
+	t.Cleanup(unlock)
+	env, err = withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
+		return startOpenStack(ctx, binary, env.Dir, "--services", "load-balancer")
+	})
+	if err != nil {
+		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
+	}
+	return env
+}
+
+// memberRoles are the roles of a user who may do in his project what nfv_user may in his.
+func (e OpenStackEnv) memberRoles() []string {
+	roles := []string{"member", "reader", "creator", "heat_stack_owner"}
+	if e.Endpoints["load-balancer"] != "" {
+		roles = append(roles, loadBalancerRole)
+	}
+	return roles
+}
+
+// LoadBalancer is what Octavia says of one.
+type LoadBalancer struct {
+	ID, Name     string
+	Address      string `json:"vip_address"`
+	Port         string `json:"vip_port_id"`
+	Provisioning string `json:"provisioning_status"`
+	Operating    string `json:"operating_status"`
+}
+
+// NewLoadBalancer has Octavia make a load balancer with all that is in it, and returns it when
+// traffic can pass. It is gone with the test.
+func (e OpenStackEnv) NewLoadBalancer(t testing.TB, wanted map[string]any) LoadBalancer {
+	t.Helper()
+	var made struct{ LoadBalancer LoadBalancer }
+	e.Post(t, "load-balancer", "/v2.0/lbaas/loadbalancers", map[string]any{"loadbalancer": wanted}, &made)
+	t.Cleanup(func() { e.DeleteLoadBalancer(t, made.LoadBalancer.ID) })
+	return e.LoadBalancer(t, made.LoadBalancer.ID)
+}
+
+// LoadBalancer waits until Octavia has done what a load balancer is to be.
+func (e OpenStackEnv) LoadBalancer(t testing.TB, id string) LoadBalancer {
+	t.Helper()
+	var got struct{ LoadBalancer LoadBalancer }
+	Eventually(t, loadBalancerPatience, "load balancer "+id, func() error {
+		e.Get(t, "load-balancer", "/v2.0/lbaas/loadbalancers/"+id, &got)
+		switch got.LoadBalancer.Provisioning {
+		case "ACTIVE":
+			return nil
+		case "ERROR":
+			t.Fatalf("load balancer %s has failed", id)
+		}
+		return fmt.Errorf("it is %s", got.LoadBalancer.Provisioning)
+	})
+	return got.LoadBalancer
+}
+
+// DeleteLoadBalancer deletes a load balancer with all that is in it, if it is there, and returns
+// when it is gone; a test that ends may use it too.
+func (e OpenStackEnv) DeleteLoadBalancer(t testing.TB, id string) {
+	t.Helper()
+	c, path := e.at(t, "load-balancer"), "/v2.0/lbaas/loadbalancers/"+id
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), loadBalancerPatience)
+	defer cancel()
+	for {
+		// What is being changed cannot be deleted yet.
+		_, err := c.try(ctx, http.MethodDelete, path+"?cascade=true", nil, nil)
+		if isStatus(err, http.StatusNotFound) {
+			return
+		}
+		if err != nil && !isStatus(err, http.StatusConflict) {
+			t.Errorf("deleting load balancer %s: %v", id, err)
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Errorf("load balancer %s is left", id)
+			return
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// LoadBalancers are those of the project of a user of NewProject.
+func (e OpenStackEnv) LoadBalancers(t testing.TB, user OpenStackUser) []LoadBalancer {
+	t.Helper()
+	var list struct{ LoadBalancers []LoadBalancer }
+	e.Get(t, "load-balancer", "/v2.0/lbaas/loadbalancers?project_id="+user.projectID, &list)
+	return list.LoadBalancers
+}
+
+// Ports are the identifiers of the ports of the project of a user of NewProject.
+func (e OpenStackEnv) Ports(t testing.TB, user OpenStackUser) []string {
+	t.Helper()
+	var list struct{ Ports []struct{ ID string } }
+	e.Get(t, "network", "/v2.0/ports?project_id="+user.projectID, &list)
+	var ids []string
+	for _, port := range list.Ports {
+		ids = append(ids, port.ID)
+	}
+	return ids
+}
+
+// NewRouter makes a router from the subnets of a project to the external network, so that their
+// addresses can have floating ones. It is gone when the test is over.
+func (e OpenStackEnv) NewRouter(t testing.TB, user OpenStackUser, subnets ...string) {
+	t.Helper()
+	admin := e.at(t, "network")
+	var made struct{ Router struct{ ID string } }
+	admin.call(t, http.MethodPost, "/v2.0/routers", map[string]any{"router": map[string]any{
+		"project_id": user.projectID, "external_gateway_info": map[string]any{"network_id": e.Networks["public"]},
+	}}, &made)
+	path := "/v2.0/routers/" + made.Router.ID
+	admin.removeLater(t, path)
+	for _, subnet := range subnets {
+		interfaceOf := map[string]any{"subnet_id": subnet}
+		admin.call(t, http.MethodPut, path+"/add_router_interface", interfaceOf, nil)
+		t.Cleanup(func() { admin.call(t, http.MethodPut, path+"/remove_router_interface", interfaceOf, nil) })
+	}
+}
+
+// NewFloating makes a floating address for a port and returns it. It is gone when the test is
+// over.
+func (e OpenStackEnv) NewFloating(t testing.TB, user OpenStackUser, port string) (id, address string) {
+	t.Helper()
+	admin := e.at(t, "network")
+	var made struct {
+		FloatingIP struct {
+			ID      string
+			Address string `json:"floating_ip_address"`
+		}
+	}
+	admin.call(t, http.MethodPost, "/v2.0/floatingips", map[string]any{"floatingip": map[string]any{
+		"project_id": user.projectID, "floating_network_id": e.Networks["public"], "port_id": port,
+	}}, &made)
+	admin.removeLater(t, "/v2.0/floatingips/"+made.FloatingIP.ID)
+	return made.FloatingIP.ID, made.FloatingIP.Address
+}
