@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"sync/atomic"
@@ -72,7 +71,7 @@ func TestFleetChangesItsPackage(t *testing.T) {
 		require.NoError(t, err)
 	}
 	_, err = e.Package(t.Context(), old)
-	require.True(t, errors.Is(err, vnfm.ErrNotFound), "the package before: %v", err)
+	require.ErrorIs(t, err, vnfm.ErrNotFound, "the package before")
 	// As often as a random order has a new maximum: 4 times on average, and 20 times once in some ten million runs.
 	require.Less(t, lists.Load(), int64(fleet/2), "all instances were read")
 	t.Logf("%d updates, all instances were read %d times", fleet, lists.Load())
