@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
@@ -67,11 +68,8 @@ func (n *realNodes) variables() []string {
 func (n *realNodes) brings(t *testing.T, workers int, vars map[string]string) {
 	t.Helper()
 	began := time.Now()
-	for name, value := range vars {
-		n.vars[name] = value
-	}
+	maps.Copy(n.vars, vars)
 	out := n.apply(t, capoExample, n.variables()...)
-	t.Logf("%3.0f s: %v", time.Since(began).Seconds(), vars)
 	for _, want := range []string{`status = "INSTANTIATED"`, fmt.Sprintf("workers = %d", workers), fmt.Sprintf("version = %q", n.vars["kubernetes_version"])} {
 		if !strings.Contains(n.output(t), want) {
 			t.Errorf("the outputs do not hold %s:\n%s", want, out)
@@ -86,6 +84,7 @@ func (n *realNodes) brings(t *testing.T, workers int, vars map[string]string) {
 		}
 		return nil
 	})
+	t.Logf("%3.0f s: %v", time.Since(began).Seconds(), vars)
 }
 
 func (n *realNodes) output(t *testing.T) string {
