@@ -108,7 +108,8 @@ func offlineExamples(t *testing.T, dir string) map[string][]string {
 	kubeconfig, token, ca := "kubeconfig="+filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "token"), certificate(t)
 	managed := values{"name": "edge", "endpoint": unreachable, "ca": base64.StdEncoding.EncodeToString([]byte(ca))}
 	return map[string][]string{
-		"complete/cnf": {kubeconfig},
+		"complete/capo": {kubeconfig, "clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "flannel_chart=" + filepath.Join(dir, "flannel")},
+		"complete/cnf":  {kubeconfig},
 		"complete/kubespray": {
 			"clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "network=n", "image=i", "password=p", "ansible_address=192.0.2.1",
 		},
@@ -145,6 +146,7 @@ func TestExamplePlans(t *testing.T) {
 	dir := t.TempDir()
 	acctest.Write(t, dir, "kubeconfig", kubeconfigOfNobody)
 	acctest.Write(t, dir, "clouds.yaml", cloudsOfNobody)
+	acctest.Write(t, dir, "flannel/Chart.yaml", "apiVersion: v2\nname: flannel\nversion: 1.0.0\n")
 	c.env = append(c.env, "OS_CLIENT_CONFIG_FILE="+filepath.Join(dir, "clouds.yaml"), "OS_AUTH_URL="+unreachable+"/v3", "OS_USERNAME=nfv",
 		"OS_PASSWORD=none", "OS_PROJECT_NAME=edge", "OS_USER_DOMAIN_NAME=Default", "OS_PROJECT_DOMAIN_NAME=Default")
 

@@ -44,6 +44,9 @@ func (v Rules) ValidateObject(_ context.Context, req validator.ObjectRequest, re
 	}
 	const several = "Conflicting Chart Sources"
 	switch {
+	case len(sources) > 1 && slices.ContainsFunc(sources, func(name string) bool { return o[name].IsUnknown() }):
+		// A condition may choose between them: the plan knows which of them are null.
+		return
 	case len(sources) > 1:
 		refuse(several, sources[0]+" and "+sources[1]+" are two sources: set only one of them.")
 	case len(sources) == 1 && sources[0] != "repository" && given("name"):

@@ -6,12 +6,12 @@ import (
 	"testing"
 )
 
-// The system of servers of an OpenStack lab that become nodes of Kubernetes, the image of such
-// servers, and their version.
+// The system of servers of an OpenStack lab that become nodes of Kubernetes, whose images are
+// called node-v and their version, and the two versions that there are.
 const (
-	OpenStackNodes      = "kubernetes"
-	OpenStackNodesImage = "node-v" + NodesVersion
-	NodesVersion        = "1.36.3"
+	OpenStackNodes       = "kubernetes"
+	NodesVersion         = "1.36.3"
+	PreviousNodesVersion = "1.35.4"
 )
 
 // NeedsNodes skips a test where the programs of nodes have not been built: no other test needs

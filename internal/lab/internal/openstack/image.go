@@ -8,7 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/servers"
 )
 
-// PropertyKubernetes is the property of an image that says which Kubernetes its nodes bring.
+// PropertyKubernetes is the property of an image that says which Kubernetes its nodes bring. Those of a system of nodes have that one.
 const PropertyKubernetes = "kube_version"
 
 // PropertySystem is the property of an image that says which system its servers have; they have the plain one without.

@@ -24,14 +24,15 @@ import (
 // nodesFolder is where the programs of nodes are, beside the lab's own: `make bin/nodes` builds them.
 const nodesFolder = "nodes"
 
-// The names of files that `make bin/nodes` writes: digests of all programs, and a list of the images of a cluster.
+// The names of files that `make bin/nodes` writes: digests of all programs; a list of images, of those that every cluster can have and,
+// in the folder of each version, of those that its kubeadm wants.
 const (
 	nodeSums   = "sums"
 	nodeImages = "images"
 )
 
 // nodeFormat goes into the name of what is made of the programs: with another number it is made again.
-const nodeFormat = 1
+const nodeFormat = 2
 
 // nodePrograms are those of Kubernetes that are one file, nodeProgram.
 func nodePrograms() []string {
@@ -40,12 +41,14 @@ func nodePrograms() []string {
 
 const nodeProgram = "node"
 
-// nodeBuild is what is made, once for all labs, of the programs of nodes: a layer of a server's root, and a folder of
-// containerd's with the images of a cluster.
+// nodeBuild is what is made, once for all labs, of the programs of nodes: a layer of a server's root for each version of
+// Kubernetes, and a folder of containerd's with the images of all of them, for while a cluster is upgraded its nodes run both.
 type nodeBuild struct {
 	lab *Lab
 	// programs is where they are, folder what is made of them.
 	programs, folder string
+	// versions are those of Kubernetes, such as "v1.36.3".
+	versions []string
 }
 
 // newNodeBuild finds the programs.
@@ -58,6 +61,9 @@ func (l *Lab) newNodeBuild() (nodeBuild, error) {
 	if err != nil {
 		return b, fmt.Errorf("reading the digests of the programs of nodes: %w", err)
 	}
+	if b.versions, err = b.findVersions(); err != nil {
+		return b, err
+	}
 	packages, err := os.ReadFile(l.systemRoot(servers.SystemKubernetes).status())
 	if err != nil {
 		return b, fmt.Errorf("reading the list of packages: %w", err)
@@ -66,6 +72,19 @@ func (l *Lab) newNodeBuild() (nodeBuild, error) {
 	fmt.Fprintln(hash, nodeFormat, string(sums), version(string(packages), "iptables"), version(string(packages), "busybox"))
 	b.folder = filepath.Join(l.cache(), "nodes-"+hex.EncodeToString(hash.Sum(nil))[:12])
 	return b, nil
+}
+
+// findVersions are the versions that have a folder among the programs.
+func (b nodeBuild) findVersions() ([]string, error) {
+	lists, err := filepath.Glob(filepath.Join(b.programs, "v*", nodeImages))
+	if err != nil || len(lists) == 0 {
+		return nil, fmt.Errorf("finding versions of Kubernetes in %s: there are %d (%w)", b.programs, len(lists), err)
+	}
+	var versions []string
+	for _, list := range lists {
+		versions = append(versions, filepath.Base(filepath.Dir(list)))
+	}
+	return versions, nil
 }
 
 // provideNodes sees to what servers of the system of nodes have beside Debian's packages, and links it into the lab.
@@ -81,10 +100,16 @@ func (l *Lab) provideNodes(ctx context.Context) error {
 		}
 		l.Log.InfoContext(ctx, "made the images of nodes", "took", time.Since(start).Round(time.Second))
 	}
-	at := filepath.Join(l.systemsFolder(), servers.SystemKubernetes)
-	return errors.Join(
-		link(filepath.Join(b.folder, "layer"), at+servers.ProgramsSuffix), link(filepath.Join(b.folder, "containerd"), at+servers.TemplateSuffix),
-	)
+	err = link(filepath.Join(b.folder, "containerd"), filepath.Join(l.systemsFolder(), servers.TemplateLink(servers.SystemKubernetes)))
+	for _, version := range b.versions {
+		err = errors.Join(err, link(b.layer(b.folder, version), filepath.Join(l.systemsFolder(), servers.ProgramsLink(servers.SystemKubernetes, version))))
+	}
+	return err
+}
+
+// layer is the one of the servers of a version.
+func (b nodeBuild) layer(folder, version string) string {
+	return filepath.Join(folder, "layer-"+version)
 }
 
 func (b nodeBuild) make(ctx context.Context) error {
@@ -92,8 +117,10 @@ func (b nodeBuild) make(ctx context.Context) error {
 	if err := os.RemoveAll(work); err != nil {
 		return fmt.Errorf("removing half-made images of nodes: %w", err)
 	}
-	if err := b.writeLayer(filepath.Join(work, "layer")); err != nil {
-		return fmt.Errorf("making the layer of nodes: %w", err)
+	for _, version := range b.versions {
+		if err := b.writeLayer(b.layer(work, version), version); err != nil {
+			return fmt.Errorf("making the layer of nodes: %w", err)
+		}
 	}
 	images, err := b.images(filepath.Join(work, "images"))
 	if err != nil {
@@ -109,8 +136,8 @@ func (b nodeBuild) make(ctx context.Context) error {
 }
 
 // writeLayer makes the layer of a server's root: the programs where they are looked for.
-func (b nodeBuild) writeLayer(to string) error {
-	files := map[string]string{"usr/local/lib/node/" + nodeProgram: nodeProgram}
+func (b nodeBuild) writeLayer(to, version string) error {
+	files := map[string]string{"usr/local/lib/node/" + nodeProgram: filepath.Join(version, nodeProgram)}
 	for _, name := range []string{"containerd", "containerd-shim-runc-v2", "ctr"} {
 		files["usr/local/bin/"+name] = name
 	}
@@ -149,46 +176,56 @@ func linkOrCopy(from, to string) error {
 	return os.WriteFile(to, data, 0o755) //nolint:gosec // A program.
 }
 
-// images are those of a cluster as kubeadm names them, those of flannel, and a sample with a web server. Their layers are
-// written into a folder.
+// images are those of a cluster as kubeadm of each version names them, those of flannel, and a sample with a web server. Their
+// layers are written into a folder.
 func (b nodeBuild) images(folder string) ([]nodeImage, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // Images are no secret.
 		return nil, err
-	}
-	text, err := os.ReadFile(filepath.Join(b.programs, nodeImages))
-	if err != nil {
-		return nil, fmt.Errorf("reading the list of images: %w", err)
 	}
 	layers, err := b.layers(folder)
 	if err != nil {
 		return nil, err
 	}
-	// What the images of a name's last part are made of.
-	kinds := map[string]nodeImage{
-		"kube-proxy":         {layers: []nodeLayer{layers["filters"], layers["node"]}},
-		"coredns":            {layers: []nodeLayer{layers["coredns"]}, entrypoint: []string{"/coredns"}},
-		"pause":              {layers: []nodeLayer{layers["pause"]}, entrypoint: []string{"/pause"}},
-		"flannel":            {layers: []nodeLayer{layers["filters"], layers["flannel"]}, entrypoint: []string{"/opt/bin/flanneld"}},
-		"flannel-cni-plugin": {layers: []nodeLayer{layers["flannel"]}},
-		"sample":             {layers: []nodeLayer{layers["sample"]}, command: []string{"httpd", "-f", "-p", "8080", "-h", "/etc"}},
-	}
-	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
-		kinds[name] = nodeImage{layers: []nodeLayer{layers["node"]}}
-	}
 	var images []nodeImage
-	for name := range strings.FieldsSeq(string(text)) {
-		kind, _, _ := strings.Cut(filepath.Base(name), ":")
-		image, known := kinds[kind]
-		if !known {
-			return nil, fmt.Errorf("the list of images has %s, which is made of nothing here", name)
+	for _, version := range append([]string{""}, b.versions...) {
+		text, err := os.ReadFile(filepath.Join(b.programs, version, nodeImages))
+		if err != nil {
+			return nil, fmt.Errorf("reading a list of images: %w", err)
 		}
-		image.names = []string{name}
-		images = append(images, image)
+		for name := range strings.FieldsSeq(string(text)) {
+			if slices.ContainsFunc(images, func(i nodeImage) bool { return slices.Contains(i.names, name) }) {
+				continue
+			}
+			kind, _, _ := strings.Cut(filepath.Base(name), ":")
+			image, known := nodeKinds(layers, layers[version])[kind]
+			if !known {
+				return nil, fmt.Errorf("a list of images has %s, which is made of nothing here", name)
+			}
+			image.names = []string{name}
+			images = append(images, image)
+		}
 	}
 	return images, nil
 }
 
-// layers writes the layers of all images.
+// nodeKinds are what the images of a name's last part are made of; node is the layer of a version's program.
+func nodeKinds(layers map[string]nodeLayer, node nodeLayer) map[string]nodeImage {
+	kinds := map[string]nodeImage{
+		"kube-proxy":         {layers: []nodeLayer{layers["filters"], node}},
+		"coredns":            {layers: []nodeLayer{layers["coredns"]}, entrypoint: []string{"/coredns"}},
+		"pause":              {layers: []nodeLayer{layers["pause"]}, entrypoint: []string{"/pause"}},
+		"flannel":            {layers: []nodeLayer{layers["filters"], layers["flannel"]}, entrypoint: []string{"/opt/bin/flanneld"}},
+		"flannel-cni-plugin": {layers: []nodeLayer{layers["flannel"]}},
+		"busybox":            {layers: []nodeLayer{layers["sample"]}, command: []string{"sh"}},
+		"sample":             {layers: []nodeLayer{layers["sample"]}, command: []string{"httpd", "-f", "-p", "8080", "-h", "/etc"}},
+	}
+	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+		kinds[name] = nodeImage{layers: []nodeLayer{node}}
+	}
+	return kinds
+}
+
+// layers writes the layers of all images. That of a version's program has its name.
 func (b nodeBuild) layers(folder string) (map[string]nodeLayer, error) {
 	system := b.lab.systemRoot(servers.SystemKubernetes)
 	filters, err := filterFiles(system, b.lab.imageRoot())
@@ -200,13 +237,15 @@ func (b nodeBuild) layers(folder string) (map[string]nodeLayer, error) {
 		return nil, err
 	}
 	from := func(to, name string) nodeFile { return nodeFile{path: to, from: filepath.Join(b.programs, name)} }
-	node := []nodeFile{from("usr/local/bin/"+nodeProgram, nodeProgram)}
-	for _, name := range nodePrograms() {
-		node = append(node, nodeFile{path: "usr/local/bin/" + name, target: nodeProgram})
-	}
 	all := map[string][]nodeFile{
-		"node": node, "filters": filters, "coredns": {from("coredns", "coredns")}, "pause": {from("pause", "pause")}, "sample": shell,
+		"filters": filters, "coredns": {from("coredns", "coredns")}, "pause": {from("pause", "pause")}, "sample": shell,
 		"flannel": append(slices.Clone(shell), from("opt/bin/flanneld", "flanneld"), from("opt/bin/install-conf", "install-conf"), from("flannel", "cni/flannel")),
+	}
+	for _, version := range b.versions {
+		all[version] = []nodeFile{from("usr/local/bin/"+nodeProgram, filepath.Join(version, nodeProgram))}
+		for _, name := range nodePrograms() {
+			all[version] = append(all[version], nodeFile{path: "usr/local/bin/" + name, target: nodeProgram})
+		}
 	}
 	layers := map[string]nodeLayer{}
 	for name, files := range all {
@@ -290,22 +329,8 @@ func importImages(ctx context.Context, ctr func(context.Context, ...string) *exe
 	return nil
 }
 
-// kubernetesVersion is that of the programs of nodes, such as "v1.36.3": the tag of their API server.
-func (b nodeBuild) kubernetesVersion() (string, error) {
-	text, err := os.ReadFile(filepath.Join(b.programs, nodeImages))
-	if err != nil {
-		return "", fmt.Errorf("reading the list of images: %w", err)
-	}
-	for name := range strings.FieldsSeq(string(text)) {
-		if _, tag, found := strings.Cut(name, "/kube-apiserver:"); found {
-			return tag, nil
-		}
-	}
-	return "", fmt.Errorf("the list of images in %s has no API server", b.programs)
-}
-
-// imageOfNodes makes the image of servers that become nodes, unless the lab has it.
-func (l *Lab) imageOfNodes(ctx context.Context, state *layout.OpenStack) error {
+// imagesOfNodes makes the images of servers that become nodes, one for each version, unless the lab has them.
+func (l *Lab) imagesOfNodes(ctx context.Context, state *layout.OpenStack) error {
 	if !slices.Contains(state.Systems, servers.SystemKubernetes) || !slices.Contains(state.Services, Image) {
 		return nil
 	}
@@ -313,22 +338,20 @@ func (l *Lab) imageOfNodes(ctx context.Context, state *layout.OpenStack) error {
 	if err != nil {
 		return err
 	}
-	kubernetes, err := b.kubernetesVersion()
-	if err != nil {
-		return err
+	for _, version := range b.versions {
+		name := "node-" + version
+		if state.Images[name] != "" {
+			continue
+		}
+		admin, err := login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
+		if err != nil {
+			return err
+		}
+		id, err := makeImage(ctx, admin, address(state.Ports, Image)+"/v2/images", image{name: name, kubernetes: version, system: servers.SystemKubernetes})
+		if err != nil {
+			return fmt.Errorf("making image %s: %w", name, err)
+		}
+		state.Images[name] = id
 	}
-	name := "node-" + kubernetes
-	if state.Images[name] != "" {
-		return nil
-	}
-	admin, err := login(ctx, address(state.Ports, Identity), UserAdmin, state.Passwords[UserAdmin], "admin")
-	if err != nil {
-		return err
-	}
-	id, err := makeImage(ctx, admin, address(state.Ports, Image)+"/v2/images", image{name: name, kubernetes: kubernetes, system: servers.SystemKubernetes})
-	if err != nil {
-		return fmt.Errorf("making image %s: %w", name, err)
-	}
-	state.Images[name] = id
 	return l.Dir.SaveOpenStack(state)
 }

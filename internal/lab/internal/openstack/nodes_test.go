@@ -167,13 +167,10 @@ func (b *nodesBench) boot(t *testing.T, id string, last int, userData string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kubernetes, err := build.kubernetesVersion()
-	if err != nil {
-		t.Fatal(err)
-	}
+	kubernetes := build.versions[len(build.versions)-1]
 	filled := strings.NewReplacer("ADDRESS", b.address(11), "VERSION", kubernetes, "TOKEN", "abcdef.0123456789abcdef").Replace(string(text))
 	definition := servers.Definition{
-		Name: "instance-" + id, Hostname: id, System: servers.SystemKubernetes, UserData: []byte(filled),
+		Name: "instance-" + id, Hostname: id, System: servers.SystemKubernetes, Version: kubernetes, UserData: []byte(filled),
 		Interfaces: []servers.Interface{{
 			Port: fmt.Sprintf("%08d-port", last), Network: "00000000-network", MAC: fmt.Sprintf("fa:16:3e:00:00:%02x", last), MTU: 1450,
 			Addresses: []netip.Prefix{netip.MustParsePrefix(b.address(last) + "/24")}, Gateways: []netip.Prefix{netip.MustParsePrefix(b.address(1) + "/24")},

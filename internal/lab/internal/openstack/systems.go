@@ -96,7 +96,7 @@ func (l *Lab) extend(ctx context.Context, state *layout.OpenStack, options UpOpt
 		return false, err
 	}
 	state.Systems = all
-	return false, errors.Join(l.startSweeper(state), l.imageOfNodes(ctx, state))
+	return false, errors.Join(l.startSweeper(state), l.imagesOfNodes(ctx, state))
 }
 
 // provideSystems sees to the layers of systems, and to what is made with them.

@@ -77,7 +77,7 @@ func (l *Lab) Up(ctx context.Context, options UpOptions) (reused bool, err error
 		return false, errors.Join(err, l.Dir.SaveOpenStack(state))
 	}
 	state.Ready = true
-	if err := l.imageOfNodes(ctx, state); err != nil {
+	if err := l.imagesOfNodes(ctx, state); err != nil {
 		return false, err
 	}
 	if err := environment(l.Dir, state, chosen).writeClouds(); err != nil {

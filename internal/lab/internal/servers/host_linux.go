@@ -157,7 +157,7 @@ func (h *host) define(definition Definition) error {
 	if err := definition.check(); err != nil {
 		return &problem{http.StatusBadRequest, err}
 	}
-	if _, err := h.layers(definition.System); err != nil {
+	if _, err := h.layers(definition); err != nil {
 		return &problem{http.StatusBadRequest, err}
 	}
 	h.mu.Lock()
@@ -176,37 +176,33 @@ func (h *host) define(definition Definition) error {
 	return nil
 }
 
-// The links beside that of the layer of a system to what was built for it: a layer of programs above the system's, and the
-// folder that /var/lib/containerd of its servers begins as. Not every system has them.
-const (
-	ProgramsSuffix = ".programs"
-	TemplateSuffix = ".template"
-)
-
-// template is the folder that /var/lib/containerd of the servers of a system begins as; empty for none.
+// template is the folder that /var/lib/containerd of the servers of a system begins as.
 func (h *host) template(system string) (string, error) {
-	folder, err := os.Readlink(filepath.Join(h.Systems, system+TemplateSuffix))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	folder, err := os.Readlink(filepath.Join(h.Systems, TemplateLink(system)))
+	if err != nil {
 		return "", fmt.Errorf("finding the images of containers: %w", err)
 	}
 	return folder, nil
 }
 
-// layers are the folders of which the root of a server of a system is made, the uppermost first.
-func (h *host) layers(system string) ([]string, error) {
-	if system == "" {
+// layers are the folders of which the root of a server is made, the uppermost first.
+func (h *host) layers(d Definition) ([]string, error) {
+	if d.System == "" {
 		return []string{h.Image}, nil
 	}
-	layer, err := os.Readlink(filepath.Join(h.Systems, system))
+	layer, err := os.Readlink(filepath.Join(h.Systems, d.System))
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("the lab does not have the system %q of the image: `lab openstack up --systems %s` fetches it", system, system)
+		return nil, fmt.Errorf("the lab does not have the system %q of the image: `lab openstack up --systems %[1]s` fetches it", d.System)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the system of the image: %w", err)
 	}
-	programs, err := os.Readlink(filepath.Join(h.Systems, system+ProgramsSuffix))
+	if made, err := findSystem(d.System); err != nil || !made.node {
+		return []string{layer, h.Image}, err
+	}
+	programs, err := os.Readlink(filepath.Join(h.Systems, ProgramsLink(d.System, d.Version)))
 	if errors.Is(err, fs.ErrNotExist) {
-		return []string{layer, h.Image}, nil
+		return nil, fmt.Errorf("the lab does not have the version %q of Kubernetes of the image", d.Version)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("finding the programs of the system: %w", err)

@@ -14,7 +14,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/process"
 )
 
-// TestNode has a server of the system of nodes run: it begins with the images of a template, whose layers it shares, and with what
+// nodeVersion is the version of Kubernetes that there is in TestNode.
+const nodeVersion = "v1.2.3"
+
+// TestNode has a server of the system of nodes run, of a version that there is: it begins with the images of a template, whose layers it shares, and with what
 // cloud-init reads; it has a group in each hierarchy of version 1, which goes with it, and with a host that is killed.
 func TestNode(t *testing.T) {
 	b := startManaged(t)
@@ -29,6 +32,11 @@ func TestNode(t *testing.T) {
 
 	definition := b.definition("one", 5)
 	definition.System, definition.UserData = SystemKubernetes, []byte("## template: jinja\n#cloud-config\n")
+	definition.Version = "v1.0.0"
+	if code := b.try(t, http.MethodPut, "/servers/one", definition, nil); code != http.StatusBadRequest {
+		t.Errorf("a server of a version that the lab does not have: %d", code)
+	}
+	definition.Version = nodeVersion
 	b.call(t, http.MethodPut, "/servers/one", definition, nil)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
 	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 1")
@@ -67,7 +75,7 @@ func TestNode(t *testing.T) {
 	}
 }
 
-// imagesTemplate makes what containerd's folder of servers begins as, and names a file in it that is shared and one that is not.
+// imagesTemplate makes a layer of programs without any, and what containerd's folder of servers begins as, and names a file in it that is shared and one that is not.
 func (b *bench) imagesTemplate(t *testing.T) (blob, database string) {
 	t.Helper()
 	blob, database = "io.containerd.content.v1.content/blobs/sha256/00", "io.containerd.metadata.v1.bolt/meta.db"
@@ -80,8 +88,11 @@ func (b *bench) imagesTemplate(t *testing.T) (blob, database string) {
 			t.Fatal(err)
 		}
 	}
-	if err := os.Symlink(filepath.Join(b.dir, "template"), filepath.Join(b.dir, "systems", SystemKubernetes+TemplateSuffix)); err != nil {
-		t.Fatal(err)
+	for link, folder := range map[string]string{TemplateLink(SystemKubernetes): "template", ProgramsLink(SystemKubernetes, nodeVersion): "programs"} {
+		err := errors.Join(os.MkdirAll(filepath.Join(b.dir, folder), 0o700), os.Symlink(filepath.Join(b.dir, folder), filepath.Join(b.dir, "systems", link)))
+		if err != nil {
+			t.Fatal(err)
+		}
 	}
 	return blob, database
 }

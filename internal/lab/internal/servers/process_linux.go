@@ -144,7 +144,7 @@ func (s *server) launch() (_ *running, err error) {
 
 // command is what boots a server.
 func (s *server) command(process *running) (*exec.Cmd, error) {
-	layers, err := s.host.layers(s.definition.System)
+	layers, err := s.host.layers(s.definition)
 	if err != nil {
 		return nil, err
 	}

@@ -47,6 +47,8 @@ type Definition struct {
 	UserData []byte `json:"user_data,omitempty"`
 	// System is what it is instead of the plain one, see Systems; empty for that.
 	System string `json:"system,omitempty"`
+	// Version is that of Kubernetes on a system of nodes; others ignore it.
+	Version string `json:"version,omitempty"`
 	// Interfaces are its network cards, eth0 and so on.
 	Interfaces []Interface `json:"interfaces"`
 	// Root is the file of the volume, one of Volumes, that it boots from; empty for a root that ends with it.
@@ -148,6 +150,9 @@ func (d *Definition) check() error {
 		if _, err := findSystem(d.System); err != nil {
 			return err
 		}
+	}
+	if d.Version != "" && !identifier.MatchString(d.Version) {
+		return fmt.Errorf("a server cannot have the version %q", d.Version)
 	}
 	for _, card := range d.Interfaces {
 		if err := card.check(); err != nil {

@@ -64,8 +64,8 @@ func systems() []system {
 		{
 			name: SystemKubernetes,
 			packages: []string{
-				"apt", "busybox", "ca-certificates", "cloud-init", "conntrack", "curl", "dbus", "dpkg", "ebtables", "ethtool", "ipset", "iptables", "kmod", "nftables",
-				"openssl", "runc", "socat", "systemd", "systemd-sysv",
+				"apt", "busybox", "ca-certificates", "cloud-init", "conntrack", "curl", "dbus", "dpkg", "ebtables", "ethtool", "ipset", "iptables", "keepalived", "kmod",
+				"nftables", "openssl", "runc", "socat", "systemd", "systemd-sysv",
 			},
 			managed: true,
 			node:    true,
@@ -110,6 +110,13 @@ func Systems() []string {
 	}
 	return names
 }
+
+// ProgramsLink is the name of the link, beside that of the layer of a system of nodes, to the layer of programs above it for a version
+// of Kubernetes.
+func ProgramsLink(system, version string) string { return system + "." + version }
+
+// TemplateLink is the name of the link to the folder that /var/lib/containerd of the servers of a system of nodes begins as.
+func TemplateLink(system string) string { return system + ".template" }
 
 // findSystem is the system of a name.
 func findSystem(name string) (system, error) {

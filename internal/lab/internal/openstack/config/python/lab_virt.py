@@ -57,6 +57,7 @@ class ContainerDriver(Driver):
                     "key": instance.key_data or "",
                     # What Nova remembers of the properties of the image.
                     "system": instance.system_metadata.get("image_lab_system", ""),
+                    "version": instance.system_metadata.get("image_kube_version", ""),
                     # Nova has it in base64 already, as JSON has bytes.
                     "user_data": instance.user_data or "",
                     "interfaces": [card(vif) for vif in network_info or []],

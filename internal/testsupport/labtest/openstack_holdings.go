@@ -1,0 +1,48 @@
+package labtest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"testing"
+)
+
+// Holdings are what the project of a user of NewProject holds, as the user sees it: servers, volumes,
+// ports, networks, routers and security groups, and the application credentials of the user, each
+// as its kind and its name. What every project has is left out, as is what is shared.
+func (e OpenStackEnv) Holdings(t testing.TB, user OpenStackUser) []string {
+	t.Helper()
+	type object struct {
+		Name    string `json:"name"`
+		Project string `json:"project_id"`
+	}
+	client := e.login(t, user)
+	var found []string
+	for _, list := range []struct{ service, path, key string }{
+		{"compute", "/servers", "servers"},
+		{"block-storage", "/volumes", "volumes"},
+		{"network", "/v2.0/ports", "ports"},
+		{"network", "/v2.0/networks", "networks"},
+		{"network", "/v2.0/routers", "routers"},
+		{"network", "/v2.0/security-groups", "security_groups"},
+		{"", "/users/" + user.ID + "/application_credentials", "application_credentials"},
+	} {
+		if client.base = e.AuthURL; list.service != "" {
+			client.base = e.Endpoints[list.service]
+		}
+		var answer map[string]json.RawMessage
+		client.call(t, http.MethodGet, list.path, nil, &answer)
+		var objects []object
+		if err := json.Unmarshal(answer[list.key], &objects); err != nil {
+			t.Fatalf("reading the %s of project %s: %v", list.key, user.Project, err)
+		}
+		for _, o := range objects {
+			shared := o.Project != "" && o.Project != user.projectID
+			if !shared && (list.key != "security_groups" || o.Name != "default") {
+				found = append(found, list.key+" "+o.Name)
+			}
+		}
+	}
+	slices.Sort(found)
+	return found
+}
