@@ -34,14 +34,17 @@ type realNodes struct {
 	namespace string
 	// vars are the variables of the example, each with its value of today; service is where the
 	// network function answers.
-	vars    map[string]string
-	service string
+	vars          map[string]string
+	service       string
+	controlPlanes int
 }
 
-func newRealNodes(t *testing.T, subnet string) *realNodes {
+func newRealNodes(t *testing.T, subnet string, controlPlanes int) *realNodes {
 	t.Helper()
 	labtest.NeedsNodes(t)
-	n := &realNodes{cli: newCLI(t), lab: labtest.ClusterAPI(t), cloud: labtest.OpenStackSystems(t, labtest.OpenStackNodes)}
+	n := &realNodes{
+		cli: newCLI(t), lab: labtest.ClusterAPI(t), cloud: labtest.OpenStackSystems(t, labtest.OpenStackNodes), controlPlanes: controlPlanes,
+	}
 	n.user, n.namespace = n.cloud.NewProject(t), n.lab.ClusterNamespace(t)
 	acctest.Write(t, n.root, capoExample+"/clouds.yaml", fmt.Sprintf(`clouds:
   lab:
@@ -51,6 +54,7 @@ func newRealNodes(t *testing.T, subnet string) *realNodes {
 	n.vars = map[string]string{
 		"kubeconfig": n.lab.Kubeconfig, "namespace": n.namespace, "clouds": "clouds.yaml", "cloud": "lab", "subnet": subnet,
 		"flannel_chart": labtest.FlannelChart(t), "kubernetes_version": labtest.PreviousNodesVersion, "workers": "1",
+		"control_planes": strconv.Itoa(controlPlanes),
 	}
 	return n
 }
@@ -75,7 +79,7 @@ func (n *realNodes) brings(t *testing.T, workers int, vars map[string]string) {
 			t.Errorf("the outputs do not hold %s:\n%s", want, out)
 		}
 	}
-	want := strings.Repeat("v"+n.vars["kubernetes_version"]+" True ", 1+workers)
+	want := strings.Repeat("v"+n.vars["kubernetes_version"]+" True ", n.controlPlanes+workers)
 	// Cluster API deletes the last machine that was replaced when the apply is over.
 	labtest.Eventually(t, 5*time.Minute, "nodes", func() error {
 		got := n.workload(t, "get", "nodes", "--output", `jsonpath={range .items[*]}{.status.nodeInfo.kubeletVersion} {.status.conditions[?(@.type=="Ready")].status} {end}`)
@@ -169,13 +173,13 @@ func (n *realNodes) destroys(t *testing.T) {
 // TestRealNodesExample applies the example of a cluster of real nodes with a network function on it,
 // with another worker, and destroys it.
 func TestRealNodesExample(t *testing.T) {
-	n := newRealNodes(t, "10.62.0.0/24")
+	n := newRealNodes(t, "10.62.0.0/24", 1)
 	n.instantiates(t)
 	n.brings(t, 2, map[string]string{"workers": "2"})
 	n.destroys(t)
 }
 
-// TestRealNodesLife leads the example through all that a cluster of real nodes meets: it is scaled and
+// TestRealNodesLife leads the example with three control planes through all that a cluster of real nodes meets: it is scaled and
 // healed, its application credential is rotated, it is upgraded by a minor version while the network
 // function answers, an autoscaler takes over, and it is destroyed. It takes many minutes: VNF_REAL_NODES
 // has it run.
@@ -183,7 +187,7 @@ func TestRealNodesLife(t *testing.T) {
 	if os.Getenv("VNF_REAL_NODES") == "" {
 		t.Skip("VNF_REAL_NODES is not set: `make test-nodes` sets it")
 	}
-	n := newRealNodes(t, "10.63.0.0/24")
+	n := newRealNodes(t, "10.63.0.0/24", 3)
 	n.instantiates(t)
 	n.brings(t, 2, map[string]string{"workers": "2"})
 
