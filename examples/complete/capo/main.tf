@@ -43,14 +43,15 @@ resource "vnf_capi_workload_cluster" "edge" {
   clusterctl_template = {
     content = file("${path.module}/cluster-template.yaml")
     variables = {
-      API_ADDRESS      = local.api_address
-      EXTERNAL_NETWORK = var.external_network
-      FIRST_ADDRESS    = cidrhost(var.subnet, 20)
-      FLAVOR           = var.flavor
-      IMAGE            = format(var.image, var.kubernetes_version)
-      INTERFACE        = var.interface
-      LAST_ADDRESS     = cidrhost(var.subnet, -6)
-      SUBNET           = var.subnet
+      API_ADDRESS        = local.api_address
+      AVAILABILITY_ZONES = jsonencode(var.availability_zones)
+      EXTERNAL_NETWORK   = var.external_network
+      FIRST_ADDRESS      = cidrhost(var.subnet, 20)
+      FLAVOR             = var.flavor
+      IMAGE              = format(var.image, var.kubernetes_version)
+      INTERFACE          = var.interface
+      LAST_ADDRESS       = cidrhost(var.subnet, -6)
+      SUBNET             = var.subnet
     }
   }
 

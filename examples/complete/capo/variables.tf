@@ -50,6 +50,12 @@ variable "interface" {
   default     = "eth0"
 }
 
+variable "availability_zones" {
+  description = "Availability zones of the control plane. Without any, Cluster API takes all that Nova has, also those without a place."
+  type        = list(string)
+  default     = ["nova"]
+}
+
 variable "external_network" {
   description = "Name of the external network of OpenStack."
   type        = string
