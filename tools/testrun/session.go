@@ -41,9 +41,12 @@ type session struct {
 const (
 	// perProcessor units run for each processor at most: more of them end no earlier, and each takes longer.
 	perProcessor = 4
+	// spare units run beyond one for each processor without a look at how busy these are: each unit waits now and then, and short
+	// ones have ended before a look shows that.
+	spare = 1
 	// idleEnough is the part of the processors' time that must be without work for a further unit to start.
 	idleEnough = 0.06
-	// startGap is the time between two starts beyond one for each processor: what starts shows what it needs only then.
+	// startGap is the time between two starts beyond those: what starts shows what it needs only then.
 	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
 	memoryEnough = 3 << 30
@@ -286,7 +289,7 @@ func (s *session) room() bool {
 	}
 	processors := runtime.NumCPU()
 	switch {
-	case active < processors:
+	case active < processors+spare:
 		return true
 	case active >= perProcessor*processors || time.Since(s.lastStart) < startGap:
 		return false
