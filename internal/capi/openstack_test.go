@@ -330,7 +330,7 @@ func TestOpenStackAutoscaler(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"operator": "Exists"}}, at(t, pod, "tolerations"))
 }
 
-// TestOpenStackKeystoneAuth: the API server is told of the webhook when kubeadm is done, on each machine of the control plane.
+// TestOpenStackKeystoneAuth: the API server gets the webhook when kubeadm is done, on each machine of the control plane.
 func TestOpenStackKeystoneAuth(t *testing.T) {
 	t.Parallel()
 	objects := render(t, clustertest.OpenStack(map[string]any{

@@ -184,8 +184,8 @@ func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 	return users, nil
 }
 
-// packageUse tells whether a package is in use. It remembers one user of each package: after each of the N updates of a fleet
-// somebody asks for the package before, and reads all N instances only when that user has left it as well. The user is chosen by
+// packageUse tells whether a package is in use. It remembers one user of each package: each of the N updates of a fleet
+// asks for the package before, and reads all N instances only when that user has left it as well. The user is chosen by
 // chance, so that half of the users that are left have gone by then on average, and all instances are read some log N times.
 type packageUse struct {
 	mu sync.Mutex

@@ -305,9 +305,9 @@ func (p *prober) count(ctx context.Context, lab labtest.Env, kubeconfig string) 
 	}
 }
 
-// expectAnswers ends a prober: one pod was there at any time, and nobody waited long for an answer. The
+// expectAnswers ends a prober: one pod was there at any time, and no answer took long. The
 // address of the Service is the one of the API, which a machine of the control plane hands over to the
-// next one: there are seconds in which nobody has it.
+// next one: for seconds no machine has it.
 func (p *prober) expectAnswers(t *testing.T) {
 	t.Helper()
 	p.stop()

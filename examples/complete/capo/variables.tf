@@ -33,7 +33,7 @@ variable "kubernetes_version" {
 }
 
 variable "image" {
-  description = "Name of the image of all machines, with %s in the place of the version of Kubernetes. It has keepalived."
+  description = "Name of the image of all machines, where %s stands for the version of Kubernetes. It has keepalived."
   type        = string
   default     = "node-v%s"
 }

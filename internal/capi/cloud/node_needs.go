@@ -13,7 +13,7 @@ import (
 
 // A node is ready once it has a network plugin and, with an external cloud provider, once that has initialised it. What installs
 // both may be anywhere. Therefore a new cluster is warned about only where a chart or a template shows all that it brings, and where
-// nothing says that somebody else installs something on it.
+// nothing says that another tool installs something on it.
 
 // networkPlugins and cloudControllers are words of names of what gives a node its network, and of what initialises it.
 var (
