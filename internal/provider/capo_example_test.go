@@ -3,9 +3,7 @@ package provider_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"maps"
-	"net/http"
 	"os"
 	"slices"
 	"strconv"
@@ -135,25 +133,11 @@ func prefixed(before, after string, texts []string) []string {
 	return out
 }
 
-// get returns what a web server says, without the end of the line.
+// get returns what a web server says within two seconds.
 func get(ctx context.Context, url string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close() //nolint:errcheck // it was read
-	text, err := io.ReadAll(response.Body)
-	if err == nil && response.StatusCode != http.StatusOK {
-		err = fmt.Errorf("%s: %s", url, response.Status)
-	}
-	return strings.TrimSpace(string(text)), err
+	return labtest.Fetch(ctx, url)
 }
 
 // destroys destroys all, and nothing is left on the management cluster or in OpenStack.

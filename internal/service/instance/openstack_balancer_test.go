@@ -1,10 +1,7 @@
 package instance_test
 
 import (
-	"context"
 	"fmt"
-	"io"
-	"net/http"
 	"testing"
 	"time"
 
@@ -111,7 +108,7 @@ func (c *cloud) balances(servers int) resource.TestCheckFunc {
 		labtest.Eventually(c, time.Minute, fmt.Sprintf("the answers of %d servers", servers), func() error {
 			said := map[string]bool{}
 			for range 2 * servers {
-				text, err := fetchText(c.Context(), "http://"+all[0].Address+"/")
+				text, err := labtest.Fetch(c.Context(), "http://"+all[0].Address+"/")
 				if err != nil {
 					return err
 				}
@@ -124,20 +121,4 @@ func (c *cloud) balances(servers int) resource.TestCheckFunc {
 		})
 		return nil
 	}
-}
-
-// fetchText reads a page over a connection of its own.
-func fetchText(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close() //nolint:errcheck // It was read.
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
 }

@@ -77,7 +77,7 @@ func (o openstackModel) credentials() map[string]types.String {
 	return out
 }
 
-// proofs are the secrets that prove who somebody is, and do not say who.
+// proofs are the secrets of an authentication. Another one does not make it that of another user.
 var proofs = []string{vnfm.CredentialPassword, vnfm.CredentialApplicationSecret}
 
 // mayBeOther reports whether two connections may lead to another user or endpoint: they differ in more than the password of a user or

@@ -32,7 +32,7 @@ var (
 	}
 	expiringAuthority = expiring{
 		"Certificate Authority", "The first of its certificate authorities, those of the API server, of etcd and of the front proxy,", 30 * day,
-		"Cluster API does not renew certificate authorities, and without them no machine joins and nobody logs in. Replace the cluster before, or its authorities by hand in the Secrets <cluster>-ca, <cluster>-etcd and <cluster>-proxy.",
+		"Cluster API does not renew certificate authorities, and without them no machine joins and no user logs in. Replace the cluster before, or its authorities by hand in the Secrets <cluster>-ca, <cluster>-etcd and <cluster>-proxy.",
 	}
 	expiringControlPlane = expiring{
 		"Control Plane Certificate", "The first certificate of a machine of the control plane", 30 * day,

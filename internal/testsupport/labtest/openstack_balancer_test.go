@@ -1,12 +1,9 @@
 package labtest_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -138,7 +134,7 @@ func (b *balanced) answers(t *testing.T, address string, want ...string) {
 	labtest.Eventually(t, serverPatience, "the answers of "+address, func() error {
 		said := map[string]bool{}
 		for range 4 {
-			text, err := get(t.Context(), "http://"+address+"/")
+			text, err := labtest.Fetch(t.Context(), "http://"+address+"/")
 			if err != nil {
 				return err
 			}
@@ -151,21 +147,6 @@ func (b *balanced) answers(t *testing.T, address string, want ...string) {
 		}
 		return nil
 	})
-}
-
-func get(ctx context.Context, url string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return "", err
-	}
-	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
-	response, err := client.Do(request)
-	if err != nil {
-		return "", err
-	}
-	defer response.Body.Close() //nolint:errcheck // It was read.
-	text, err := io.ReadAll(response.Body)
-	return string(text), err
 }
 
 // killHAProxy ends the HAProxy of the load balancer.

@@ -94,7 +94,7 @@ func catalogueSQL(state *layout.OpenStack, chosen []service) []byte {
 func socketReady(ctx context.Context, dir layout.Dir, name string) error {
 	conn, err := dialSocket(ctx, dir.Path("run", name))
 	if err != nil {
-		return fmt.Errorf("nobody answers there: %w", err)
+		return fmt.Errorf("socket %s does not answer: %w", name, err)
 	}
 	return conn.Close()
 }

@@ -77,7 +77,7 @@ func TestNodes(t *testing.T) {
 func newNodesBench(t *testing.T) *nodesBench {
 	t.Helper()
 	if os.Getenv("VNF_REAL_NODES") == "" {
-		t.Skip("VNF_REAL_NODES is not set: `make test-nodes` sets it; all tests have a cluster of such nodes by Cluster API")
+		t.Skip("VNF_REAL_NODES is not set: `make test-nodes` sets it")
 	}
 	executable := os.Getenv("LAB_BIN")
 	if executable == "" {
