@@ -124,10 +124,12 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 	from := len(k.gateway.requests(0))
 	run = k.start(args...)
 	close(ready)
+	timed := false
 	if i.write == 0 {
 		timer := time.NewTimer(i.after)
 		select {
 		case <-timer.C:
+			timed = true
 			shoot()
 		case <-run.done:
 			timer.Stop()
@@ -135,11 +137,8 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 	}
 	got := run.wait()
 	sprung := k.gateway.triggered()
-	met := false
-	select {
-	case met = <-hit:
-	default:
-	}
+	// A kill of terraform ends the run before the kill of its provider has returned.
+	met := (sprung != nil || timed) && <-hit
 	writes := k.gateway.writes(from)
 	// A kill after a time counts when the work had begun and had not ended.
 	met = met && writes > 0 && got.code != 0
