@@ -14,13 +14,13 @@ const (
 	PreviousNodesVersion = "1.35.4"
 )
 
-// NeedsNodes skips a test where the programs of nodes have not been built: no other test needs
-// them, and nothing builds them unasked.
+// NeedsNodes skips a test where the programs of nodes have not been built, or fails it when
+// LAB_REQUIRE is "all": they take minutes to build, and few tests need them.
 func NeedsNodes(t testing.TB) {
 	t.Helper()
 	NotShort(t, "a lab")
 	if _, err := os.Stat(filepath.Join(Root(t), "bin", "nodes", "sums")); err != nil {
-		t.Skip("there is no bin/nodes: `make bin/nodes` builds it")
+		Missing(t, "there is no bin/nodes: `make bin/nodes` builds it")
 	}
 }
 
