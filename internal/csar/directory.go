@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -99,10 +100,15 @@ func digestFile(root *os.Root, name string, limit int64) (info FileInfo, err err
 	return info, err
 }
 
+// copyBuffers are those of digestReader: packages have hundreds of files that are smaller than a buffer.
+var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
+
 // digestReader reads at most limit bytes; one more is errTooLarge.
 func digestReader(name string, r io.Reader, limit int64) (FileInfo, error) {
 	h := sha256.New()
-	n, err := io.Copy(h, io.LimitReader(r, limit))
+	buffer, _ := copyBuffers.Get().(*[]byte)
+	defer copyBuffers.Put(buffer)
+	n, err := io.CopyBuffer(h, io.LimitReader(r, limit), *buffer)
 	if err != nil {
 		return FileInfo{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -39,15 +40,47 @@ spec:
 	return files
 }
 
-// TestLabTerminationOrder removes what pods use only after the pods: with one request
-// for each kind by somebody who may see pods and remove many objects at once, and
-// also by somebody who may do neither.
+// TestFasterTogether compares one request that the server works off with many at a time.
+func TestFasterTogether(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		n, workers int
+		roundTrip  time.Duration
+		want       bool
+	}{
+		"one object":                 {1, 16, time.Second, false},
+		"one round, slow network":    {16, 16, 100 * time.Millisecond, false},
+		"two rounds, slow network":   {17, 16, 100 * time.Millisecond, true},
+		"many, slow network":         {1000, 16, 100 * time.Millisecond, true},
+		"many, nearby":               {1000, 16, 2 * time.Millisecond, false},
+		"one at a time, not so near": {4, 1, 20 * time.Millisecond, true},
+	} {
+		if got := fasterTogether(tc.n, tc.workers, tc.roundTrip); got != tc.want {
+			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
+// TestLabTerminationOrder removes what pods use only after the pods: one by one on a network that is fast, with one request
+// for each kind on a slow one by somebody who may see pods and remove many objects at once, and also by somebody who may do neither.
 func TestLabTerminationOrder(t *testing.T) {
 	t.Parallel()
-	for name, resources := range map[string][]string{
-		"all rights":                      nil,
-		"no pods and no many at one time": {"configmaps", "deployments.apps", "statefulsets.apps", "leases.coordination.k8s.io", "secrets", "persistentvolumeclaims"},
+	for name, tc := range map[string]struct {
+		resources []string
+		// slow delays each LIST.
+		slow time.Duration
+		// want is how many requests remove the three ConfigMaps that go.
+		want int
+	}{
+		"all rights":               {want: 3},
+		"all rights, slow network": {slow: time.Second, want: 1},
+		"no pods and no many at one time": {
+			resources: []string{"configmaps", "deployments.apps", "statefulsets.apps", "leases.coordination.k8s.io", "secrets", "persistentvolumeclaims"},
+			slow:      time.Second,
+			want:      4, // One attempt for all, and one for each that goes.
+		},
 	} {
+		resources := tc.resources
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, manyOfAKind(), nil)
@@ -63,7 +96,11 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.kubectl("annotate", "configmap", "c-3", render.AnnotationResourcePolicy+"="+render.PolicyKeep)
 			left := make(chan string, 100)
 			l.meter.take()
+			l.target.Concurrency = 2
 			l.meter.hook(func(method, path string) {
+				if method == "GET" && strings.Contains(path, l.namespace) {
+					<-time.After(tc.slow)
+				}
 				if method == "DELETE" && strings.Contains(path, "/configmaps") {
 					left <- l.kubectl("get", "pods", "-o", "name")
 				}
@@ -78,12 +115,8 @@ func TestLabTerminationOrder(t *testing.T) {
 					t.Errorf("pods were there when their configuration went: %s", pods)
 				}
 			}
-			want := 1
-			if resources != nil {
-				want = 4 // One attempt for all, and one for each that goes.
-			}
-			if deletions != want {
-				t.Errorf("%d requests removed ConfigMaps, want %d:\n%s", deletions, want, strings.Join(l.meter.take(), "\n"))
+			if deletions != tc.want {
+				t.Errorf("%d requests removed ConfigMaps, want %d:\n%s", deletions, tc.want, strings.Join(l.meter.take(), "\n"))
 			}
 			if got := l.labelled(); len(got) > 0 {
 				t.Errorf("left behind: %v", got)

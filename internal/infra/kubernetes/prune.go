@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -151,8 +152,7 @@ func (r *removal) endsLater(p *targetObject) bool {
 	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: those of one kind with one request where possible, and the others
-// one by one.
+// delete deletes objects: those of one kind with one request where that is faster, and the others one by one.
 func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	order, groups := byCollection(batch)
@@ -181,7 +181,7 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
 	together := slices.DeleteFunc(slices.Clone(group), func(p *targetObject) bool { return !labelled(p) })
 	// The Lease of the running operation has the label as well.
-	if !r.all || len(together) < 2 || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
+	if !r.all || !fasterTogether(len(together), s.workers, s.roundTrip) || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
 		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return group, nil
 	}
@@ -193,6 +193,16 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 		return group, nil //nolint:nilerr // each object tells what is wrong with it
 	}
 	return slices.DeleteFunc(slices.Clone(group), labelled), nil
+}
+
+// deletionTime is what the API server takes for one object of a collection, which it deletes one after the other.
+const deletionTime = 5 * time.Millisecond
+
+// fasterTogether reports whether one request that deletes n objects of a kind ends before one for each of them, of which so many
+// are sent at a time.
+func fasterTogether(n, workers int, roundTrip time.Duration) bool {
+	rounds := (n + workers - 1) / workers
+	return roundTrip+time.Duration(n)*deletionTime < time.Duration(rounds)*roundTrip
 }
 
 // options are the options of a deletion.

@@ -28,6 +28,8 @@ type session struct {
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
+	// roundTrip is the shortest time that a LIST has taken; 0 before the first one.
+	roundTrip time.Duration
 	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
