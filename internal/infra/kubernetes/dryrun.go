@@ -22,7 +22,8 @@ const dryRunLimit = 10 * time.Second
 
 // DryRun applies the objects with these keys without storing them. It leaves out objects
 // that the API server cannot judge yet: their kind, or the form of their kind, comes with
-// the same apply. What exists and is not the instance's is one problem, and is not tried.
+// the same apply. What exists and is not the instance's is one problem, and is not tried. Of
+// many new objects it tries a sample.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -30,14 +31,23 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
-	taken, conflicts := s.takenObjects(ctx, keys, s.asPlanned())
-	rights := s.rights(ctx, keys)
-	objects := slices.DeleteFunc(s.dryRunnable(keys), func(o *render.Object) bool { return slices.Contains(taken, o.Key) })
+	wanted := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		wanted[key] = true
+	}
+	taken, conflicts := s.takenObjects(ctx, wanted, s.asPlanned())
+	rights := s.rights(ctx, wanted)
+	objects := slices.DeleteFunc(s.dryRunnable(wanted), func(o *render.Object) bool { return slices.Contains(taken, o.Key) })
+	recorded := s.inventoryIdentities(func(i *vnfm.InventoryItem) bool { return i.UID != "" })
+	objects = sample(objects, func(o *render.Object) bool {
+		r, _, err := s.resolveKind(ctx, o.GVK)
+		return err == nil && !recorded[render.IdentityOf(&s.newTargetObject(o, r).item)]
+	})
 	if rights.ReadOnly {
 		// Each try would be refused.
 		objects = nil
 	}
-	run := &dryRun{session: s, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown}
+	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
 		run.tryObject(ctx, i, objects[i])
@@ -54,7 +64,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	case len(rights.Missing) > 0:
 		problems = append(problems, s.missingRights(rights.Missing))
 	}
-	if release := s.rendering.Release; release != nil && slices.Contains(keys, release.Key()) {
+	if release := s.rendering.Release; release != nil && wanted[release.Key()] {
 		// A server that does not answer is reported above.
 		if p, err := s.checkKubeVersion(ctx); err == nil && p != nil {
 			problems = append(problems, *p)
@@ -69,12 +79,12 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 // rights asks what the credentials may do with the kinds of the objects with these keys in the
 // namespace of the instance. A VIM that does not answer is not a finding: the objects that it
 // rejects are reported.
-func (s *session) rights(ctx context.Context, keys []string) kube.Rights {
+func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Rights {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
 	for _, o := range s.rendering.Objects {
 		// Rights on a namespace are often for a single name.
-		if !slices.Contains(keys, o.Key) || o.IsRequest() || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
+		if !wanted[o.Key] || o.IsRequest() || o.GVK.Group == "" && o.GVK.Kind == "Namespace" {
 			continue
 		}
 		if r, _, err := s.resolveKind(ctx, o.GVK); err == nil && (!r.Namespaced || o.NamespaceIn(s.namespace) == namespace) {
@@ -101,11 +111,7 @@ func (s *session) missingRights(missing []string) vnfm.Problem {
 }
 
 // dryRunnable returns the objects with these keys whose kind does not change itself.
-func (s *session) dryRunnable(keys []string) []*render.Object {
-	wanted := make(map[string]bool, len(keys))
-	for _, key := range keys {
-		wanted[key] = true
-	}
+func (s *session) dryRunnable(wanted map[string]bool) []*render.Object {
 	changing := map[schema.GroupKind]bool{}
 	for _, o := range s.rendering.Objects {
 		if d := render.DefinitionOf(o); d != nil && wanted[o.Key] {
@@ -126,6 +132,8 @@ type finding struct {
 // dryRun collects the answers of the API server.
 type dryRun struct {
 	session *session
+	// recorded are the objects that the instance has made.
+	recorded map[render.Identity]bool
 	// stop ends the dry run: what prevents the check of one object prevents all.
 	stop     context.CancelFunc
 	mu       sync.Mutex
@@ -138,7 +146,7 @@ type dryRun struct {
 }
 
 func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
-	err := t.session.dryRunObject(ctx, o)
+	err := t.session.dryRunObject(ctx, o, t.recorded)
 	if err == nil {
 		return
 	}
@@ -204,17 +212,26 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	return ps
 }
 
+// inventoryIdentities are the objects of the inventory for which include is true.
+func (s *session) inventoryIdentities(include func(*vnfm.InventoryItem) bool) map[render.Identity]bool {
+	out := make(map[render.Identity]bool, len(s.target.Instance.Inventory))
+	for i := range s.target.Instance.Inventory {
+		if item := &s.target.Instance.Inventory[i]; include(item) {
+			out[render.IdentityOf(item)] = true
+		}
+	}
+	return out
+}
+
 // dryRunObject applies an object as writeObject would, without storing it. An object whose
 // namespace is missing, or that would be replaced, is not a finding.
-func (s *session) dryRunObject(ctx context.Context, o *render.Object) error {
+func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedIdentities map[render.Identity]bool) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
 		return err
 	}
 	p := s.newTargetObject(o, r)
-	recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
-		return i.UID != "" && render.IdentityOf(&i) == render.IdentityOf(&p.item)
-	})
+	recorded := recordedIdentities[render.IdentityOf(&p.item)]
 	var replicas *int64
 	if o.Scaling != nil && !recorded {
 		replicas = &o.Scaling.Count

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -36,7 +35,7 @@ func (s *session) asPlanned() (creation bool) {
 //
 // It is an error when the instance is new, else a warning: a destroy is planned as an update
 // first.
-func (s *session) takenObjects(ctx context.Context, keys []string, creation bool) (taken []string, problems vnfm.Problems) {
+func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, problems vnfm.Problems) {
 	var lines []string
 	adoptable := false
 	note := func(c *vnfm.ConflictError, place string) {
@@ -52,7 +51,7 @@ func (s *session) takenObjects(ctx context.Context, keys []string, creation bool
 			note(conflict, "")
 		}
 	}
-	all := s.unrecordedTargets(ctx, keys, creation)
+	all := s.unrecordedTargets(ctx, wanted, creation)
 	// Of some collections more is known than of none.
 	_ = s.readLive(ctx, all, readOptions{partly: true})
 	for _, p := range all {
@@ -86,10 +85,11 @@ func (s *session) takenObjects(ctx context.Context, keys []string, creation bool
 
 // unrecordedTargets are the objects with these keys that the inventory does not have, and the
 // objects of a new instance's hooks. Objects of unknown kinds are left out.
-func (s *session) unrecordedTargets(ctx context.Context, keys []string, creation bool) []*targetObject {
+func (s *session) unrecordedTargets(ctx context.Context, wanted map[string]bool, creation bool) []*targetObject {
 	var out []*targetObject
+	recorded := s.inventoryIdentities(func(*vnfm.InventoryItem) bool { return true })
 	for _, o := range s.rendering.Objects {
-		if !slices.Contains(keys, o.Key) || o.IsRequest() {
+		if !wanted[o.Key] || o.IsRequest() {
 			continue
 		}
 		r, served, err := s.resolveKind(ctx, o.GVK)
@@ -97,10 +97,7 @@ func (s *session) unrecordedTargets(ctx context.Context, keys []string, creation
 			continue
 		}
 		p := s.newTargetObject(o, r)
-		recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool {
-			return render.IdentityOf(&i) == render.IdentityOf(&p.item)
-		})
-		if !recorded {
+		if !recorded[render.IdentityOf(&p.item)] {
 			out = append(out, p)
 		}
 	}

@@ -3,6 +3,8 @@ package kubernetes
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -65,6 +67,11 @@ func TestLabRequests(t *testing.T) {
 			t.Errorf("%s took %d requests, want %d at most:\n%s", what, len(requests), bar, strings.Join(requests, "\n"))
 		}
 	}
+	problems, err := l.driver.DryRun(l.ctx, l.target, slices.Collect(maps.Keys(l.preview().Objects)))
+	if err != nil || len(problems) > 0 {
+		t.Errorf("dry run of new objects: %v, %v", problems, err)
+	}
+	within("dry run of new objects", maxNewTried+kinds+10)
 	l.apply()
 	within("first apply", n+30)
 	record, err := json.Marshal(l.target.Instance)
@@ -92,7 +99,7 @@ func TestLabRequests(t *testing.T) {
 	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	within("scale", 10)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	within("termination", 4*kinds)
+	within("termination", n+kinds+10)
 	if left := l.labelled(); len(left) > 0 {
 		t.Errorf("left behind: %v", left)
 	}
