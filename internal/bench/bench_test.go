@@ -23,7 +23,7 @@ import (
 const (
 	// envLives is how often each network function is led through its life, 3 by default.
 	envLives = "BENCH_LIVES"
-	// envSubjects is who leads it, of "loop,engine,terraform".
+	// envSubjects is who leads it, of "loop,empty,engine,terraform".
 	envSubjects = "BENCH_SUBJECTS"
 	// envProvider is the provider's binary, to compare builds; bin/terraform-provider-vnf by default.
 	envProvider = "BENCH_PROVIDER"
@@ -34,7 +34,7 @@ const (
 
 const (
 	defaultLives    = 3
-	defaultSubjects = "loop,engine,terraform"
+	defaultSubjects = "loop,empty,engine,terraform"
 )
 
 // lives reads envLives.
@@ -55,17 +55,24 @@ func lives(b *testing.B) int {
 var sizes = []struct {
 	n       int
 	allVDUs bool
-}{{60, false}, {100, false}, {300, false}, {300, true}, {1000, false}}
+}{{60, false}, {300, false}, {300, true}, {1000, false}, {3000, false}, {10000, false}}
 
-// BenchmarkKubernetes measures everything that Kubernetes touches and prints one
-// table. The subjects take turns, so that a noisy neighbour meets all of them.
-func BenchmarkKubernetes(b *testing.B) {
+// newStage prepares a lab and the programs under test.
+func newStage(b *testing.B) *stage {
+	b.Helper()
 	s := &stage{lab: labtest.Kubernetes(b), report: newReport()}
 	s.audit = newAudit(b, s.lab.AuditLog)
 	observer, err := newDynamic(s.lab, observeAgent)
 	require.NoError(b, err)
 	s.observer = observer
-	s.tools = newTools(b)
+	s.tools, s.empty = newTools(b), newEmptyTools(b)
+	return s
+}
+
+// BenchmarkKubernetes measures everything that Kubernetes touches and prints one
+// table. The subjects take turns, so that a noisy neighbour meets all of them.
+func BenchmarkKubernetes(b *testing.B) {
+	s := newStage(b)
 	b.Run("fixed", func(b *testing.B) {
 		for range b.N * lives(b) {
 			s.fixedCosts(b)
@@ -102,6 +109,7 @@ func (s *stage) leadAll(b *testing.B, w *workload) {
 		work     func(*life)
 	}{
 		{"loop", byLoop, loopLife},
+		{"empty", byEmpty, emptyLife},
 		{"engine", byEngine, engineLife},
 		{"terraform", byTerraform, terraformLife},
 	} {

@@ -4,6 +4,7 @@ package bench
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
@@ -44,7 +46,11 @@ type stage struct {
 	observer dynamic.Interface
 	audit    *audit
 	tools    tools
-	report   *report
+	// empty are those of the provider that does nothing.
+	empty  tools
+	report *report
+	// slow is the network between the subjects and the API server; nil for this machine's own.
+	slow *slowNetwork
 }
 
 // life is one network function from its first apply to its end.
@@ -76,13 +82,14 @@ func (s *stage) lead(b *testing.B, w *workload, by string, work func(l *life)) {
 func (l *life) inProcess(step, userAgent string, work func(ctx context.Context) error) measure {
 	l.Helper()
 	l.audit.skip(l.B)
+	l.slow.take()
 	debug.FreeOSMemory()
 	resetPeak()
 	cpu, begin := selfCPU(), time.Now()
 	if err := work(l.Context()); err != nil {
 		l.Fatalf("%s, %s of %s objects: %v", l.row.by, step, l.row.workload, err)
 	}
-	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self")}
+	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self"), chain: l.slow.take()}
 	m.calls = l.audit.take(l.B, userAgent)
 	return m
 }
@@ -159,6 +166,21 @@ func (l *life) watchScale(replicas int64) func(noticed time.Time) time.Duration 
 	}
 }
 
+// drift changes one field behind the client's back, and restores it with false.
+func (l *life) drift(change bool) {
+	l.Helper()
+	value := "first line of a configuration file of the usual length"
+	if change {
+		value = "drifted"
+	}
+	patch := fmt.Appendf(nil, `{"data":{"key00":%q}}`, value)
+	_, err := l.observer.Resource(resources["ConfigMap"]).Namespace(l.namespace).Patch(l.Context(), driftedObject, types.MergePatchType, patch, metav1.PatchOptions{})
+	require.NoError(l, err)
+}
+
+// driftedObject is a ConfigMap that is not in the change set.
+const driftedObject = "configmap-0001"
+
 // loopLife leads the life with the bare loop.
 func loopLife(l *life) {
 	client, err := newDynamic(l.lab, loopAgent)
@@ -171,6 +193,8 @@ func loopLife(l *life) {
 	step(stepApply, func(ctx context.Context) error { return bare.apply(ctx, dir) })
 	l.expectRolledOut()
 	step(stepPlan, func(ctx context.Context) error { return bare.check(ctx, dir) })
+	step(stepDrift, func(ctx context.Context) error { return bare.check(ctx, dir) })
+	step(stepRepair, func(ctx context.Context) error { return bare.repair(ctx, dir, driftedObject) })
 	l.workload.write(l.B, true)
 	step(stepChange, func(ctx context.Context) error { return bare.apply(ctx, dir) })
 	l.expectRolledOut()
@@ -184,6 +208,7 @@ func loopLife(l *life) {
 	m.lag = new(time.Duration)
 	*m.lag = lag(noticed)
 	l.keep(stepScale, m)
+	step(stepHeal, func(ctx context.Context) error { return bare.restart(ctx, scaledVDU) })
 	step(stepDestroy, func(ctx context.Context) error { return bare.remove(ctx, dir) })
 }
 
@@ -227,12 +252,20 @@ func engineLife(l *life) {
 	})
 	l.expectRolledOut()
 	step(stepPlan, func(ctx context.Context) error { return l.expectInSync(ctx, engine, id, spec) })
-	l.workload.write(l.B, true)
-	require.NoError(l, onboard(l.Context()))
 	update := func(ctx context.Context) error {
 		_, err := engine.Update(ctx, id, spec)
 		return err
 	}
+	l.drift(true)
+	step(stepDrift, func(ctx context.Context) error {
+		if l.expectInSync(ctx, engine, id, spec) == nil {
+			return errors.New("the drift is not seen")
+		}
+		return nil
+	})
+	step(stepRepair, update)
+	l.workload.write(l.B, true)
+	require.NoError(l, onboard(l.Context()))
 	step(stepChange, update)
 	l.expectRolledOut()
 	spec.ScaleLevels = map[string]int{aspect: 1}
@@ -241,6 +274,8 @@ func engineLife(l *life) {
 	m.lag = new(time.Duration)
 	*m.lag = lag(l.lastOperation(engine, id))
 	l.keep(stepScale, m)
+	spec.Heal = &vnfm.HealSpec{Trigger: "1", VDUIDs: []string{scaledVDU}}
+	step(stepHeal, update)
 	step(stepDestroy, func(ctx context.Context) error {
 		return engine.Terminate(ctx, id, vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDelete})
 	})
@@ -329,6 +364,18 @@ func newTools(b *testing.B) tools {
 	return t
 }
 
+// newEmptyTools builds the provider that does nothing.
+func newEmptyTools(b *testing.B) tools {
+	b.Helper()
+	t, dir := newTools(b), b.TempDir()
+	t.provider, t.config = filepath.Join(dir, "terraform-provider-empty"), filepath.Join(dir, "terraform.rc")
+	out, err := exec.CommandContext(b.Context(), "go", "build", "-ldflags=-s -w", "-o", t.provider, "./empty").CombinedOutput()
+	require.NoErrorf(b, err, "%s", out)
+	text := fmt.Sprintf("disable_checkpoint = true\nprovider_installation {\n  dev_overrides {\n    \"nfv-iac/empty\" = %q\n  }\n}\n", dir)
+	require.NoError(b, os.WriteFile(t.config, []byte(text), 0o600))
+	return t
+}
+
 // module is a root module in a folder of its own.
 type module struct {
 	*testing.B
@@ -375,7 +422,9 @@ func terraformLife(l *life) {
 	run := func(args ...string) measure {
 		l.Helper()
 		l.audit.skip(l.B)
+		l.slow.take()
 		out := m.run(args...)
+		out.chain = l.slow.take()
 		out.calls = l.audit.take(l.B, providerAgent())
 		return out
 	}
@@ -405,6 +454,9 @@ resource "vnf_instance" "test" {
 	step(stepApply, "apply", "-auto-approve", "-no-color")
 	l.expectRolledOut()
 	step(stepPlan, "plan", "-detailed-exitcode", "-no-color")
+	l.drift(true)
+	step(stepDrift, "plan", "-no-color")
+	step(stepRepair, "apply", "-auto-approve", "-no-color")
 	l.workload.write(l.B, true)
 	// The plan tries each changed object on the API server, the apply does not do so again.
 	planned := run("plan", "-out=change.tfplan", "-no-color")
@@ -424,5 +476,41 @@ resource "vnf_instance" "test" {
 	scaled.lag = new(time.Duration)
 	*scaled.lag = lag(l.lastOperation(manager, instances[0].ID))
 	l.keep(stepScale, scaled)
+	configure(fmt.Sprintf("scale_levels = { %s = 1 }\nheal = { trigger = \"1\", vdu_ids = [%q] }", aspect, scaledVDU))
+	step(stepHeal, "apply", "-auto-approve", "-no-color")
+	step(stepDestroy, "destroy", "-auto-approve", "-no-color")
+}
+
+// emptyLife leads no life: it runs the same commands with a provider that does nothing.
+func emptyLife(l *life) {
+	m := l.empty.module(l.B)
+	step := func(name string, args ...string) measure {
+		l.Helper()
+		out := m.run(args...)
+		l.keep(name, out)
+		return out
+	}
+	configure := func(value string) {
+		text := "terraform {\n  required_providers {\n    empty = { source = \"nfv-iac/empty\" }\n  }\n}\n"
+		for _, r := range []struct{ kind, needs string }{{"vim", "null"}, {"package", "null"}, {"instance", "\"${empty_vim.test.id} ${empty_package.test.id}\""}} {
+			text += fmt.Sprintf("resource \"empty_%s\" \"test\" {\n  needs = %s\n  value = %q\n}\n", r.kind, r.needs, value)
+		}
+		acctest.Write(l.B, m.dir, "main.tf", text)
+	}
+	apply := []string{"apply", "-auto-approve", "-no-color"}
+	configure("first")
+	step(stepValidate, "validate")
+	step(stepApply, apply...)
+	step(stepPlan, "plan", "-detailed-exitcode", "-no-color")
+	configure("drifted")
+	step(stepDrift, "plan", "-no-color")
+	step(stepRepair, apply...)
+	configure("second")
+	planned, applied := step(stepChangePlan, "plan", "-out=change.tfplan", "-no-color"), step(stepChangeApply, "apply", "-no-color", "change.tfplan")
+	l.keep(stepChange, planned.and(applied))
+	configure("third")
+	step(stepScale, apply...)
+	configure("fourth")
+	step(stepHeal, apply...)
 	step(stepDestroy, "destroy", "-auto-approve", "-no-color")
 }

@@ -179,6 +179,32 @@ func (l *loop) scale(ctx context.Context, name string, replicas int) error {
 	return rolledOut(ctx, r, map[string]bool{name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 }
 
+// repair writes one object again.
+func (l *loop) repair(ctx context.Context, dir, name string) error {
+	objects, err := read(dir)
+	if err != nil {
+		return err
+	}
+	for _, obj := range objects {
+		if obj.GetName() == name {
+			r := l.client.Resource(resources[obj.GetKind()]).Namespace(l.namespace)
+			_, err := r.Apply(ctx, name, obj, metav1.ApplyOptions{FieldManager: loopManager, Force: true})
+			return err
+		}
+	}
+	return fmt.Errorf("there is no object %s", name)
+}
+
+// restart rolls the pods of a Deployment, as a heal of its VDU does, and waits until the new ones are there.
+func (l *loop) restart(ctx context.Context, name string) error {
+	r := l.client.Resource(resources["Deployment"]).Namespace(l.namespace)
+	patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`)
+	if _, err := r.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: loopManager}); err != nil {
+		return err
+	}
+	return rolledOut(ctx, r, map[string]bool{name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+}
+
 // remove deletes everything and does not look whether it has gone.
 func (l *loop) remove(ctx context.Context, dir string) error {
 	objects, err := read(dir)

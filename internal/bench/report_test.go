@@ -27,7 +27,10 @@ const (
 	stepChangePlan  = "- its plan"
 	stepChangeApply = "- its apply"
 
+	stepDrift   = "plan, one field drifted"
+	stepRepair  = "repair of one field"
 	stepScale   = "scale VDU +1"
+	stepHeal    = "heal VDU"
 	stepDestroy = "destroy"
 )
 
@@ -36,7 +39,9 @@ const (
 	byLoop      = "bare loop"
 	byEngine    = "engine"
 	byTerraform = "terraform"
-	byHelm      = "helm"
+	// byEmpty is terraform with a provider that does nothing.
+	byEmpty = "terraform, empty"
+	byHelm  = "helm"
 )
 
 // row is what one line of the table is about.
@@ -56,6 +61,8 @@ type measure struct {
 	peak    int64
 	started int
 	calls   calls
+	// chain is how many requests waited for one another, behind a slow network.
+	chain int
 	// state is the size of the state, in bytes, when the step left one.
 	state int64
 	// lag is how long it took to notice that the scaled VDU was ready.
@@ -69,6 +76,7 @@ func (m measure) and(next measure) measure {
 	next.provider += m.provider
 	next.peak = max(next.peak, m.peak)
 	next.started += m.started
+	next.chain += m.chain
 	next.calls = m.calls.and(next.calls)
 	return next
 }
@@ -94,8 +102,8 @@ func (r *report) add(k row, m measure) {
 
 // bars are what a step of the product may take; zero is no bar.
 type bars struct {
-	wall, cpu time.Duration
-	// floors is the bar as a multiple of the bare loop's time.
+	// wall is a bar of its own, floors one as a multiple of the floor.
+	wall     time.Duration
 	floors   float64
 	requests int
 	// noRequests is set when not one is allowed.
@@ -111,51 +119,34 @@ func (r *report) barsOf(k row) bars {
 	case stepValidate:
 		return bars{noRequests: true}
 	case stepApply:
-		b := bars{requests: k.n + 30}
-		switch {
-		case k.n == 300:
-			b.wall, b.cpu = 4*time.Second, 1500*time.Millisecond
-		case k.n > 300:
-			b.floors = 1.3
-		}
-		return b
-	case stepPlan:
-		b := bars{requests: 10 + kinds, wall: time.Second}
+		return bars{requests: k.n + 30, floors: 1.15}
+	case stepPlan, stepDrift:
+		b := bars{requests: 10 + kinds, floors: 1.3}
 		if k.n > 300 {
-			b.wall = 1500 * time.Millisecond
+			b.floors = 2
 		}
 		return b
 	case stepChangePlan, stepChangeApply:
 		// Each object that changes is tried once and applied once.
 		return bars{requests: 10 + kinds + r.changed[k.workload]}
-	case stepChange:
-		b := bars{}
-		if k.n <= 300 {
-			b.wall = 2 * time.Second
-		}
-		return b
-	case stepScale:
-		return bars{wall: 2 * time.Second}
+	case stepChange, stepRepair, stepScale, stepHeal:
+		return bars{floors: 1.5}
 	case stepDestroy:
-		b := bars{requests: k.n + kinds + 10}
-		if k.n <= 300 {
-			b.wall = 2500 * time.Millisecond
-		}
-		return b
+		return bars{requests: k.n + 2*kinds + 15, floors: 1.25}
 	default:
 		return bars{}
 	}
 }
 
 const (
-	barPeak           = 80 << 20
-	barStatePerObject = 512
+	barPeak           = 60 << 20
+	barStatePerObject = 150
 	barLag            = 500 * time.Millisecond
 )
 
 var header = [...]string{
 	"objects", "step", "by", "k", "median s", "min", "max", "to floor", "bar s", "to bar",
-	"requests", "bar", ">=400", "CPU s", "provider", "bar", "RSS MiB", "starts", "B/object", "lag s",
+	"requests", "bar", "chain", ">=400", "CPU s", "provider", "RSS MiB", "starts", "B/object", "lag s",
 }
 
 // write prints the table, and for each row the requests by verb and resource.
@@ -173,7 +164,8 @@ func (r *report) write(w io.Writer) {
 		line(r.cells(k)...)
 	}
 	_ = t.Flush()
-	_, _ = fmt.Fprintf(w, "\nfloor: the bare loop's median of the same step. The bar is that of the product: %d MiB of memory, %d bytes of state an object, %s of lag.\n"+
+	_, _ = fmt.Fprintf(w, "\nfloor: the bare loop's median of the same step, and for terraform what it takes with a provider that does nothing besides.\n"+
+		"The bar is that of the product: %d MiB of memory with 300 objects, %d bytes of state an object, %s of lag.\n"+
 		"CPU of terraform rows: terraform and providers; of the others: this process.\n"+
 		"Load average of the machine at the end: %s (%d CPUs). The API server shares it: trust ratios and counts when it is busy.\n\nRequests of the last run:\n",
 		barPeak>>20, barStatePerObject, barLag, loadAverage(), runtime.NumCPU())
@@ -187,7 +179,7 @@ func (r *report) write(w io.Writer) {
 // steps are in the order of the table.
 var steps = []string{
 	stepEmpty, stepStart, stepVIM, stepVIMPlan,
-	stepValidate, stepOnboard, stepApply, stepPlan, stepChange, stepChangePlan, stepChangeApply, stepScale, stepDestroy,
+	stepValidate, stepOnboard, stepApply, stepPlan, stepDrift, stepRepair, stepChange, stepChangePlan, stepChangeApply, stepScale, stepHeal, stepDestroy,
 }
 
 // order puts the subjects of a step side by side.
@@ -219,6 +211,7 @@ func (r *report) cells(k row) []string {
 		m.started = max(m.started, one.started)
 		m.calls.total = max(m.calls.total, one.calls.total)
 		m.calls.refused += one.calls.refused
+		m.chain = max(m.chain, one.chain)
 		if one.lag != nil && (m.lag == nil || *one.lag > *m.lag) {
 			m.lag = one.lag
 		}
@@ -243,7 +236,6 @@ func (r *report) cells(k row) []string {
 	default:
 		cells = append(cells, "")
 	}
-	cells = append(cells, fmt.Sprint(m.calls.refused), seconds(m.cpu), seconds(m.provider), seconds(b.cpu))
 	optional := func(set bool, format string, value any) {
 		text := ""
 		if set {
@@ -251,6 +243,8 @@ func (r *report) cells(k row) []string {
 		}
 		cells = append(cells, text)
 	}
+	optional(m.chain > 0, "%d", m.chain)
+	cells = append(cells, fmt.Sprint(m.calls.refused), seconds(m.cpu), seconds(m.provider))
 	optional(m.peak > 0, "%.0f", float64(m.peak)/(1<<20))
 	optional(m.started > 0, "%d", m.started)
 	optional(m.state > 0 && k.n > 0, "%.0f", float64(m.state)/float64(max(k.n, 1)))
@@ -262,9 +256,26 @@ func (r *report) cells(k row) []string {
 	return cells
 }
 
-// floor is the bare loop's median for the same step, zero when there is none.
+// floor is the bare loop's median for the same step, for Terraform that and the median of the empty provider; zero when there is
+// none.
 func (r *report) floor(k row) time.Duration {
-	k.by = byLoop
+	switch k.by {
+	case byEmpty:
+		return 0
+	case byTerraform:
+		loop, empty := r.medianOf(k, byLoop), r.medianOf(k, byEmpty)
+		if empty == 0 {
+			return 0
+		}
+		return loop + empty
+	default:
+		return r.medianOf(k, byLoop)
+	}
+}
+
+// medianOf is the median of a subject for the same step, zero without a measure.
+func (r *report) medianOf(k row, by string) time.Duration {
+	k.by = by
 	all := r.measures[k]
 	if len(all) == 0 {
 		return 0
