@@ -82,9 +82,9 @@ func (b balancers) fill(ctx context.Context, id, name string, index int, port co
 	if err != nil {
 		return fmt.Errorf("listing the members of %s: %w", name, err)
 	}
-	wanted, changed := membersOf(nodes, int(port.NodePort), there)
-	if !changed {
-		return nil
+	wanted, changed, err := b.membersOf(ctx, nodes, int(port.NodePort), there)
+	if err != nil || !changed {
+		return err
 	}
 	if err := b.settle(ctx, id); err != nil {
 		return err
@@ -96,9 +96,12 @@ func (b balancers) fill(ctx context.Context, id, name string, index int, port co
 }
 
 // membersOf are the members that nodes make, and whether others are there.
-func membersOf(nodes []*corev1.Node, port int, there []pools.Member) (wanted []pools.BatchUpdateMemberOpts, changed bool) {
+func (b balancers) membersOf(ctx context.Context, nodes []*corev1.Node, port int, there []pools.Member) (wanted []pools.BatchUpdateMemberOpts, changed bool, err error) {
 	for _, node := range nodes {
-		address := addressOf(node)
+		address, err := b.addressOf(ctx, node)
+		if err != nil {
+			return nil, false, err
+		}
 		if address == "" {
 			continue
 		}
@@ -108,17 +111,27 @@ func membersOf(nodes []*corev1.Node, port int, there []pools.Member) (wanted []p
 			changed = true
 		}
 	}
-	return wanted, changed || len(wanted) != len(there)
+	return wanted, changed || len(wanted) != len(there), nil
 }
 
-// addressOf is where a node is reached from the network of the nodes; empty while it has no address.
-func addressOf(node *corev1.Node) string {
-	for _, address := range node.Status.Addresses {
-		if address.Type == corev1.NodeInternalIP {
-			return address.Address
+// addressOf is where a node is reached from the network of the nodes; empty without a server. That of a new node does not have its
+// addresses yet, and nobody asks again when it has them.
+func (b balancers) addressOf(ctx context.Context, node *corev1.Node) (string, error) {
+	addresses := node.Status.Addresses
+	internal := func(a corev1.NodeAddress) bool { return a.Type == corev1.NodeInternalIP }
+	if !slices.ContainsFunc(addresses, internal) {
+		server, err := instances{b.cloud}.find(ctx, node)
+		if err != nil || server == nil {
+			return "", err
+		}
+		if addresses, err = addressesOf(server); err != nil {
+			return "", err
 		}
 	}
-	return ""
+	if at := slices.IndexFunc(addresses, internal); at >= 0 {
+		return addresses[at].Address, nil
+	}
+	return "", nil
 }
 
 // dropListener deletes the listener of a port that the Service has no more, with its pool.

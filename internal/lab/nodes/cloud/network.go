@@ -58,18 +58,22 @@ func (b balancers) portsOf(ctx context.Context, node *corev1.Node) ([]ports.Port
 
 // subnetOf is the subnet of a node's address.
 func (b balancers) subnetOf(ctx context.Context, node *corev1.Node) (string, error) {
+	own, err := b.addressOf(ctx, node)
+	if err != nil {
+		return "", err
+	}
 	all, err := b.portsOf(ctx, node)
 	if err != nil {
 		return "", err
 	}
 	for _, port := range all {
 		for _, address := range port.FixedIPs {
-			if address.IPAddress == addressOf(node) {
+			if address.IPAddress == own {
 				return address.SubnetID, nil
 			}
 		}
 	}
-	return "", fmt.Errorf("no port of the server of node %s has the address %q", node.Name, addressOf(node))
+	return "", fmt.Errorf("no port of the server of node %s has the address %q", node.Name, own)
 }
 
 // floatingOf is the floating address of a port; nil without one.
