@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -99,8 +100,8 @@ func (b *bench) newService(t *testing.T) string {
 			_ = conn.Close()
 		}
 	}()
-	address := listener.Addr().(*net.TCPAddr)
-	if err := os.WriteFile(filepath.Join(b.dir, "services"), []byte(strconv.Itoa(address.Port)), 0o600); err != nil {
+	address := netip.MustParseAddrPort(listener.Addr().String())
+	if err := os.WriteFile(filepath.Join(b.dir, "services"), []byte(strconv.Itoa(int(address.Port()))), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return address.String()

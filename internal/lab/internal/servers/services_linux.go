@@ -70,7 +70,7 @@ func serveDoor(door net.Listener, port int) {
 		}
 		if err != nil {
 			// There are too many files for the moment.
-			time.Sleep(time.Second)
+			<-time.After(time.Second)
 			continue
 		}
 		go passOn(client, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
