@@ -12,6 +12,8 @@ import (
 const (
 	loadBalancerPrefix = "kube_service_"
 	addressSuffix      = " from cluster "
+	groupPrefix        = "Security Group for "
+	groupSuffix        = " Service LoadBalancer in cluster "
 	volumeCluster      = "cinder.csi.openstack.org/cluster"
 )
 
@@ -29,6 +31,13 @@ type Volume struct {
 	Name     string            `json:"name"`
 	Status   string            `json:"status"`
 	Metadata map[string]string `json:"metadata"`
+}
+
+// SecurityGroup is a security group of Neutron.
+type SecurityGroup struct {
+	ID          string `json:"id"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
 }
 
 // ServiceLoadBalancers are those that the cloud provider of a cluster made for Services.
@@ -68,6 +77,23 @@ func (c *Client) DeleteLoadBalancer(ctx context.Context, b LoadBalancer, cluster
 		}
 	}
 	return c.remove(ctx, "removing load balancer "+b.Name, ServiceLoadBalancer, "/lbaas/loadbalancers/"+url.PathEscape(b.ID), url.Values{"cascade": {"true"}})
+}
+
+// ServiceSecurityGroups are those that the cloud provider of a cluster made for Services, with manage-security-groups.
+func (c *Client) ServiceSecurityGroups(ctx context.Context, cluster string) ([]SecurityGroup, error) {
+	all, err := list[SecurityGroup](ctx, c, call{doing: "listing the security groups", service: ServiceNetwork, path: "/security-groups"}, "security_groups")
+	var out []SecurityGroup
+	for _, each := range all {
+		if strings.HasPrefix(each.Description, groupPrefix) && strings.HasSuffix(each.Description, groupSuffix+cluster) {
+			out = append(out, each)
+		}
+	}
+	return out, err
+}
+
+// DeleteSecurityGroup removes a security group that no port has.
+func (c *Client) DeleteSecurityGroup(ctx context.Context, g SecurityGroup) error {
+	return c.remove(ctx, "removing security group "+g.Name, ServiceNetwork, "/security-groups/"+url.PathEscape(g.ID), nil)
 }
 
 // ClusterVolumes are the volumes that the storage driver of a cluster made.

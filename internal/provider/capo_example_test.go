@@ -19,13 +19,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-const capoExample = "complete/capo"
+// The examples of clusters on OpenStack, without Octavia and with it.
+const (
+	capoExample    = "complete/capo"
+	octaviaExample = "complete/capo-octavia"
+)
 
 // realNodes is the example of a cluster whose machines are servers of Nova that become real
 // nodes: the real Cluster API Provider OpenStack makes them, kubeadm runs in them, flannel is an
 // add-on, and the pods of a network function run on them.
 type realNodes struct {
 	*cli
+	example   string
 	lab       labtest.Env
 	cloud     labtest.OpenStackEnv
 	user      labtest.OpenStackUser
@@ -40,11 +45,15 @@ type realNodes struct {
 func newRealNodes(t *testing.T, subnet string, controlPlanes int) *realNodes {
 	t.Helper()
 	labtest.NeedsNodes(t)
-	n := &realNodes{
-		cli: newCLI(t), lab: labtest.ClusterAPI(t), cloud: labtest.OpenStackSystems(t, labtest.OpenStackNodes), controlPlanes: controlPlanes,
-	}
+	return newRealNodesOf(t, capoExample, labtest.OpenStackSystems(t, labtest.OpenStackNodes), subnet, controlPlanes)
+}
+
+// newRealNodesOf is the example with the variables that both have.
+func newRealNodesOf(t *testing.T, example string, cloud labtest.OpenStackEnv, subnet string, controlPlanes int) *realNodes {
+	t.Helper()
+	n := &realNodes{cli: newCLI(t), example: example, lab: labtest.ClusterAPI(t), cloud: cloud, controlPlanes: controlPlanes}
 	n.user, n.namespace = n.cloud.NewProject(t), n.lab.ClusterNamespace(t)
-	acctest.Write(t, n.root, capoExample+"/clouds.yaml", fmt.Sprintf(`clouds:
+	acctest.Write(t, n.root, example+"/clouds.yaml", fmt.Sprintf(`clouds:
   lab:
     region_name: %q
     auth: { auth_url: %q, username: %q, password: %q, project_name: %q, user_domain_name: %[6]q, project_domain_name: %[6]q }
@@ -71,7 +80,7 @@ func (n *realNodes) brings(t *testing.T, workers int, vars map[string]string) {
 	t.Helper()
 	began := time.Now()
 	maps.Copy(n.vars, vars)
-	out := n.apply(t, capoExample, n.variables()...)
+	out := n.apply(t, n.example, n.variables()...)
 	for _, want := range []string{`status = "INSTANTIATED"`, fmt.Sprintf("workers = %d", workers), fmt.Sprintf("version = %q", n.vars["kubernetes_version"])} {
 		if !strings.Contains(n.output(t), want) {
 			t.Errorf("the outputs do not hold %s:\n%s", want, out)
@@ -91,7 +100,7 @@ func (n *realNodes) brings(t *testing.T, workers int, vars map[string]string) {
 
 func (n *realNodes) output(t *testing.T) string {
 	t.Helper()
-	return n.run(t, capoExample, n.variables(), "output", "-no-color")
+	return n.run(t, n.example, n.variables(), "output", "-no-color")
 }
 
 func (n *realNodes) workload(t *testing.T, args ...string) string {
@@ -104,11 +113,17 @@ func (n *realNodes) workload(t *testing.T, args ...string) string {
 func (n *realNodes) instantiates(t *testing.T) {
 	t.Helper()
 	n.brings(t, 1, nil)
-	n.service = n.run(t, capoExample, n.variables(), "output", "-raw", "service")
+	n.service = n.run(t, n.example, n.variables(), "output", "-raw", "service")
+	nodes := n.workload(t, "get", "nodes", "--output", `jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}`)
+	n.answers(t, append([]string{n.service}, prefixed("http://", ":30080", strings.Fields(nodes))...)...)
+}
+
+// answers expects that each of these addresses leads to both pods of the network function.
+func (n *realNodes) answers(t *testing.T, urls ...string) {
+	t.Helper()
 	pods := strings.Fields(n.workload(t, "get", "pods", "--namespace=portal", "--output=jsonpath={.items[*].metadata.name}"))
 	require.Len(t, pods, 2)
-	nodes := n.workload(t, "get", "nodes", "--output", `jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}`)
-	for _, url := range append([]string{n.service}, prefixed("http://", ":30080", strings.Fields(nodes))...) {
+	for _, url := range urls {
 		var heard []string
 		labtest.Eventually(t, time.Minute, url, func() error {
 			name, err := get(t.Context(), url)
@@ -140,15 +155,16 @@ func get(ctx context.Context, url string) (string, error) {
 	return labtest.Fetch(ctx, url)
 }
 
-// destroys destroys all, and nothing is left on the management cluster or in OpenStack.
-func (n *realNodes) destroys(t *testing.T) {
+// destroys destroys all, and nothing is left on the management cluster or in OpenStack. More are kinds of objects that are there
+// before.
+func (n *realNodes) destroys(t *testing.T, more ...string) {
 	t.Helper()
 	began := time.Now()
 	held := n.cloud.Holdings(t, n.user)
-	for _, kind := range []string{"servers", "ports", "networks", "routers", "security_groups", "application_credentials"} {
-		assert.True(t, slices.ContainsFunc(held, func(name string) bool { return strings.HasPrefix(name, kind+" ") }), "%s: %v", kind, held)
+	for _, kind := range append([]string{"servers", "ports", "networks", "routers", "security_groups", "application_credentials"}, more...) {
+		assert.True(t, slices.ContainsFunc(held, func(name string) bool { return strings.HasPrefix(name, kind) }), "%s: %v", kind, held)
 	}
-	n.run(t, capoExample, n.variables(), "destroy", "-auto-approve", "-no-color")
+	n.run(t, n.example, n.variables(), "destroy", "-auto-approve", "-no-color")
 	t.Logf("%3.0f s: destroyed", time.Since(began).Seconds())
 	assert.Empty(t, n.cloud.Holdings(t, n.user), "left in OpenStack")
 	assert.Empty(t, n.lab.Kubectl(t, "get", "clusters,machines,openstackclusters,openstackmachines,openstackservers,secrets", "-n", n.namespace, "-o", "name", "--ignore-not-found"), "left on the management cluster")

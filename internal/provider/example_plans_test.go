@@ -108,8 +108,9 @@ func offlineExamples(t *testing.T, dir string) map[string][]string {
 	kubeconfig, token, ca := "kubeconfig="+filepath.Join(dir, "kubeconfig"), filepath.Join(dir, "token"), certificate(t)
 	managed := values{"name": "edge", "endpoint": unreachable, "ca": base64.StdEncoding.EncodeToString([]byte(ca))}
 	return map[string][]string{
-		"complete/capo": {kubeconfig, "clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "flannel_chart=" + filepath.Join(dir, "flannel")},
-		"complete/cnf":  {kubeconfig},
+		"complete/capo-octavia": {kubeconfig, "clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "flannel_chart=" + filepath.Join(dir, "flannel"), "cloud_chart=" + filepath.Join(dir, "flannel")},
+		"complete/capo":         {kubeconfig, "clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "flannel_chart=" + filepath.Join(dir, "flannel")},
+		"complete/cnf":          {kubeconfig},
 		"complete/kubespray": {
 			"clouds=" + filepath.Join(dir, "clouds.yaml"), "cloud=edge", "network=n", "image=i", "password=p", "ansible_address=192.0.2.1",
 		},

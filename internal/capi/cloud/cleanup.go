@@ -69,20 +69,22 @@ func (c *Cleanup) Finish(ctx context.Context) {
 		return
 	}
 	if c.wanted.LoadBalancers {
-		c.awaitAll(ctx, "load balancers", func() (int, error) { return c.deleteLoadBalancers(ctx, client) })
+		if c.awaitAll(ctx, "load balancers", func() (int, error) { return c.deleteLoadBalancers(ctx, client) }) {
+			c.awaitAll(ctx, "security groups", func() (int, error) { return c.deleteSecurityGroups(ctx, client) })
+		}
 	}
 	if c.wanted.Volumes {
 		c.awaitAll(ctx, "volumes", func() (int, error) { return c.deleteVolumes(ctx, client) })
 	}
 }
 
-// awaitAll removes until nothing is left, or the time is over.
-func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) {
+// awaitAll removes until nothing is left, or the time is over, and tells whether nothing is.
+func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) bool {
 	c.inventory.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
 	left, err := 0, ctx.Err()
 	for err == nil {
 		if left, err = remove(); err == nil && left == 0 {
-			return
+			return true
 		}
 		if err != nil && !openstack.IsConflict(err) {
 			break
@@ -95,6 +97,7 @@ func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 		reason = fmt.Sprintf("%d %s were left: %v", left, what, err)
 	}
 	c.leftBehind("Resources that the cloud provider of "+c.String()+" created", reason)
+	return false
 }
 
 // deleteLoadBalancers deletes the load balancers and returns how many there were.
@@ -108,6 +111,20 @@ func (c *Cleanup) deleteLoadBalancers(ctx context.Context, client *openstack.Cli
 			continue
 		}
 		if err := client.DeleteLoadBalancer(ctx, b, c.Name); err != nil {
+			return len(all), err
+		}
+	}
+	return len(all), nil
+}
+
+// deleteSecurityGroups deletes the security groups of Services and returns how many there were.
+func (c *Cleanup) deleteSecurityGroups(ctx context.Context, client *openstack.Client) (int, error) {
+	all, err := client.ServiceSecurityGroups(ctx, c.Name)
+	if err != nil {
+		return 0, err
+	}
+	for _, g := range all {
+		if err := client.DeleteSecurityGroup(ctx, g); err != nil {
 			return len(all), err
 		}
 	}

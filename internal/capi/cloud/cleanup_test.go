@@ -19,6 +19,7 @@ const (
 	balancersAt = "/octavia/v2/lbaas/loadbalancers"
 	volumesAt   = "/volume/v3/" + cloudtest.ProjectID + "/volumes"
 	addressesAt = "/network/v2.0/floatingips"
+	groupsAt    = "/network/v2.0/security-groups"
 )
 
 // littered is a cloud with what two clusters left, and what is nobody's.
@@ -30,6 +31,11 @@ func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *Cleanu
 	}
 	cloud.Put(addressesAt, map[string]any{"id": "a", "description": "Floating IP for Kubernetes external service core/upf from cluster edge"})
 	cloud.Put(addressesAt, map[string]any{"id": "b", "description": "of the company"})
+	for name, description := range map[string]string{
+		"lb-sg-1": "Security Group for core/upf Service LoadBalancer in cluster edge", "lb-sg-2": "Security Group for core/upf Service LoadBalancer in cluster edge-2", "web": "of the company",
+	} {
+		cloud.Put(groupsAt, map[string]any{"id": name, "name": name, "description": description})
+	}
 	for name, cluster := range map[string]string{"pvc-1": "edge", "pvc-2": "edge-2"} {
 		cloud.Put(volumesAt, map[string]any{"id": name, "name": name, "status": "available", "metadata": map[string]any{"cinder.csi.openstack.org/cluster": cluster}})
 	}
@@ -64,6 +70,7 @@ func TestCleanupRemovesWhatIsTheClusters(t *testing.T) {
 	assert.Equal(t, "b", namesAt(cloud, addressesAt))
 	c.Finish(t.Context())
 	assert.Equal(t, "pvc-2", namesAt(cloud, volumesAt))
+	assert.Equal(t, "lb-sg-2 web", namesAt(cloud, groupsAt))
 	assert.Empty(t, *left)
 }
 
@@ -76,6 +83,7 @@ func TestCleanupIsAskedFor(t *testing.T) {
 	c.Begin(t.Context())
 	c.Finish(t.Context())
 	assert.Len(t, cloud.Has(balancersAt), 4)
+	assert.Len(t, cloud.Has(groupsAt), 3)
 	assert.Len(t, cloud.Has(volumesAt), 1)
 }
 

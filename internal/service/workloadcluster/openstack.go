@@ -80,7 +80,7 @@ func cloudAttributes() map[string]schema.Attribute {
 					Optional:            true,
 					MarkdownDescription: "Treatment at a destroy of resources that the OpenStack cloud provider in the cluster created: after the machines are gone, and within `timeouts.delete`. The resources are found by the name of the cluster, as set by `--cluster-name`. Changing anything here applies to the next destroy.",
 					Attributes: map[string]schema.Attribute{
-						"load_balancers": keepOrDelete("Load balancers of Services (`kube_service_<cluster>_…`) and their floating IPs: `keep` or `delete`."),
+						"load_balancers": keepOrDelete("Load balancers of Services (`kube_service_<cluster>_…`), their floating IPs and security groups: `keep` or `delete`."),
 						"volumes":        keepOrDelete("Volumes of the CSI driver (metadata `cinder.csi.openstack.org/cluster`): `keep` or `delete`. **`delete` loses their data.**"),
 					},
 				},

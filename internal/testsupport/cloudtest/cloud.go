@@ -396,7 +396,7 @@ func (c *Cloud) collection(w http.ResponseWriter, r *http.Request) {
 				found = append(found, o)
 			}
 		}
-		answer(w, http.StatusOK, map[string]any{key: found})
+		answer(w, http.StatusOK, map[string]any{strings.Replace(key, "security-", "security_", 1): found})
 		return
 	}
 	parent, id := strings.Join(parts[:len(parts)-1], "/"), key
@@ -433,5 +433,5 @@ func fits(o map[string]any, query url.Values) bool {
 }
 
 func isCollection(key string) bool {
-	return slices.Contains([]string{"images", "flavors", "networks", "subnets", "loadbalancers", "volumes", "os-keypairs", "floatingips"}, key)
+	return slices.Contains([]string{"images", "flavors", "networks", "subnets", "loadbalancers", "volumes", "os-keypairs", "floatingips", "security-groups"}, key)
 }

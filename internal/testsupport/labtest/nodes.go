@@ -19,9 +19,22 @@ const (
 func NeedsNodes(t testing.TB) {
 	t.Helper()
 	NotShort(t, "a lab")
-	if _, err := os.Stat(filepath.Join(Root(t), "bin", "nodes", "sums")); err != nil {
-		Missing(t, "there is no bin/nodes: `make bin/nodes` builds it")
+	for _, file := range []string{"sums", "cloud/sums"} {
+		if _, err := os.Stat(filepath.Join(Root(t), "bin", "nodes", file)); err != nil {
+			Missing(t, "there is no bin/nodes: `make bin/nodes` builds it")
+		}
 	}
+	}
+}
+
+// CloudManager is the folder of the lab's cloud controller manager: the program, and its chart in chart.
+func CloudManager(t testing.TB) string {
+	t.Helper()
+	folder := filepath.Join(Root(t), "bin", "nodes", "cloud")
+	if _, err := os.Stat(filepath.Join(folder, "sums")); err != nil {
+		Missing(t, "there is no bin/nodes/cloud: `make bin/nodes/cloud/sums` builds it")
+	}
+	return folder
 }
 
 // FlannelChart is the folder of flannel's chart, as its vendor ships it, whose images servers of

@@ -367,6 +367,14 @@ func (e OpenStackEnv) Post(t testing.TB, kind, path string, in, out any) {
 	e.at(t, kind).call(t, http.MethodPost, path, in, out)
 }
 
+// PostAs is Post as a user.
+func (e OpenStackEnv) PostAs(t testing.TB, user OpenStackUser, kind, path string, in, out any) {
+	t.Helper()
+	c := e.login(t, user)
+	c.base = e.Endpoints[kind]
+	c.call(t, http.MethodPost, path, in, out)
+}
+
 // Delete deletes an object of a service as the administrator, if it is there; a test
 // that ends may use it too.
 func (e OpenStackEnv) Delete(t testing.TB, kind, path string) {

@@ -153,6 +153,47 @@ func (e OpenStackEnv) NewRouter(t testing.TB, user OpenStackUser, subnets ...str
 	}
 }
 
+// NewServerOf has Nova make a server in the project of a user, and returns its identifier and its first address. It is gone when the
+// test is over.
+func (e OpenStackEnv) NewServerOf(t testing.TB, user OpenStackUser, wanted map[string]any) (id, address string) {
+	t.Helper()
+	var made struct{ Server struct{ ID string } }
+	e.PostAs(t, user, "compute", "/servers", map[string]any{"server": wanted}, &made)
+	path := "/servers/" + made.Server.ID
+	t.Cleanup(func() { e.DeleteServer(t, made.Server.ID) })
+	Eventually(t, loadBalancerPatience, "server "+made.Server.ID, func() error {
+		var got struct {
+			Server struct {
+				Status    string
+				Addresses map[string][]struct{ Addr string }
+			}
+		}
+		e.Get(t, "compute", path, &got)
+		for _, addresses := range got.Server.Addresses {
+			address = addresses[0].Addr
+		}
+		if got.Server.Status != "ACTIVE" || address == "" {
+			return fmt.Errorf("it is %s", got.Server.Status)
+		}
+		return nil
+	})
+	return made.Server.ID, address
+}
+
+// DeleteServer deletes a server, if it is there, and returns when it is gone; a test that ends may use it too.
+func (e OpenStackEnv) DeleteServer(t testing.TB, id string) {
+	t.Helper()
+	c, path := e.at(t, "compute"), "/servers/"+id
+	e.Delete(t, "compute", path)
+	ctx := context.WithoutCancel(t.Context())
+	Eventually(t, loadBalancerPatience, "the end of server "+id, func() error {
+		if _, err := c.try(ctx, http.MethodGet, path, nil, nil); !isStatus(err, http.StatusNotFound) {
+			return fmt.Errorf("it is there (%w)", err)
+		}
+		return nil
+	})
+}
+
 // NewFloating makes a floating address for a port and returns it. It is gone when the test is
 // over.
 func (e OpenStackEnv) NewFloating(t testing.TB, user OpenStackUser, port string) (id, address string) {

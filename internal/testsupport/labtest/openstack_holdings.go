@@ -8,12 +8,13 @@ import (
 )
 
 // Holdings are what the project of a user of NewProject holds, as the user sees it: servers, volumes,
-// ports, networks, routers and security groups, and the application credentials of the user, each
-// as its kind and its name. What every project has is left out, as is what is shared.
+// ports, networks, routers, floating addresses, security groups and, in a lab with Octavia, load balancers, and the application
+// credentials of the user, each as its kind and its name. What every project has is left out, as is what is shared.
 func (e OpenStackEnv) Holdings(t testing.TB, user OpenStackUser) []string {
 	t.Helper()
 	type object struct {
 		Name    string `json:"name"`
+		Address string `json:"floating_ip_address"`
 		Project string `json:"project_id"`
 	}
 	client := e.login(t, user)
@@ -25,10 +26,15 @@ func (e OpenStackEnv) Holdings(t testing.TB, user OpenStackUser) []string {
 		{"network", "/v2.0/networks", "networks"},
 		{"network", "/v2.0/routers", "routers"},
 		{"network", "/v2.0/security-groups", "security_groups"},
+		{"network", "/v2.0/floatingips", "floatingips"},
+		{"load-balancer", "/v2.0/lbaas/loadbalancers", "loadbalancers"},
 		{"", "/users/" + user.ID + "/application_credentials", "application_credentials"},
 	} {
 		if client.base = e.AuthURL; list.service != "" {
 			client.base = e.Endpoints[list.service]
+		}
+		if client.base == "" {
+			continue
 		}
 		var answer map[string]json.RawMessage
 		client.call(t, http.MethodGet, list.path, nil, &answer)
@@ -39,7 +45,7 @@ func (e OpenStackEnv) Holdings(t testing.TB, user OpenStackUser) []string {
 		for _, o := range objects {
 			shared := o.Project != "" && o.Project != user.projectID
 			if !shared && (list.key != "security_groups" || o.Name != "default") {
-				found = append(found, list.key+" "+o.Name)
+				found = append(found, list.key+" "+o.Name+o.Address)
 			}
 		}
 	}

@@ -41,6 +41,12 @@ func nodePrograms() []string {
 
 const nodeProgram = "node"
 
+// cloudManager is the cloud controller manager, where images of cloud-provider-openstack have it.
+const cloudManager = "openstack-cloud-controller-manager"
+
+// cloudFolder is that of the cloud controller manager among the programs, with lists like theirs.
+const cloudFolder = "cloud"
+
 // nodeBuild is what is made, once for all labs, of the programs of nodes: a layer of a server's root for each version of
 // Kubernetes, and a folder of containerd's with the images of all of them, for while a cluster is upgraded its nodes run both.
 type nodeBuild struct {
@@ -54,13 +60,18 @@ type nodeBuild struct {
 // newNodeBuild finds the programs.
 func (l *Lab) newNodeBuild() (nodeBuild, error) {
 	b := nodeBuild{lab: l, programs: filepath.Join(filepath.Dir(l.Executable), nodesFolder)}
-	sums, err := os.ReadFile(filepath.Join(b.programs, nodeSums))
-	if errors.Is(err, fs.ErrNotExist) {
-		return b, fmt.Errorf("%w: the programs of nodes are not in %s: `make bin/nodes` builds them", ErrUnable, b.programs)
+	var sums []byte
+	for _, folder := range []string{"", cloudFolder} {
+		text, err := os.ReadFile(filepath.Join(b.programs, folder, nodeSums))
+		if errors.Is(err, fs.ErrNotExist) {
+			return b, fmt.Errorf("%w: the programs of nodes are not in %s: `make bin/nodes` builds them", ErrUnable, b.programs)
+		}
+		if err != nil {
+			return b, fmt.Errorf("reading the digests of the programs of nodes: %w", err)
+		}
+		sums = append(sums, text...)
 	}
-	if err != nil {
-		return b, fmt.Errorf("reading the digests of the programs of nodes: %w", err)
-	}
+	var err error
 	if b.versions, err = b.findVersions(); err != nil {
 		return b, err
 	}
@@ -176,8 +187,8 @@ func linkOrCopy(from, to string) error {
 	return os.WriteFile(to, data, 0o755) //nolint:gosec // A program.
 }
 
-// images are those of a cluster as kubeadm of each version names them, those of flannel, and a sample with a web server. Their
-// layers are written into a folder.
+// images are those of a cluster as kubeadm of each version names them, those of flannel, the cloud controller manager, and a sample
+// with a web server. Their layers are written into a folder.
 func (b nodeBuild) images(folder string) ([]nodeImage, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil { //nolint:gosec // Images are no secret.
 		return nil, err
@@ -187,7 +198,7 @@ func (b nodeBuild) images(folder string) ([]nodeImage, error) {
 		return nil, err
 	}
 	var images []nodeImage
-	for _, version := range append([]string{""}, b.versions...) {
+	for _, version := range append([]string{"", cloudFolder}, b.versions...) {
 		text, err := os.ReadFile(filepath.Join(b.programs, version, nodeImages))
 		if err != nil {
 			return nil, fmt.Errorf("reading a list of images: %w", err)
@@ -216,6 +227,7 @@ func nodeKinds(layers map[string]nodeLayer, node nodeLayer) map[string]nodeImage
 		"pause":              {layers: []nodeLayer{layers["pause"]}, entrypoint: []string{"/pause"}},
 		"flannel":            {layers: []nodeLayer{layers["filters"], layers["flannel"]}, entrypoint: []string{"/opt/bin/flanneld"}},
 		"flannel-cni-plugin": {layers: []nodeLayer{layers["flannel"]}},
+		cloudManager:         {layers: []nodeLayer{layers[cloudFolder]}, entrypoint: []string{"/bin/" + cloudManager}},
 		"busybox":            {layers: []nodeLayer{layers["sample"]}, command: []string{"sh"}},
 		"sample":             {layers: []nodeLayer{layers["sample"]}, command: []string{"httpd", "-f", "-p", "8080", "-h", "/etc"}},
 	}
@@ -239,7 +251,8 @@ func (b nodeBuild) layers(folder string) (map[string]nodeLayer, error) {
 	from := func(to, name string) nodeFile { return nodeFile{path: to, from: filepath.Join(b.programs, name)} }
 	all := map[string][]nodeFile{
 		"filters": filters, "coredns": {from("coredns", "coredns")}, "pause": {from("pause", "pause")}, "sample": shell,
-		"flannel": append(slices.Clone(shell), from("opt/bin/flanneld", "flanneld"), from("opt/bin/install-conf", "install-conf"), from("flannel", "cni/flannel")),
+		cloudFolder: {from("bin/"+cloudManager, filepath.Join(cloudFolder, cloudManager))},
+		"flannel":   append(slices.Clone(shell), from("opt/bin/flanneld", "flanneld"), from("opt/bin/install-conf", "install-conf"), from("flannel", "cni/flannel")),
 	}
 	for _, version := range b.versions {
 		all[version] = []nodeFile{from("usr/local/bin/"+nodeProgram, filepath.Join(version, nodeProgram))}

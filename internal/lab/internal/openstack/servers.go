@@ -139,8 +139,23 @@ func (l *Lab) ServeServers(ctx context.Context, image, systems string, octet int
 		Socket: filepath.Join("run", servers.Socket), Data: l.Dir.Path("data", serversFolder), Volumes: l.Dir.Path("data", volumesFolder),
 		Image: image, Systems: systems, Octet: octet, Log: l.Log,
 		Balancers: l.Dir.Path("data", balancersFolder), BalancersSeen: filepath.Join(inside, "data", balancersFolder),
-		Enter: l.serviceRoot().enter(l.Dir, nil),
+		Enter: l.serviceRoot().enter(l.Dir, nil), Services: l.servicePorts,
 	})
+}
+
+// servicePorts are those of the services of the catalogue, also of those that a lab may get later.
+func (l *Lab) servicePorts() ([]int, error) {
+	state, err := l.Dir.LoadOpenStack()
+	if err != nil {
+		return nil, err
+	}
+	var ports []int
+	for _, s := range services() {
+		if !s.internal {
+			ports = append(ports, port(state.Ports, s.kind))
+		}
+	}
+	return ports, nil
 }
 
 // computeDriver is Nova's driver of the servers of a lab.

@@ -30,6 +30,8 @@ type Options struct {
 	// line of this program that becomes such a program.
 	Balancers, BalancersSeen string
 	Enter                    []string
+	// Services are the ports of services of the machine that nodes reach as the machine does; nil for none.
+	Services func() ([]int, error)
 	// Octet is that of the lab when it was started before, see Networks.
 	Octet int
 	Log   *slog.Logger

@@ -71,7 +71,8 @@ func TestMain(m *testing.M) {
 			Socket: Socket, Data: filepath.Join(args[2], "data"), Volumes: filepath.Join(args[2], "volumes"), Image: filepath.Join(args[2], "image"),
 			Systems: filepath.Join(args[2], "systems"), Octet: octet,
 			Balancers: filepath.Join(args[2], "balancers"), BalancersSeen: filepath.Join(args[2], "balancers"), Enter: []string{enterService, args[2]},
-			Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
+			Services: func() ([]int, error) { return readPorts(filepath.Join(args[2], "services")) },
+			Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
 		}))
 		os.Exit(1)
 	}
@@ -79,7 +80,7 @@ func TestMain(m *testing.M) {
 }
 
 // beServer is the first process of a server: it counts its starts in a file, and tells who connects how many there were and
-// what it is named. "reach <address>" has it connect to another one, "reboot" end as one that is to be started again,
+// what it is named. "reach <address>" has it connect to another one, or to a port, "reboot" end as one that is to be started again,
 // "write <device> <text>" and "read <device>" use a disk of it, "groups" its control groups.
 func beServer() int {
 	starts, _ := os.ReadFile("/starts")
@@ -147,9 +148,12 @@ func useDisk(command, argument string) string {
 	return fmt.Sprintf("%s %d", begin, size)
 }
 
-// ask sends a line to the server of an address and returns what it says.
+// ask sends a line to the server of an address, or to what listens at one with a port, and returns what it says.
 func ask(address, line string) string {
-	conn, err := net.DialTimeout("tcp", net.JoinHostPort(address, "22"), 5*time.Second) //nolint:noctx // It has a timeout.
+	if _, err := netip.ParseAddrPort(address); err != nil {
+		address = net.JoinHostPort(address, "22")
+	}
+	conn, err := net.DialTimeout("tcp", address, 5*time.Second) //nolint:noctx // It has a timeout.
 	if err != nil {
 		return err.Error()
 	}

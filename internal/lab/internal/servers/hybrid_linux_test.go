@@ -3,7 +3,10 @@ package servers
 import (
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,9 +21,10 @@ import (
 const nodeVersion = "v1.2.3"
 
 // TestNode has a server of the system of nodes run, of a version that there is: it begins with the images of a template, whose layers it shares, and with what
-// cloud-init reads; it has a group in each hierarchy of version 1, which goes with it, and with a host that is killed.
+// cloud-init reads, and finds a service of the machine where the machine does; it has a group in each hierarchy of version 1, which goes with it, and with a host that is killed.
 func TestNode(t *testing.T) {
 	b := startManaged(t)
+	service := b.newService(t)
 	sweeper, err := process.StartDetached(process.Spec{
 		Path: "/proc/self/exe", Args: []string{ProcessSweep, filepath.Join(b.dir, LockFile), strconv.Itoa(b.octet)}, LogFile: filepath.Join(b.dir, "sweeper.log"), Isolated: true,
 	})
@@ -40,6 +44,7 @@ func TestNode(t *testing.T) {
 	b.call(t, http.MethodPut, "/servers/one", definition, nil)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
 	b.expectAnswer(t, b.address(0, 5), "hello", "host-one 1")
+	b.expectAnswer(t, b.address(0, 5), "reach "+service, "service")
 	at := filepath.Join(b.dir, "data", "one")
 	if text, err := os.ReadFile(filepath.Join(at, folderWritten, "var/lib/cloud/seed/nocloud/user-data")); err != nil || string(text) != string(definition.UserData) {
 		t.Errorf("cloud-init finds %q (%v)", text, err)
@@ -60,6 +65,7 @@ func TestNode(t *testing.T) {
 	b.expectOld(t, 0)
 	b.call(t, http.MethodPost, "/servers/one/start", nil, nil)
 	b.expectOld(t, len(all))
+	b.expectAnswer(t, b.address(0, 5), "reach "+service, "service")
 	if err := b.record.Kill(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -73,6 +79,45 @@ func TestNode(t *testing.T) {
 	if left, err := filepath.Glob(fmt.Sprintf("/sys/fs/cgroup/*/lab%d", b.octet)); err != nil || len(left) > 0 {
 		t.Errorf("after the end of the host there are %s (%v)", left, err)
 	}
+}
+
+// newService has something listen on this machine that servers are to find, and returns where.
+func (b *bench) newService(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = conn.Read(make([]byte, 100))
+			_, _ = io.WriteString(conn, "service")
+			_ = conn.Close()
+		}
+	}()
+	address := netip.MustParseAddrPort(listener.Addr().String())
+	if err := os.WriteFile(filepath.Join(b.dir, "services"), []byte(strconv.Itoa(int(address.Port()))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return address.String()
+}
+
+// readPorts reads what newService has written, if it has.
+func readPorts(file string) ([]int, error) {
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	port, err := strconv.Atoi(string(text))
+	return []int{port}, err
 }
 
 // imagesTemplate makes a layer of programs without any, and what containerd's folder of servers begins as, and names a file in it that is shared and one that is not.

@@ -39,6 +39,9 @@ type running struct {
 	stop syscall.Signal
 	// group is its control group; empty for none.
 	group string
+	// node is one of a system of nodes; doors are those of it.
+	node  bool
+	doors doors
 }
 
 // restarts is the exit code with which a server asks to be started again.
@@ -133,11 +136,11 @@ func (s *server) launch() (_ *running, err error) {
 	}
 	process.command = command
 	if err := s.connect(process); err != nil {
-		return nil, errors.Join(err, s.kill(process))
+		return nil, errors.Join(err, process.doors.close(), s.kill(process))
 	}
 	_ = hold.Close()
 	if problem, err := io.ReadAll(problems); err != nil || len(problem) > 0 {
-		return nil, errors.Join(fmt.Errorf("starting the server: %s", problem), err, s.kill(process))
+		return nil, errors.Join(fmt.Errorf("starting the server: %s", problem), err, process.doors.close(), s.kill(process))
 	}
 	return process, nil
 }
@@ -162,7 +165,7 @@ func (s *server) command(process *running) (*exec.Cmd, error) {
 		process.stop, process.group = halts, s.definition.ID
 		options.Group = filepath.Join(s.host.groups.name, process.group)
 	}
-	if made.node {
+	if process.node = made.node; made.node {
 		if options.Template, err = s.host.template(made.name); err != nil {
 			return nil, err
 		}
@@ -187,7 +190,15 @@ func (s *server) connect(process *running) error {
 			return err
 		}
 	}
-	return nil
+	if !process.node || s.host.Services == nil {
+		return nil
+	}
+	ports, err := s.host.Services()
+	if err != nil {
+		return err
+	}
+	process.doors, err = openDoors(space, ports)
+	return err
 }
 
 // plug connects a card, one at a time: two might make the bridge of their network.
@@ -207,6 +218,9 @@ func (s *server) kill(process *running) error {
 // watch waits for the end of a server, and starts one again that asked for it.
 func (s *server) watch(process *running) {
 	_ = process.command.Wait()
+	if err := process.doors.close(); err != nil {
+		s.host.Log.Error("cannot close the ports of a server", "server", s.definition.ID, "error", err)
+	}
 	if err := process.disks.closeAll(); err != nil {
 		s.host.Log.Error("cannot put the volumes of a server away", "server", s.definition.ID, "error", err)
 	}
