@@ -142,6 +142,11 @@ cluster() {
 	echo "$VNF_MASTERS" | tr ',' '\n' | sed 's/^[^=]*=\(.*\)/    - "\1"/'
 }
 
+# ready waits until this node can have pods, which is soon after kubeadm has ended.
+ready() {
+	[ ! -e "$network" ] || kubectl wait --for=condition=Ready "node/$VNF_NODE_NAME" --timeout=5m
+}
+
 begin() {
 	alone "$VNF_ENDPOINT"
 	clean
@@ -150,6 +155,7 @@ begin() {
 	kubeadm init --config "$work/init.yaml" --skip-token-print
 	if [ -e "$network" ]; then
 		kubectl apply -f "$network"
+		ready
 	else
 		echo "the image has no pod network, $network: nodes are not Ready until there is one"
 	fi
@@ -214,6 +220,7 @@ join() {
 		fi
 	} >"$work/join.yaml"
 	kubeadm join --config "$work/join.yaml"
+	KUBECONFIG=/etc/kubernetes/kubelet.conf ready
 }
 
 forget() {
