@@ -67,7 +67,9 @@ func TestAccInstance_managementClusterNodes(t *testing.T) {
 	user := cloud.NewProject(t)
 	sent := &atomic.Value{}
 	sink := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var payload struct{ Kubeconfig string }
+		var payload struct {
+			Kubeconfig string `json:"kubeconfig"`
+		}
 		if err := json.NewDecoder(r.Body).Decode(&payload); err == nil {
 			sent.Store(payload.Kubeconfig)
 		}

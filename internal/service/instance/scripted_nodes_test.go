@@ -94,7 +94,7 @@ func TestAccInstance_openStackScriptedNodes(t *testing.T) {
 				statecheck.ExpectKnownValue("data.vnf_vim.edge", tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
 			},
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			Check: resource.ComposeTestCheckFunc(same, k.realNodes(t, 3, workers), k.realMembers(t), k.points, k.portalAnswers(t), func(state *terraform.State) error {
+			Check: resource.ComposeTestCheckFunc(same, k.realNodes(t, 3, workers), k.realMembers(t), k.points, k.portalAnswers(t), func(*terraform.State) error {
 				t.Logf("%3.0f s: %s", time.Since(began).Seconds(), what)
 				return k.passedOn(t)
 			}, more),

@@ -142,9 +142,12 @@ cluster() {
 	echo "$VNF_MASTERS" | tr ',' '\n' | sed 's/^[^=]*=\(.*\)/    - "\1"/'
 }
 
-# ready waits until this node can have pods, which is soon after kubeadm has ended.
+# ready waits until this node can have pods: kubelet registers it, and the pod network starts on it, after kubeadm has ended.
 ready() {
-	[ ! -e "$network" ] || kubectl wait --for=condition=Ready "node/$VNF_NODE_NAME" --timeout=5m
+	[ -e "$network" ] || return 0
+	end=$(($(date +%s) + 300))
+	until kubectl get node "$VNF_NODE_NAME" >/dev/null 2>&1 || [ "$(date +%s)" -ge "$end" ]; do sleep 1; done
+	kubectl wait --for=condition=Ready "node/$VNF_NODE_NAME" --timeout=5m
 }
 
 begin() {
