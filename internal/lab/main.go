@@ -157,6 +157,7 @@ func components(_ context.Context, args []string, _, stderr io.Writer) error {
 	flags := flag.NewFlagSet("lab components", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	out := flags.String("out", "", "folder of the manifests")
+	infrastructure := flags.String("infrastructure", "in-memory", "the provider of machines: in-memory, or openstack, with OpenStack Resource Controller")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -167,7 +168,7 @@ func components(_ context.Context, args []string, _, stderr io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("finding this program's file: %w", err)
 	}
-	return (&cluster.Lab{Executable: executable}).WriteComponents(*out)
+	return (&cluster.Lab{Executable: executable}).WriteComponents(*out, *infrastructure)
 }
 
 func serve(ctx context.Context, args []string, _, stderr io.Writer) error {

@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -27,6 +28,8 @@ type clusterScriptEnv struct {
 	secure *secureRegistry
 	// balancer are parameters of the load balancer, and virtual the address that several share.
 	balancer, virtual string
+	// drain is how long draining a node may take, 20 seconds without it.
+	drain string
 }
 
 // secureRegistry are the certificates of a registry in PEM.
@@ -51,6 +54,9 @@ func (k *clusterScriptEnv) useHTTPS(t *testing.T, dir string) {
 
 // connection is how nodes use the registry, and what of that is secret.
 func (k *clusterScriptEnv) connection() (plain, secret string) {
+	if k.registry == nil {
+		return "", ""
+	}
 	if k.secure == nil {
 		return `{ connection_type = "0", server = vnf_private_registry.registry.server }`, ""
 	}
@@ -96,12 +102,10 @@ func (k *clusterScriptEnv) cluster(source, params, secrets string, arguments ...
       }
       worker_node       = { aspect_id = "worker_instance", ssh_cp_name = "workerNode_CP2", nic_cp_name = "workerNode_CP2", username = "ubuntu" }
       external_lb_param = { ssh_cp_name = "externalLB_CP1", ssh_username = "ubuntu", %s }
-      drain_timeout     = "20s"
-      private_registry_connection_info = [
-        %s,
-      ]
+      drain_timeout     = %q
+      private_registry_connection_info = [%s]
     }
-  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params, k.balancer, connection)
+  }`, k.image(labtest.OpenStackDockerImage, "masterNode", "workerNode", "externalLB"), params, k.balancer, cmp.Or(k.drain, "20s"), connection)
 	secrets = fmt.Sprintf(`additional_params_wo = {
     k8s_cluster_installation_param = {
       %s

@@ -3,6 +3,7 @@ package instance_test
 import (
 	"fmt"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -21,12 +22,22 @@ spec:
   infrastructureRef: { apiGroup: infrastructure.cluster.x-k8s.io, kind: DevCluster, name: foreign }
 `
 
+// unmanagedImage is an image of Glance as OpenStack Resource Controller finds it.
+const unmanagedImage = `apiVersion: openstack.k-orc.cloud/v1alpha1
+kind: Image
+metadata: { name: nodes }
+spec:
+  managementPolicy: unmanaged
+  cloudCredentialsRef: { secretName: edge-cloud-credentials, cloudName: openstack }
+  import: { filter: { name: ubuntu-2204-kube-v1.33.1 } }
+`
+
 // Cluster API as a network function: a plain cluster becomes a management cluster by a
 // package, and a workload cluster is made through it in the same apply. It does not go
 // as long as there are Clusters of others, and goes after those of the configuration.
 func TestAccInstance_managementCluster(t *testing.T) {
 	t.Parallel()
-	source := acctest.ManagementClusterPackage(t)
+	source := acctest.ManagementClusterPackage(t, "management-cluster")
 	lab := labtest.Second(t)
 	env := &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 	cluster := fmt.Sprintf(`
@@ -44,12 +55,6 @@ resource "vnf_capi_workload_cluster" "test" {
 	without := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(source))
 	file := filepath.Join(t.TempDir(), "foreign.yaml")
 	acctest.Write(t, filepath.Dir(file), filepath.Base(file), foreign)
-	managers := func(*terraform.State) error {
-		if got := env.kubectl("get", "deployments", "-A", "-l", "cluster.x-k8s.io/provider", "-o", "jsonpath={.items[*].status.readyReplicas}"); got != "1 1 1 1" {
-			return fmt.Errorf("ready pods of the managers: %q", got)
-		}
-		return nil
-	}
 	env.run(t,
 		resource.TestStep{
 			Config: env.configFor(source) + cluster,
@@ -58,7 +63,7 @@ resource "vnf_capi_workload_cluster" "test" {
 				resource.TestCheckResourceAttr(address, "vdus.core.replicas", "1"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "READY"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_groups_status.workers.available_replicas", "1"),
-				managers,
+				env.managers,
 			),
 		},
 		resource.TestStep{
@@ -83,4 +88,44 @@ resource "vnf_capi_workload_cluster" "test" {
 			Check:  env.expectKubectl("", "get", "crd,namespaces,clusterroles,validatingwebhookconfigurations", "-l", "cluster.x-k8s.io/provider", "-o", "name", "--ignore-not-found"),
 		},
 	)
+	testManagementClusterOpenStack(t, env)
+}
+
+// managers checks that the managers of Cluster API, and of one provider of infrastructure, answer.
+func (e *testEnv) managers(*terraform.State) error {
+	if got := e.kubectl("get", "deployments", "-A", "-l", "cluster.x-k8s.io/provider", "-o", "jsonpath={.items[*].status.readyReplicas}"); got != "1 1 1 1" {
+		return fmt.Errorf("ready pods of the managers: %q", got)
+	}
+	return nil
+}
+
+// testManagementClusterOpenStack does the same with the package whose machines are servers of OpenStack. Its managers run, and their
+// webhooks take the workload cluster of another example package, every field of it, and an image of OpenStack Resource Controller.
+func testManagementClusterOpenStack(t *testing.T, env *testEnv) {
+	t.Helper()
+	source := acctest.ManagementClusterPackage(t, "management-cluster-openstack")
+	cluster := filepath.Join(acctest.CopyPackage(t, "workload-cluster-openstack"), "Files", "kubernetes")
+	image := filepath.Join(t.TempDir(), "image.yaml")
+	acctest.Write(t, filepath.Dir(image), filepath.Base(image), unmanagedImage)
+	env.run(t, resource.TestStep{
+		Config: env.configFor(source),
+		Check: allChecks(
+			resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
+			resource.TestCheckResourceAttr(address, "vdus.infrastructure.replicas", "1"),
+			resource.TestCheckResourceAttr(address, "vdus.resources.replicas", "1"),
+			env.managers,
+			func(*terraform.State) error {
+				env.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=1m")
+				for _, file := range []string{cluster, image} {
+					if out := env.kubectl("apply", "--server-side", "--dry-run=server", "--validate=strict", "--filename", file); !strings.Contains(out, "serverside-applied") {
+						return fmt.Errorf("%s: %s", file, out)
+					}
+				}
+				return nil
+			},
+		),
+	})
+	if left := env.kubectl("get", "crd,namespaces,clusterroles", "-o", "name"); strings.Contains(left, "k-orc.cloud") || strings.Contains(left, "capo-") || strings.Contains(left, "orc-system") {
+		t.Errorf("left behind: %s", left)
+	}
 }

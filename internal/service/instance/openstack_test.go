@@ -96,17 +96,20 @@ func (c *cloud) links(outside string) string {
 		c.openstack.Networks["net_mgmt"], outside)
 }
 
+// serversName is the name of an instance of servers.
+const serversName = "fw"
+
 func (c *cloud) configFor(source, flavour, links string, arguments ...string) string {
 	return c.store.Config(c.vim(), pkg(source), fmt.Sprintf(`
 resource "vnf_instance" "test" {
-  name       = "fw"
+  name       = %q
   vim_id     = vnf_vim.test.id
   package_id = vnf_package.test.id
   flavour_id = %q
   %s
   %s
 }
-`, flavour, links, strings.Join(arguments, "\n  ")))
+`, serversName, flavour, links, strings.Join(arguments, "\n  ")))
 }
 
 // manager can look at what the instance has on the cloud.
@@ -127,9 +130,9 @@ func (c *cloud) records() []vnfm.Instance {
 // vnfcs are the servers of the instance by VDU.
 func (c *cloud) vnfcs() map[string][]vnfm.VNFC {
 	c.Helper()
-	all := c.records()
+	all := slices.DeleteFunc(c.records(), func(i vnfm.Instance) bool { return i.Name != serversName })
 	if len(all) != 1 {
-		c.Fatalf("the store has %d instances", len(all))
+		c.Fatalf("the store has %d instances %s", len(all), serversName)
 	}
 	has, err := c.manager().Resources(c.Context(), all[0].ID)
 	require.NoError(c, err)

@@ -55,6 +55,7 @@ func scriptedPackage(t *testing.T) string {
 // which is scaled, whose workers get another image, and in which the master that began it is replaced. Traffic for the API
 // server and for a Service goes through the load balancers, also when HAProxy has ended on the one that has the address. A
 // Service that comes between two applies is drift. All its nodes pull from a registry over HTTPS that asks for a login.
+// kubeadm is a stand-in: the real one needs bin/nodes and more processor time, see TestAccInstance_openStackScriptedNodes.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 	k := newClusterScriptEnv(t)
 	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080], follow_services = true", k.reserve(t))

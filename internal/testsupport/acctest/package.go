@@ -112,13 +112,13 @@ func Zip(t testing.TB, dir string) string {
 	return path
 }
 
-// ManagementClusterPackage returns the example package management-cluster, made whole
+// ManagementClusterPackage returns an example package of a management cluster, made whole
 // with the manifests of Cluster API. Where that has not been built the test is skipped.
-func ManagementClusterPackage(t testing.TB) string {
+func ManagementClusterPackage(t testing.TB, name string) string {
 	t.Helper()
 	labtest.NeedsClusterAPI(t)
-	dir := filepath.Join(t.TempDir(), "management-cluster")
-	cmd := exec.CommandContext(t.Context(), filepath.Join(labtest.Root(t), "scripts", "management-cluster-package"), dir) //nolint:gosec // a script of the repository
+	dir := filepath.Join(t.TempDir(), name)
+	cmd := exec.CommandContext(t.Context(), filepath.Join(labtest.Root(t), "scripts", "management-cluster-package"), dir, name) //nolint:gosec // a script of the repository
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("making the package: %v: %s", err, out)
 	}

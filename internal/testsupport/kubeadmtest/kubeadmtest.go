@@ -2,7 +2,8 @@
 // labtest.OpenStackDocker. It takes the commands, flags and configurations (v1beta4) of
 // kubeadm and refuses others. It makes a small Kubernetes without containers: etcd,
 // API servers with their controllers and KWOK, which plays nodes and pods, all from the
-// program of the lab.
+// program of the lab. Complete runs have it; `make test-nodes` has the real kubeadm, whose nodes
+// take more processor time.
 package kubeadmtest
 
 import (

@@ -2,7 +2,8 @@
 // playbooks, groups and variables of kubespray v2.23, and refuses what that does not know;
 // what it installs is a small Kubernetes without containers: etcd, the API server with its
 // controllers and KWOK, which plays nodes and pods, all from the program of the lab, which
-// servers of a lab with labtest.OpenStackDocker have.
+// servers of a lab with labtest.OpenStackDocker have. Nodes of the real kubeadm would take more processor
+// time, see CONTRIBUTING.md, "Loops".
 package kubespraytest
 
 import (

@@ -142,6 +142,14 @@ cluster() {
 	echo "$VNF_MASTERS" | tr ',' '\n' | sed 's/^[^=]*=\(.*\)/    - "\1"/'
 }
 
+# ready waits until this node can have pods: kubelet registers it, and the pod network starts on it, after kubeadm has ended.
+ready() {
+	[ -e "$network" ] || return 0
+	end=$(($(date +%s) + 300))
+	until kubectl get node "$VNF_NODE_NAME" >/dev/null 2>&1 || [ "$(date +%s)" -ge "$end" ]; do sleep 1; done
+	kubectl wait --for=condition=Ready "node/$VNF_NODE_NAME" --timeout=5m
+}
+
 begin() {
 	alone "$VNF_ENDPOINT"
 	clean
@@ -150,6 +158,7 @@ begin() {
 	kubeadm init --config "$work/init.yaml" --skip-token-print
 	if [ -e "$network" ]; then
 		kubectl apply -f "$network"
+		ready
 	else
 		echo "the image has no pod network, $network: nodes are not Ready until there is one"
 	fi
@@ -214,6 +223,7 @@ join() {
 		fi
 	} >"$work/join.yaml"
 	kubeadm join --config "$work/join.yaml"
+	KUBECONFIG=/etc/kubernetes/kubelet.conf ready
 }
 
 forget() {

@@ -81,6 +81,8 @@ func release(document []byte, version string) []byte {
 		":main", ":"+version,
 		"gcr.io/k8s-staging-capi-openstack/", "registry.k8s.io/capi-openstack/",
 		"capi-openstack-controller:dev", "capi-openstack-controller:"+version,
+		// OpenStack Resource Controller.
+		"image: controller:latest", "image: quay.io/orc/openstack-resource-controller:"+version,
 		"imagePullPolicy: Always", "imagePullPolicy: IfNotPresent",
 	).Replace(string(document))
 	return []byte(text)

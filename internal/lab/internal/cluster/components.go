@@ -31,19 +31,24 @@ const authorityKey = "ca.crt"
 type pairs func(namespace, secret string, names []string) (map[string][]byte, error)
 
 // WriteComponents writes the manifests of Cluster API's managers, one file for each, with certificates made for the
-// occasion: what a cluster without cert-manager needs to become a management cluster. The provider of OpenStack is left
-// out: what needs no OpenStack works without it.
-func (l *Lab) WriteComponents(folder string) error {
+// occasion: what a cluster without cert-manager needs to become a management cluster. It has one provider of infrastructure,
+// in-memory or openstack; the latter comes with OpenStack Resource Controller, whose kinds it uses.
+func (l *Lab) WriteComponents(folder, infrastructure string) error {
+	providers := []string{stages.ProgramInMemory, stages.ProgramOpenStack}
+	if !slices.Contains(providers, infrastructure) {
+		return fmt.Errorf("the providers of infrastructure are %v, not %q", providers, infrastructure)
+	}
+	names := slices.DeleteFunc(stages.Programs(), func(name string) bool { return slices.Contains(providers, name) && name != infrastructure })
+	if infrastructure == stages.ProgramOpenStack {
+		names = append(names, definitions()...)
+	}
 	if _, err := l.clusterAPIVersion(); err != nil {
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o750); err != nil {
 		return fmt.Errorf("making the folder of the components: %w", err)
 	}
-	for _, name := range stages.Programs() {
-		if name == stages.ProgramOpenStack {
-			continue
-		}
+	for _, name := range names {
 		objects, err := l.component(name, newPairs)
 		if err != nil {
 			return err

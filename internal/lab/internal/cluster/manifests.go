@@ -26,7 +26,8 @@ import (
 // installers is how many objects of the manifests are applied at once.
 const installers = 8
 
-// definitions are the manifests whose kinds have no manager in the lab: objects of them can be made, and stay as they are.
+// definitions are the manifests whose kinds have no manager in the lab, which takes only the definitions of them: objects can be made,
+// and stay as they are.
 func definitions() []string { return []string{"openstack-resources"} }
 
 // The kinds of the manifests that the lab does not treat like any other.
@@ -79,6 +80,7 @@ func (l *Lab) installClusterAPI(ctx context.Context) (deployments []types.Namesp
 		if err != nil {
 			return nil, err
 		}
+		read = slices.DeleteFunc(read, func(object *unstructured.Unstructured) bool { return object.GetKind() != kindDefinition })
 		for _, object := range read {
 			unstructured.RemoveNestedField(object.Object, "spec", "conversion")
 		}

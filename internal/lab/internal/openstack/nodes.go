@@ -47,6 +47,9 @@ const cloudManager = "openstack-cloud-controller-manager"
 // cloudFolder is that of the cloud controller manager among the programs, with lists like theirs.
 const cloudFolder = "cloud"
 
+// etcdctlProgram is beside the lab's program. A pod of etcd has it, as those of released images have.
+const etcdctlProgram = "lab-etcdctl"
+
 // nodeBuild is what is made, once for all labs, of the programs of nodes: a layer of a server's root for each version of
 // Kubernetes, and a folder of containerd's with the images of all of them, for while a cluster is upgraded its nodes run both.
 type nodeBuild struct {
@@ -79,10 +82,18 @@ func (l *Lab) newNodeBuild() (nodeBuild, error) {
 	if err != nil {
 		return b, fmt.Errorf("reading the list of packages: %w", err)
 	}
+	etcdctl, err := os.ReadFile(b.etcdctl())
+	if err != nil {
+		return b, fmt.Errorf("reading the program for pods of etcd: %w", err)
+	}
 	hash := sha256.New()
-	fmt.Fprintln(hash, nodeFormat, string(sums), version(string(packages), "iptables"), version(string(packages), "busybox"))
+	fmt.Fprintln(hash, nodeFormat, string(sums), sha256.Sum256(etcdctl), version(string(packages), "iptables"), version(string(packages), "busybox"))
 	b.folder = filepath.Join(l.cache(), "nodes-"+hex.EncodeToString(hash.Sum(nil))[:12])
 	return b, nil
+}
+
+func (b nodeBuild) etcdctl() string {
+	return filepath.Join(filepath.Dir(b.lab.Executable), etcdctlProgram)
 }
 
 // findVersions are the versions that have a folder among the programs.
@@ -231,7 +242,8 @@ func nodeKinds(layers map[string]nodeLayer, node nodeLayer) map[string]nodeImage
 		"busybox":            {layers: []nodeLayer{layers["sample"]}, command: []string{"sh"}},
 		"sample":             {layers: []nodeLayer{layers["sample"]}, command: []string{"httpd", "-f", "-p", "8080", "-h", "/etc"}},
 	}
-	for _, name := range []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
+	kinds["etcd"] = nodeImage{layers: []nodeLayer{node, layers["etcdctl"]}}
+	for _, name := range []string{"kube-apiserver", "kube-controller-manager", "kube-scheduler"} {
 		kinds[name] = nodeImage{layers: []nodeLayer{node}}
 	}
 	return kinds
@@ -253,6 +265,7 @@ func (b nodeBuild) layers(folder string) (map[string]nodeLayer, error) {
 		"filters": filters, "coredns": {from("coredns", "coredns")}, "pause": {from("pause", "pause")}, "sample": shell,
 		cloudFolder: {from("bin/"+cloudManager, filepath.Join(cloudFolder, cloudManager))},
 		"flannel":   append(slices.Clone(shell), from("opt/bin/flanneld", "flanneld"), from("opt/bin/install-conf", "install-conf"), from("flannel", "cni/flannel")),
+		"etcdctl":   {{path: "usr/local/bin/etcdctl", from: b.etcdctl()}},
 	}
 	for _, version := range b.versions {
 		all[version] = []nodeFile{from("usr/local/bin/"+nodeProgram, filepath.Join(version, nodeProgram))}
