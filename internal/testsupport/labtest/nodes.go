@@ -24,7 +24,6 @@ func NeedsNodes(t testing.TB) {
 			Missing(t, "there is no bin/nodes: `make bin/nodes` builds it")
 		}
 	}
-	}
 }
 
 // CloudManager is the folder of the lab's cloud controller manager: the program, and its chart in chart.
