@@ -45,7 +45,6 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 		b.Fatalf("%s holds no certificate", lab.CAFile)
 	}
 	n := &slowNetwork{}
-	type key struct{}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host },
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},

@@ -156,9 +156,11 @@ func (s *session) applyKept(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A Secret that cannot be read, or holds something else, is replaced.
-	if kept, annotations, err := s.readKeptSecret(ctx, ref); err == nil && kept.equal(want) && !s.showsOldName(annotations) {
-		return nil
+	// A Secret that cannot be read, or holds something else, is replaced. A new instance has none.
+	if !s.isNew {
+		if kept, annotations, err := s.readKeptSecret(ctx, ref); err == nil && kept.equal(want) && !s.showsOldName(annotations) {
+			return nil
+		}
 	}
 	data := map[string]any{}
 	for field, value := range want {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -27,10 +28,11 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 		return s.locked(ctx, s.apply)
 	}
 	return s.locked(ctx, func(ctx context.Context) error {
-		if err := s.applyKept(ctx); err != nil {
-			return err
-		}
-		return s.scale(ctx)
+		// A scale changes no digest and no result, so what is kept beside the objects need not be there before it.
+		g, ctx := errgroup.WithContext(ctx)
+		g.Go(func() error { return s.applyKept(ctx) })
+		g.Go(func() error { return s.scale(ctx) })
+		return g.Wait()
 	})
 }
 

@@ -28,6 +28,8 @@ type session struct {
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
+	// isNew is set when the record named no object at the beginning.
+	isNew bool
 	// roundTrip is the shortest time that a LIST has taken; 0 before the first one.
 	roundTrip time.Duration
 	// unlock releases the Lease. It may be called twice.
@@ -92,6 +94,7 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 		recorder:  r,
 		namespace: render.InstanceNamespace(t),
 		workers:   workers,
+		isNew:     len(t.Instance.Inventory) == 0,
 		unlock:    func(context.Context) {},
 	}, nil
 }
