@@ -89,6 +89,42 @@ func TestReplacedAt(t *testing.T) {
 	}
 }
 
+// TestReplacedSoon: an operation waits for a MachineHealthCheck only if that replaces the machine, soon and within the time limit.
+func TestReplacedSoon(t *testing.T) {
+	t.Parallel()
+	const none = "no MachineHealthCheck replaces it"
+	now := time.Now()
+	m := with(machine("a-1", "a", "v1.34.0"), now.Add(-time.Minute).UTC().Format(time.RFC3339), "metadata", "creationTimestamp")
+	check := func(timeout int64, group string) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{
+			"kind": "MachineHealthCheck", "metadata": map[string]any{"name": "edge-a", "namespace": "core"}, "spec": map[string]any{
+				"selector": map[string]any{"matchLabels": map[string]any{labelNodeGroup: group}}, "checks": map[string]any{"nodeStartupTimeoutSeconds": timeout},
+			},
+		}}
+	}
+	const name = "MachineHealthCheck core/edge-a"
+	for title, c := range map[string]struct {
+		machine, check *unstructured.Unstructured
+		limit          time.Duration
+		want           string
+		soon           bool
+	}{
+		"soon":                  {m, check(300, "a"), time.Hour, "waiting for " + name + " to have it replaced", true},
+		"after the limit":       {m, check(300, "a"), time.Minute, name + " replaces it at ", false},
+		"late":                  {m, check(1800, "a"), time.Hour, name + " replaces it at ", false},
+		"never":                 {m, check(0, "a"), time.Hour, name + " replaces no machine that does not become a node", false},
+		"of others":             {m, check(300, "b"), time.Hour, none, false},
+		"was a node":            {with(m, "n", "status", "nodeRef", "name"), check(1800, "a"), time.Hour, "waiting for " + name + " to have it replaced", true},
+		"is not allowed to":     {m, with(check(300, "a"), conditions("RemediationAllowed", "False", "TooManyUnhealthy", "too many"), "status", "conditions"), time.Hour, name + " does not replace it: too many", false},
+		"its owner cannot":      {with(m, conditions("OwnerRemediated", "False", "CannotBeRemediated", "one replica"), "status", "conditions"), check(300, "a"), time.Hour, none + ": one replica", false},
+		"is left out of checks": {with(m, map[string]any{annotationSkip: ""}, "metadata", "annotations"), check(300, "a"), time.Hour, none + ": it has the annotation " + annotationSkip, false},
+	} {
+		said, soon := replacedSoon([]unstructured.Unstructured{*c.check}, nil, c.machine, now.Add(c.limit))
+		assert.Equal(t, c.soon, soon, title)
+		assert.Contains(t, said, c.want, title)
+	}
+}
+
 // TestClusterFailure: what a Cluster says of its infrastructure is final, unless Cluster API Provider OpenStack tries again.
 func TestClusterFailure(t *testing.T) {
 	t.Parallel()

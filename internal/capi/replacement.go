@@ -19,19 +19,28 @@ const annotationSkip = clusterv1.MachineSkipRemediationAnnotation
 
 // replacement says whether a MachineHealthCheck replaces a machine that has failed so soon that it is worth waiting.
 func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstructured) (said string, soon bool, err error) {
-	const none = "no MachineHealthCheck replaces it"
-	remediated := kube.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
-	if remediated.Reason == "CannotBeRemediated" || remediated.Reason == "RemediationFailed" {
-		return none + ": " + kube.OneLine(remediated.Message), false, nil
-	}
-	if _, skipped := m.GetAnnotations()[annotationSkip]; skipped {
-		return none + ": it has the annotation " + annotationSkip, false, nil
-	}
 	checks, err := c.listOf(ctx, "MachineHealthCheck")
 	if err != nil {
 		return "", false, err
 	}
-	said = none
+	limit, limited := ctx.Deadline()
+	if !limited {
+		limit = time.Now().Add(replacementPatience)
+	}
+	said, soon = replacedSoon(checks, own, m, limit)
+	return said, soon, nil
+}
+
+// replacedSoon is replacement for the checks of a cluster and the time limit of an operation.
+func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstructured, limit time.Time) (said string, soon bool) {
+	said = "no MachineHealthCheck replaces it"
+	remediated := kube.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
+	if remediated.Reason == "CannotBeRemediated" || remediated.Reason == "RemediationFailed" {
+		return said + ": " + kube.OneLine(remediated.Message), false
+	}
+	if _, skipped := m.GetAnnotations()[annotationSkip]; skipped {
+		return said + ": it has the annotation " + annotationSkip, false
+	}
 	for i := range checks {
 		check := &checks[i]
 		if !selectsMachine(check, m) {
@@ -43,18 +52,18 @@ func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstruct
 			continue
 		}
 		at, ok := replacedAt(check, own, m)
-		switch limit, limited := ctx.Deadline(); {
+		switch {
 		case !ok:
 			said = name + " replaces no machine that does not become a node"
-		case limited && at.After(limit):
+		case at.After(limit):
 			said = fmt.Sprintf("%s replaces it at %s, after the time limit of the operation", name, at.UTC().Format(time.RFC3339))
 		case time.Until(at) > replacementPatience:
 			said = fmt.Sprintf("%s replaces it at %s, which is too late to wait for", name, at.UTC().Format(time.RFC3339))
 		default:
-			return fmt.Sprintf("waiting for %s to have it replaced", name), true, nil
+			return fmt.Sprintf("waiting for %s to have it replaced", name), true
 		}
 	}
-	return said, false, nil
+	return said, false
 }
 
 // replacedAt is when a MachineHealthCheck has a machine replaced that has failed; false for never. That is as long after the machine was
