@@ -155,8 +155,8 @@ func (s *session) replace(ctx context.Context, p *targetObject, body map[string]
 // well.
 func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
-		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || c.Manager == kube.RestartFieldManager || (c.Manager == helmFieldManager && s.rendering.Release != nil)
-		return !ours
+		ours := slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, c.Manager)
+		return !ours && (c.Manager != helmFieldManager || s.rendering.Release == nil)
 	})
 }
 

@@ -21,5 +21,6 @@ func warnOfKubelets(name string, s *vnfm.ClusterState, diags *diag.Diagnostics) 
 		lines += fmt.Sprintf("\n* and %d more", more)
 	}
 	diags.AddWarning(fmt.Sprintf("Nodes of %s Run Another Version", titled(name)),
-		lines+"\n\nKubelet comes with the image of a machine. Name an image of the version that kubernetes_version says, which replaces the machines. Where the kubelet of a node was changed by hand, change rollout_after, which does so too.")
+		lines+"\n\nKubelet comes with the image of a machine. Name an image of the version that kubernetes_version says, which replaces the machines. "+
+			"Where the kubelet of a node was changed by hand, change rollout_after, which does so too.")
 }
