@@ -73,7 +73,7 @@ var finalReasons = []string{"InstanceDeleted", "InstanceNotFound", "DependencyFa
 func serverFailure(server *unstructured.Unstructured) *machineFailure {
 	state := text(server, "status", "instanceState")
 	ready := kube.ClusterCondition(server, "InstanceReady")
-	if state != "ERROR" && !(ready.Status == "False" && slices.Contains(finalReasons, ready.Reason)) {
+	if state != "ERROR" && (ready.Status != "False" || !slices.Contains(finalReasons, ready.Reason)) {
 		return nil
 	}
 	f := &machineFailure{object: objectName(server), server: text(server, "status", "instanceID")}
@@ -138,8 +138,9 @@ func (e *clusterFailedError) Error() string {
 type failureWatch struct {
 	cluster *cluster
 	r       vnfm.Recorder
-	ctx     context.Context //nolint:containedctx // It is the one of the operation, which the watch ends.
+	// cancel ends the operation, and cause is what has ended it.
 	cancel  context.CancelCauseFunc
+	cause   func() error
 	running sync.WaitGroup
 	// stop ends the present turn.
 	stop context.CancelFunc
@@ -154,11 +155,12 @@ type failureWatch struct {
 	waits  string
 }
 
-// watchFailures returns a watch that does not watch yet, and the context of the operation.
-func (c *cluster) watchFailures(ctx context.Context, r vnfm.Recorder) *failureWatch {
-	w := &failureWatch{cluster: c, r: r, known: map[types.UID]bool{}, stop: func() {}}
-	w.ctx, w.cancel = context.WithCancelCause(ctx)
-	return w
+// watchFailures returns the context of the operation, and a watch that does not watch yet.
+func (c *cluster) watchFailures(ctx context.Context, r vnfm.Recorder) (context.Context, *failureWatch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &failureWatch{
+		cluster: c, r: r, cancel: cancel, cause: func() error { return context.Cause(ctx) }, known: map[types.UID]bool{}, stop: func() {},
+	}
 }
 
 // The machines that a watch is about, as what is added to the selector of those of the cluster.
@@ -169,13 +171,13 @@ const (
 
 // begin watches these machines. Those that have failed before and never were nodes are replaced:
 // nothing else would, and what they are made of may be another thing by now.
-func (w *failureWatch) begin(which string) {
+func (w *failureWatch) begin(ctx context.Context, which string) {
 	w.end()
 	if w.cluster.spec.Paused {
 		return
 	}
 	w.begun = false
-	ctx, stop := context.WithCancel(w.ctx)
+	ctx, stop := context.WithCancel(ctx)
 	w.stop = stop
 	w.running.Go(func() {
 		err := w.follow(ctx, which)
@@ -196,7 +198,7 @@ func (w *failureWatch) end() {
 func (w *failureWatch) reason(err error) error {
 	w.end()
 	defer w.cancel(nil)
-	if cause := context.Cause(w.ctx); err != nil && isFinal(cause) {
+	if cause := w.cause(); err != nil && isFinal(cause) {
 		return cause
 	}
 	return err

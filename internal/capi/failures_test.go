@@ -148,11 +148,11 @@ func TestFailedError(t *testing.T) {
 	c := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{}}
 	f := &machineFailure{machine: machine("a-1", "a", "v1.34.0"), object: "OpenStackServer core/a-1", words: "its server is in ERROR", server: "4711"}
 	err := &failedError{cluster: c, failure: f, check: "no MachineHealthCheck replaces it"}
-	assert.EqualError(t, err, `Machine core/a-1 of node group "a" has failed for good: OpenStackServer core/a-1: its server is in ERROR (server 4711); `+
+	require.EqualError(t, err, `Machine core/a-1 of node group "a" has failed for good: OpenStackServer core/a-1: its server is in ERROR (server 4711); `+
 		`"openstack server show 4711" tells the fault; no MachineHealthCheck replaces it. `+
 		`Correct the cause, for example the quota, the flavor or the availability zone, and apply again: the next apply replaces the machine`)
 	err.fault, f.machine = "No valid host was found.", with(machine("a-2", "", "v1.34.0"), "node-2", "status", "nodeRef", "name")
-	assert.EqualError(t, err, `Machine core/a-2 of the control plane has failed for good: OpenStackServer core/a-1: its server is in ERROR (server 4711); `+
+	require.EqualError(t, err, `Machine core/a-2 of the control plane has failed for good: OpenStackServer core/a-1: its server is in ERROR (server 4711); `+
 		`Nova says: No valid host was found; no MachineHealthCheck replaces it. `+
 		`Correct the cause, for example the quota, the flavor or the availability zone, and apply again: a heal that names the machine replaces it`)
 }
@@ -161,8 +161,8 @@ func TestFailedError(t *testing.T) {
 func TestFailureWatchEnds(t *testing.T) {
 	t.Parallel()
 	c := &cluster{spec: &vnfm.ClusterSpec{Paused: true}}
-	w := c.watchFailures(t.Context(), nil)
-	w.begin(allMachines)
+	ctx, w := c.watchFailures(t.Context(), nil)
+	w.begin(ctx, allMachines)
 	require.NoError(t, w.reason(nil))
 	require.ErrorIs(t, w.reason(context.DeadlineExceeded), context.DeadlineExceeded)
 }

@@ -31,13 +31,13 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 			return err
 		}
 	}
-	failures := c.watchFailures(ctx, r)
+	watched, failures := c.watchFailures(ctx, r)
 	failures.heals = true
-	failures.begin(allMachines)
+	failures.begin(watched, allMachines)
 	if h.EntireInstance() {
-		err = c.rollOut(failures.ctx, h.Began, r)
+		err = c.rollOut(watched, h.Began, r)
 	} else {
-		err = c.replaceMachines(failures.ctx, h.VNFCIDs, r)
+		err = c.replaceMachines(watched, h.VNFCIDs, r)
 	}
 	if err = failures.reason(err); err != nil {
 		return c.explainError(ctx, o.addFault(ctx, t, err))

@@ -63,7 +63,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	target := l.WithoutCredentials(t)
 	target.Hooks.AfterNamespaces = a.Ensure
-	failures := c.watchFailures(ctx, r)
+	watched, failures := c.watchFailures(ctx, r)
 	if config := (&cloud.Config{Credential: a, Workload: c.awaitedWorkload(l)}); config.IsNeeded() {
 		// Add-ons are installed after it: those of the cloud provider read it.
 		addons := target.Hooks.AfterWrite
@@ -76,7 +76,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	}
 	written := target.Hooks.AfterWrite
 	target.Hooks.AfterWrite = func(ctx context.Context) error {
-		failures.begin(allMachines)
+		failures.begin(ctx, allMachines)
 		if written == nil {
 			return nil
 		}
@@ -89,7 +89,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if upgrading {
 		target.Hooks.Defer = isNodeGroup
 		target.Hooks.BeforeDeferred = func(ctx context.Context) error {
-			failures.begin(controlPlaneMachines)
+			failures.begin(ctx, controlPlaneMachines)
 			return c.awaitControlPlane(ctx, r)
 		}
 	}
@@ -103,7 +103,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		}
 		return a.RemoveFormer(ctx)
 	}
-	if err := failures.reason(o.InfraDriver.Apply(failures.ctx, target, l)); err != nil {
+	if err := failures.reason(o.InfraDriver.Apply(watched, target, l)); err != nil {
 		return o.checker().AddProblems(ctx, t, c.explainError(ctx, o.addFault(ctx, t, err)))
 	}
 	return nil
