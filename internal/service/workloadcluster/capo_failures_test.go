@@ -74,7 +74,7 @@ func TestAccWorkloadCluster_capoFailures(t *testing.T) {
 				cloud.Limit(t, user, "instances", 10)
 				cloud.Limit(t, user, "port", 0)
 			},
-			Config:             config("nova", `{ create = "5m", update = "30s" }`),
+			Config:             config("nova", `{ create = "5m", update = "60s" }`),
 			ExpectError:        acctest.Says(`(?s)OpenStackServer \S+/edge-control-plane-\w+: .*Failedcreateport .*Quota exceeded for resources: \['port'\]`),
 			ExpectNonEmptyPlan: true,
 		},
