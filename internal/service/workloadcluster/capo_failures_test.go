@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
-	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -62,31 +61,36 @@ func TestAccWorkloadCluster_capoFailures(t *testing.T) {
 			),
 		},
 		resource.TestStep{
-			// The quota refuses the server that comes for the failed one.
-			PreConfig:          func() { cloud.Limit(t, user, "instances", 0) },
-			Config:             config("nova", `{ create = "5m", update = "5m" }`),
-			ExpectError:        acctest.Says(fmt.Sprintf(machine, env.namespace) + `.*Quota exceeded for instances: Requested 1.*` + fmt.Sprintf(advice, env.namespace)),
-			ExpectNonEmptyPlan: true,
-		},
-		resource.TestStep{
-			// A port that Neutron refuses is tried again: until the time limit, and the error has its words.
-			PreConfig: func() {
-				cloud.Limit(t, user, "instances", 10)
-				cloud.Limit(t, user, "port", 0)
-			},
+			// The port of the machine that comes for the failed one is refused, which is tried again: until the time limit, and the error
+			// has the words of Neutron.
+			PreConfig:          func() { cloud.Limit(t, user, "port", 0) },
 			Config:             config("nova", `{ create = "5m", update = "60s" }`),
 			ExpectError:        acctest.Says(`(?s)OpenStackServer \S+/edge-control-plane-\w+: .*Failedcreateport .*Quota exceeded for resources: \['port'\]`),
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
-			PreConfig:          func() { cloud.Limit(t, user, "port", 50) },
+			PreConfig: func() {
+				cloud.Limit(t, user, "instances", 0)
+				cloud.Limit(t, user, "port", 50)
+			},
+			Config:             config("nova", `{ create = "5m", update = "5m" }`),
+			ExpectError:        acctest.Says(fmt.Sprintf(machine, env.namespace) + `.*Quota exceeded for instances: Requested 1.*` + fmt.Sprintf(advice, env.namespace)),
+			ExpectNonEmptyPlan: true,
+		},
+		resource.TestStep{
+			PreConfig:          func() { cloud.Limit(t, user, "instances", 10) },
 			Config:             config("nova", `{ create = "5m", update = "15s" }`),
 			ExpectError:        acctest.Says(`deadline exceeded`),
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{
 			PreConfig: func() {
-				require.Equal(t, "ACTIVE", env.kubectl("get", "openstackservers", "-o", "jsonpath={.items[*].status.instanceState}"))
+				labtest.Eventually(t, 2*time.Minute, "the server of the machine", func() error {
+					if state := env.kubectl("get", "openstackservers", "-o", "jsonpath={.items[*].status.instanceState}"); state != "ACTIVE" {
+						return fmt.Errorf("the servers are %q", state)
+					}
+					return nil
+				})
 			},
 			Config:   config("nova", `{}`),
 			PlanOnly: true, ExpectNonEmptyPlan: true,
