@@ -6,6 +6,7 @@ import (
 	"encoding/pem"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -17,22 +18,32 @@ import (
 var authorities = []string{purposeCA, "etcd", "proxy"}
 
 // authoritiesNotAfter is when the first certificate authority of the cluster expires; zero when none can be read. A control plane
-// provider may have no such Secrets, and an account may read only some of them.
+// provider may have no such Secrets, and an account may read only some of them. They are read one by one, as Secrets of a list would be
+// the user data of the machines as well.
 func (c *cluster) authoritiesNotAfter(ctx context.Context) (time.Time, error) {
-	var first time.Time
-	for _, purpose := range authorities {
-		secret, err := c.secret(ctx, purpose)
-		switch {
-		case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
-		case err != nil:
-			return time.Time{}, err
-		default:
-			if text, err := cloud.SecretValue(secret, "tls.crt"); err == nil {
-				first = earlier(first, certificateNotAfter(text))
+	ends := make([]time.Time, len(authorities))
+	var secrets errgroup.Group
+	for i, purpose := range authorities {
+		secrets.Go(func() error {
+			secret, err := c.secret(ctx, purpose)
+			switch {
+			case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
+			case err != nil:
+				return err
+			default:
+				if text, err := cloud.SecretValue(secret, "tls.crt"); err == nil {
+					ends[i] = certificateNotAfter(text)
+				}
 			}
-		}
+			return nil
+		})
 	}
-	return first, nil
+	err := secrets.Wait()
+	var first time.Time
+	for _, end := range ends {
+		first = earlier(first, end)
+	}
+	return first, err
 }
 
 // certificateNotAfter is when the first certificate of a chain in PEM expires; zero for none that can be read.
@@ -46,24 +57,11 @@ func certificateNotAfter(text string) time.Time {
 	return first
 }
 
-// controlPlaneNotAfter is when the first certificate of a machine of the control plane expires, as far as Cluster API knows.
-func (c *cluster) controlPlaneNotAfter(ctx context.Context) (time.Time, error) {
-	s, err := c.ofCluster(ctx, "Machine")
-	if err != nil {
-		return time.Time{}, err
-	}
-	s.Options.LabelSelector += "," + labelControl
-	machines, err := c.client.List(ctx, s.Resource, s.Namespace, s.Options)
-	if apierrors.IsForbidden(err) {
-		return time.Time{}, nil
-	}
-	return machinesNotAfter(machines), err
-}
-
+// machinesNotAfter is when the first certificate of a machine of the control plane expires, as far as Cluster API knows.
 func machinesNotAfter(machines []unstructured.Unstructured) time.Time {
 	var first time.Time
 	for i := range machines {
-		if machines[i].GetDeletionTimestamp() != nil {
+		if _, ofControlPlane := machines[i].GetLabels()[labelControl]; !ofControlPlane || machines[i].GetDeletionTimestamp() != nil {
 			continue
 		}
 		if at, err := time.Parse(time.RFC3339, text(&machines[i], "status", "certificatesExpiryDate")); err == nil {

@@ -46,7 +46,9 @@ func TestMachinesNotAfter(t *testing.T) {
 	}
 	deleted := expires("2026-01-01T00:00:00Z")
 	deleted.Object["metadata"].(map[string]any)["deletionTimestamp"] = "2026-01-01T00:00:00Z" //nolint:forcetypeassert // see machine
+	worker := expires("2026-01-01T00:00:00Z")
+	worker.SetLabels(map[string]string{labelNodeGroup: "a"})
 	first := time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC)
-	assert.Equal(t, first, machinesNotAfter([]unstructured.Unstructured{deleted, expires("2027-02-01T00:00:00Z"), expires("2027-01-01T01:00:00+01:00"), *machine("edge-2", "", "")}))
+	assert.Equal(t, first, machinesNotAfter([]unstructured.Unstructured{deleted, worker, expires("2027-02-01T00:00:00Z"), expires("2027-01-01T01:00:00+01:00"), *machine("edge-2", "", "")}))
 	assert.Zero(t, machinesNotAfter([]unstructured.Unstructured{deleted, *machine("edge-2", "", "")}))
 }

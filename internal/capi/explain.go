@@ -51,36 +51,14 @@ func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	if err != nil || own == nil {
 		return ""
 	}
+	warnings, _ := c.client.LastWarnings(ctx, c.namespace)
 	var lines []string
-	add := func(obj *unstructured.Unstructured) {
-		if obj == nil || strings.Contains(text, objectName(obj)) {
-			return
+	for _, obj := range c.explaining(ctx, own) {
+		if strings.Contains(text, objectName(obj)) {
+			continue
 		}
-		if line := worstCondition(obj); line != "" {
+		if line := lastWords(obj, warnings[obj.GetUID()]); line != "" {
 			lines = append(lines, line)
-		}
-	}
-	add(own)
-	if infrastructure, err := c.referred(ctx, own, "spec", "infrastructureRef"); err == nil {
-		add(infrastructure)
-	}
-	if controlPlane, err := c.referred(ctx, own, "spec", "controlPlaneRef"); err == nil {
-		add(controlPlane)
-	}
-	groups, err := c.listOf(ctx, "MachineDeployment")
-	if err == nil {
-		for i := range groups {
-			add(&groups[i])
-		}
-	}
-	machines, err := c.listOf(ctx, "Machine")
-	if err == nil {
-		for _, m := range unhealthyMachines(machines) {
-			add(m)
-			if infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef"); err == nil {
-				add(infrastructure)
-				add(c.serverOf(ctx, infrastructure))
-			}
 		}
 	}
 	if len(lines) == 0 {
@@ -89,10 +67,58 @@ func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	return "\n* " + strings.Join(lines, "\n* ")
 }
 
-// serverOf is what Cluster API Provider OpenStack makes of a machine, and says there alone
+// explaining are the objects that may say what is wrong with a Cluster, as far as they can be read: from itself down to what the
+// unhealthiest machines are made of.
+func (c *cluster) explaining(ctx context.Context, own *unstructured.Unstructured) []*unstructured.Unstructured {
+	out := []*unstructured.Unstructured{own}
+	add := func(obj *unstructured.Unstructured, err error) {
+		if err == nil && obj != nil {
+			out = append(out, obj)
+		}
+	}
+	add(c.referred(ctx, own, "spec", "infrastructureRef"))
+	add(c.referred(ctx, own, "spec", "controlPlaneRef"))
+	groups, err := c.listOf(ctx, "MachineDeployment")
+	for i := range groups {
+		add(&groups[i], err)
+	}
+	machines, err := c.listOf(ctx, "Machine")
+	if err != nil {
+		return out
+	}
+	for _, m := range unhealthyMachines(machines) {
+		add(m, nil)
+		infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef")
+		if server := c.readServer(ctx, infrastructure); err == nil && server != nil {
+			// The OpenStackMachine is not told what becomes of its server before it runs.
+			add(server, nil)
+			if ready, _, _ := unstructured.NestedBool(server.Object, "status", "ready"); !ready {
+				continue
+			}
+		}
+		add(infrastructure, err)
+	}
+	return out
+}
+
+// lastWords is one line on an object that is not healthy: its most specific condition, and the newest warning of its events.
+func lastWords(obj *unstructured.Unstructured, warning string) string {
+	line := worstCondition(obj)
+	switch {
+	case warning == "":
+		return line
+	case line == "":
+		return objectName(obj) + ": " + warning
+	case strings.Contains(line, warning):
+		return line
+	}
+	return line + "; " + warning
+}
+
+// readServer is what Cluster API Provider OpenStack makes of a machine, and says there alone
 // what Nova has refused; nil for machines of other providers.
-func (c *cluster) serverOf(ctx context.Context, machine *unstructured.Unstructured) *unstructured.Unstructured {
-	if machine == nil || machine.GetKind() != "OpenStackMachine" {
+func (c *cluster) readServer(ctx context.Context, machine *unstructured.Unstructured) *unstructured.Unstructured {
+	if machine == nil || machine.GetKind() != kindOpenStackMachine {
 		return nil
 	}
 	r, err := c.kind(ctx, forms.GroupInfrastructure, "OpenStackServer")
@@ -154,10 +180,14 @@ func worstCondition(obj *unstructured.Unstructured) string {
 	for _, kind := range explainingConditions {
 		c, ok := conditions[kind]
 		if ok && c.Status == kube.BadWhen(kind) && (c.Message != "" || c.Reason != "") {
-			return fmt.Sprintf("%s: %s is %s (%s): %s", who, c.Type, c.Status, c.Reason, kube.OneLine(c.Message))
+			line := fmt.Sprintf("%s: %s is %s (%s)", who, c.Type, c.Status, c.Reason)
+			if c.Message == "" {
+				return line
+			}
+			return line + ": " + kube.OneLine(c.Message)
 		}
 	}
-	if message := text(obj, "status", "failureMessage"); message != "" {
+	if _, message := failureReason(obj); message != "" {
 		return who + ": " + kube.OneLine(message)
 	}
 	if obj.GetDeletionTimestamp() != nil {

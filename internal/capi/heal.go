@@ -30,12 +30,17 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 		if err := o.Apply(ctx, t, r); err != nil {
 			return err
 		}
-		err = c.rollOut(ctx, h.Began, r)
-	} else {
-		err = c.replaceMachines(ctx, h.VNFCIDs, r)
 	}
-	if err != nil {
-		return c.explainError(ctx, err)
+	watched, failures := c.watchFailures(ctx, r)
+	failures.heals = true
+	failures.begin(watched, allMachines)
+	if h.EntireInstance() {
+		err = c.rollOut(watched, h.Began, r)
+	} else {
+		err = c.replaceMachines(watched, h.VNFCIDs, r)
+	}
+	if err = failures.reason(err); err != nil {
+		return c.explainError(ctx, o.addFault(ctx, t, err))
 	}
 	return nil
 }

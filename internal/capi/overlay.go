@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -61,6 +63,7 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	target := l.WithoutCredentials(t)
 	target.Hooks.AfterNamespaces = a.Ensure
+	watched, failures := c.watchFailures(ctx, r)
 	if config := (&cloud.Config{Credential: a, Workload: c.awaitedWorkload(l)}); config.IsNeeded() {
 		// Add-ons are installed after it: those of the cloud provider read it.
 		addons := target.Hooks.AfterWrite
@@ -71,25 +74,37 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 			return addons(ctx)
 		}
 	}
+	written := target.Hooks.AfterWrite
+	target.Hooks.AfterWrite = func(ctx context.Context) error {
+		failures.begin(ctx, allMachines)
+		if written == nil {
+			return nil
+		}
+		return written(ctx)
+	}
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
 		return err
 	}
 	if upgrading {
 		target.Hooks.Defer = isNodeGroup
-		target.Hooks.BeforeDeferred = func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }
+		target.Hooks.BeforeDeferred = func(ctx context.Context) error {
+			failures.begin(ctx, controlPlaneMachines)
+			return c.awaitControlPlane(ctx, r)
+		}
 	}
 	target.Hooks.BeforePrune = func(ctx context.Context) error {
 		if err := c.awaitReady(ctx, l); err != nil {
 			return err
 		}
+		failures.end()
 		if err := c.awaitMarkedMachines(ctx, l); err != nil {
 			return err
 		}
 		return a.RemoveFormer(ctx)
 	}
-	if err := o.InfraDriver.Apply(ctx, target, l); err != nil {
-		return o.checker().AddProblems(ctx, t, c.explainError(ctx, err))
+	if err := failures.reason(o.InfraDriver.Apply(watched, target, l)); err != nil {
+		return o.checker().AddProblems(ctx, t, c.explainError(ctx, o.addFault(ctx, t, err)))
 	}
 	return nil
 }
@@ -126,17 +141,27 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 // says of its application credential.
 func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	l := cloud.NewInventory(t, nil)
-	seen, err := o.InfraDriver.Observe(ctx, l.WithoutCredentials(t))
-	if err != nil {
-		return nil, err
-	}
 	c, err := o.cluster(t)
 	if err != nil {
 		return nil, err
 	}
-	if seen.Cluster, err = c.state(ctx); err != nil {
+	var (
+		seen  *vnfm.Observation
+		state *vnfm.ClusterState
+		both  errgroup.Group
+	)
+	both.Go(func() (err error) {
+		seen, err = o.InfraDriver.Observe(ctx, l.WithoutCredentials(t))
+		return err
+	})
+	both.Go(func() (err error) {
+		state, _, err = c.state(ctx)
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
+	seen.Cluster = state
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	if err := a.Observe(ctx, seen); err != nil {
 		return nil, err

@@ -17,7 +17,8 @@ import (
 
 // awaitReady waits until the cluster is as its specification says: the Cluster, its
 // control plane and every node group are ready by the rules of their kinds, have the
-// version and number of machines that were asked for, and the workload API answers.
+// version and number of machines that were asked for, the kubelets of the nodes have the
+// versions of their machines, and the workload API answers.
 // The condition Available of the Cluster alone says none of that: it stays True all
 // through a rolling upgrade.
 func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
@@ -46,9 +47,11 @@ func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
 		selections = append(selections, selectOne(*own.controlPlane))
 	}
 	last := ""
+	var others []string
 	err = c.client.Until(ctx, selections, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
 		waiting := c.firstUnready(objects)
 		if waiting == "" {
+			others = otherKubelets(objects[2])
 			return true, nil
 		}
 		if waiting != last {
@@ -59,6 +62,11 @@ func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
 	})
 	if err != nil {
 		return fmt.Errorf("waiting for %s: %w", c, err)
+	}
+	if len(others) > 0 {
+		if err := c.awaitKubelets(ctx, machines, true); err != nil {
+			return err
+		}
 	}
 	return c.awaitWorkloadAPI(ctx, r)
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -21,23 +22,22 @@ func (d *Driver) Look(ctx context.Context, management *vnfm.VIM, credentials vnf
 	if err != nil {
 		return nil, nil, err
 	}
-	s, err := c.state(ctx)
+	s, machines, err := c.state(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	if s == nil {
 		return nil, nil, &vnfm.NotFoundError{Kind: "workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}
-	machines, err := c.machines(ctx)
-	return s, machines, err
+	return s, c.vnfcs(machines), err
 }
 
-// state reads what the management cluster says of the workload cluster; nil when
-// there is none.
-func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
+// state reads what the management cluster says of the workload cluster, and its machines; nil when
+// there is no cluster. After the Cluster everything is read at the same time. Machines that may not be read are left out.
+func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, []unstructured.Unstructured, error) {
 	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s := &vnfm.ClusterState{
 		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, clusterv1.AvailableCondition).Status == "True",
@@ -48,37 +48,65 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, error) {
 	if specPaused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); specPaused {
 		s.Paused = true
 	}
+	var (
+		machines []unstructured.Unstructured
+		parts    errgroup.Group
+	)
+	parts.Go(func() error { return c.readControlPlane(ctx, own, s) })
+	parts.Go(func() error { return c.readNodeGroups(ctx, s) })
+	parts.Go(func() (err error) {
+		if machines, err = c.listOf(ctx, "Machine"); apierrors.IsForbidden(err) {
+			return nil
+		}
+		return err
+	})
+	parts.Go(func() (err error) {
+		s.AuthoritiesNotAfter, err = c.authoritiesNotAfter(ctx)
+		return err
+	})
+	parts.Go(func() error { return c.readAccess(ctx, s) })
+	if err := parts.Wait(); err != nil {
+		return nil, nil, err
+	}
+	s.ControlPlaneNotAfter = machinesNotAfter(machines)
+	for i := range machines {
+		if other := otherKubelet(&machines[i]); other != "" {
+			s.OtherKubelets = append(s.OtherKubelets, other)
+		}
+	}
+	return s, machines, nil
+}
+
+func (c *cluster) readControlPlane(ctx context.Context, own *unstructured.Unstructured, s *vnfm.ClusterState) error {
 	controlPlane, err := c.referred(ctx, own, "spec", "controlPlaneRef")
-	if err != nil {
-		return nil, err
+	if err != nil || controlPlane == nil {
+		return err
 	}
-	if controlPlane != nil {
-		s.ControlPlane = kube.MachineCounts(controlPlane)
-		s.ControlPlane.Version = text(controlPlane, "spec", "version")
-		s.Version = runningVersion(controlPlane)
-	}
+	s.ControlPlane = kube.MachineCounts(controlPlane)
+	s.ControlPlane.Version = text(controlPlane, "spec", "version")
+	s.Version = runningVersion(controlPlane)
+	return nil
+}
+
+func (c *cluster) readNodeGroups(ctx context.Context, s *vnfm.ClusterState) error {
 	groups, err := c.listOf(ctx, "MachineDeployment")
-	if err != nil {
-		return nil, err
-	}
 	for i := range groups {
 		g := kube.MachineCounts(&groups[i])
 		g.Version = text(&groups[i], "spec", "template", "spec", "version")
 		s.NodeGroups[c.nodeGroupOf(&groups[i])] = g
 	}
-	if s.AuthoritiesNotAfter, err = c.authoritiesNotAfter(ctx); err != nil {
-		return nil, err
-	}
-	if s.ControlPlaneNotAfter, err = c.controlPlaneNotAfter(ctx); err != nil {
-		return nil, err
-	}
+	return err
+}
+
+// readAccess reads what the kubeconfig says, if there is one.
+func (c *cluster) readAccess(ctx context.Context, s *vnfm.ClusterState) error {
 	k, err := c.readKubeconfig(ctx)
 	if err == nil {
 		s.CACertificate, s.KubeconfigNotAfter = k.CACertificate, k.NotAfter.UTC().Truncate(time.Second)
 	} else if !apierrors.IsNotFound(err) {
-		return nil, err
+		return err
 	}
-	return s, nil
+	return nil
 }
 
 // runningVersion is the version that a control plane runs.
@@ -127,9 +155,10 @@ func failureDomains(own *unstructured.Unstructured) []string {
 // machines are the machines of the cluster as VNFCs: a node group is a VDU.
 func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 	list, err := c.listOf(ctx, "Machine")
-	if err != nil {
-		return nil, err
-	}
+	return c.vnfcs(list), err
+}
+
+func (c *cluster) vnfcs(list []unstructured.Unstructured) []vnfm.VNFC {
 	out := make([]vnfm.VNFC, 0, len(list))
 	for i := range list {
 		m := &list[i]
@@ -152,7 +181,7 @@ func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 		}
 		out = append(out, v)
 	}
-	return out, nil
+	return out
 }
 
 func (c *cluster) groupOfMachine(m *unstructured.Unstructured) string {

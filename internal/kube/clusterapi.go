@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -50,6 +51,25 @@ func ClusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Conditio
 		}
 	}
 	return vnfm.Condition{}
+}
+
+// ClusterConditionTrueSince is when a condition of an object of Cluster API became true; zero for one that is not.
+func ClusterConditionTrueSince(obj *unstructured.Unstructured, kind string) time.Time {
+	if obj == nil {
+		return time.Time{}
+	}
+	for _, at := range [][]string{{"status", modernConditions, "conditions"}, {"status", "conditions"}} {
+		list, _, _ := unstructured.NestedSlice(obj.Object, at...)
+		for _, item := range list {
+			fields, _ := item.(map[string]any)
+			if fields["type"] == kind && fields["status"] == "True" {
+				text, _ := fields["lastTransitionTime"].(string)
+				since, _ := time.Parse(time.RFC3339, text)
+				return since
+			}
+		}
+	}
+	return time.Time{}
 }
 
 // lacks says that a condition is not as it has to be, or nil.

@@ -286,6 +286,24 @@ func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]co
 	return events, err
 }
 
+// LastWarnings are the newest warnings of the events of a namespace, by the object that they are about: one request. Some
+// controllers send what has failed as a normal event, and call the reason so.
+func (c *Client) LastWarnings(ctx context.Context, namespace string) (map[types.UID]string, error) {
+	events, err := c.eventsOf(ctx, namespace, "")
+	if err != nil {
+		return nil, err
+	}
+	events = slices.DeleteFunc(events, func(e corev1.Event) bool {
+		return e.Type != corev1.EventTypeWarning && !strings.HasPrefix(e.Reason, "Failed")
+	})
+	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
+	out := map[types.UID]string{}
+	for _, e := range events {
+		out[e.InvolvedObject.UID] = fmt.Sprintf("%s (%s ago): %s", e.Reason, time.Since(eventTime(&e)).Round(time.Second), OneLine(e.Message))
+	}
+	return out, nil
+}
+
 // lastEvents renders the newest events, the last one last, each message once.
 func lastEvents(events []corev1.Event, now time.Time) []string {
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })

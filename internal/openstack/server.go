@@ -70,6 +70,16 @@ func (c *Client) Servers(ctx context.Context) (map[string]*Server, error) {
 	return out, nil
 }
 
+// Server returns a server by its id.
+func (c *Client) Server(ctx context.Context, id string) (*Server, error) {
+	var out struct{ Server Server }
+	err := c.do(ctx, call{doing: "reading server " + id, service: ServiceCompute, path: "/servers/" + url.PathEscape(id), out: &out})
+	if err != nil {
+		return nil, err
+	}
+	return &out.Server, nil
+}
+
 // Port is a port of Neutron.
 type Port struct {
 	ID string `json:"id"`

@@ -206,6 +206,8 @@ type ClusterState struct {
 	ControlPlaneNotAfter time.Time
 	// CredentialExpiresAt is when the application credential of the cluster expires; zero for never.
 	CredentialExpiresAt time.Time
+	// OtherKubelets describes the nodes whose kubelet reports another version than their machines have.
+	OtherKubelets []string
 	// InstanceID is that of the instance whose label the Cluster has; empty for none.
 	InstanceID string
 }

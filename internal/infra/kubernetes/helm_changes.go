@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -78,6 +79,9 @@ func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error 
 	applied := func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	}
+	if s.target.Instance.Cluster != nil && s.target.AdoptExisting {
+		return s.dropHelmFields(ctx, p)
+	}
 	if s.rendering.Release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
 		return nil
 	}
@@ -93,6 +97,28 @@ func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error 
 	p.live = liveOf(p, obj, false)
 	p.ready = p.ready && p.live.ready
 	return nil
+}
+
+// dropHelmFields removes the ownership of Helm's command from all fields of an object of a workload cluster that was taken over from it, such
+// as one that Magnum made: the cluster has no release, and each later change would be a conflict with Helm.
+func (s *session) dropHelmFields(ctx context.Context, p *targetObject) error {
+	byHelm := func(e metav1.ManagedFieldsEntry) bool { return e.Manager == helmFieldManager && e.Subresource == "" }
+	for tries := 1; ; tries++ {
+		if !slices.ContainsFunc(p.live.ManagedFields, byHelm) {
+			return nil
+		}
+		obj, err := s.client.Get(ctx, p.ref)
+		if err != nil {
+			return err
+		}
+		p.live.ManagedFields = slices.DeleteFunc(slices.Clone(obj.GetManagedFields()), byHelm)
+		err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), p.live.ManagedFields)
+		if err == nil || !apierrors.IsConflict(err) || tries == takeOverTries {
+			return err
+		}
+		// A controller has written meanwhile.
+		p.live.ManagedFields = obj.GetManagedFields()
+	}
 }
 
 // history reads which revisions the release of the chart has; nil without a chart.

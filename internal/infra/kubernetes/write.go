@@ -150,13 +150,13 @@ func (s *session) replace(ctx context.Context, p *targetObject, body map[string]
 }
 
 // onlyOwnManagers reports whether all conflicting fields belong to a field manager of the
-// driver: replicas that the VNFD does not set any more, or what an admission webhook
+// driver: replicas that the VNFD does not set any more, the time of a roll-out that a heal has set, or what an admission webhook
 // changed in a request of the driver. Of a chart's objects Helm's own manager counts as
 // well.
 func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
-		ours := c.Manager == kube.FieldManager || c.Manager == kube.ScaleFieldManager || (c.Manager == helmFieldManager && s.rendering.Release != nil)
-		return !ours
+		ours := slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, c.Manager)
+		return !ours && (c.Manager != helmFieldManager || s.rendering.Release == nil)
 	})
 }
 

@@ -118,6 +118,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	warnOfExpiries(ref.Name, s, &resp.Diagnostics)
+	warnOfKubelets(ref.Name, s, &resp.Diagnostics)
 	v.observed, v.Paused = newObserved(s), types.BoolValue(s.Paused)
 	v.KubeconfigRef = types.ObjectNull(attrs.ClusterRefType.AttrTypes)
 	if s.CACertificate != "" {

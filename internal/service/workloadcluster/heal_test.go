@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/config"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -13,15 +14,21 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // A named machine is replaced and no other; the only one of a control plane is not;
 // without a name all are.
 func TestAccWorkloadCluster_heals(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	configured := func(heal string) string {
 		return env.config(inMemory("1.34.0", `a = { replicas = 2 }`)+"  heal = "+heal+"\n", `
 variable "machine" {
+  type    = string
+  default = ""
+}
+variable "since" {
   type    = string
   default = ""
 }
@@ -32,7 +39,7 @@ variable "machine" {
 	}
 	var before []string
 	// The names are known once the cluster is there.
-	worker, master := config.Variables{}, config.Variables{}
+	worker, master, rollout := config.Variables{}, config.Variables{}, config.Variables{}
 	env.run(t,
 		resource.TestStep{
 			Config: configured(`{ trigger = "at birth" }`),
@@ -86,6 +93,28 @@ variable "machine" {
 				}
 				return nil
 			},
+		},
+		resource.TestStep{
+			// Kubelet of a node is another one than Cluster API believes.
+			PreConfig: func() {
+				node := env.kubectl("get", "machines", "-l", "!cluster.x-k8s.io/control-plane", "-o", "jsonpath={.items[0].status.nodeRef.name}")
+				env.lab.WorkloadKubectl(t, env.namespace, "edge", "patch", "node", node, "--type=merge", "--patch", `{"status":{"nodeInfo":{"kubeletVersion":"v1.33.1"}}}`)
+				labtest.Eventually(t, time.Minute, "the version of kubelet", func() error {
+					if seen := env.kubectl("get", "machines", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}"); !strings.Contains(seen, "v1.33.1") {
+						return fmt.Errorf("the kubelets are %s", seen)
+					}
+					return nil
+				})
+			},
+			Config:      strings.Replace(configured(`{ trigger = "all" }`), "heal = ", "labels = { tier = \"edge\" }\n  heal = ", 1),
+			ExpectError: acctest.Says(`(?s)edge does not run the version that was asked for: kubelet of node "\S+" reports v1\.33\.1, and Machine \S+/edge-a-\S+ has v1\.34\.0\. Kubelet comes with the image`),
+		},
+		resource.TestStep{
+			PreConfig:         func() { rollout["since"] = config.StringVariable(time.Now().UTC().Format(time.RFC3339)) },
+			Config:            strings.Replace(configured("null"), "heal = null", "labels = { tier = \"edge\" }\n  rollout_after = var.since", 1),
+			ConfigVariables:   rollout,
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 2)},
+			Check:             env.diagnostics.HasWarning(`Nodes of Workload Cluster "edge" Run Another Version: \* kubelet of node "\S+" reports v1\.33\.1, and Machine`),
 		},
 	)
 }

@@ -167,6 +167,7 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 	m.setCredentialExpiry(o.Cluster)
 	if o.Cluster != nil {
 		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)
+		warnOfKubelets(m.Name.ValueString(), o.Cluster, diags)
 	}
 }
 

@@ -248,9 +248,13 @@ func (e OpenStackEnv) NewProject(t testing.TB) OpenStackUser {
 }
 
 // Limit gives the project of a user of NewProject a quota of a resource of Nova, such as
-// "instances".
+// "instances", or of Neutron's "port".
 func (e OpenStackEnv) Limit(t testing.TB, user OpenStackUser, resource string, limit int) {
 	t.Helper()
+	if resource == "port" {
+		e.at(t, "network").call(t, http.MethodPut, "/v2.0/quotas/"+user.projectID, map[string]any{"quota": map[string]any{resource: limit}}, nil)
+		return
+	}
 	e.at(t, "compute").call(t, http.MethodPut, "/os-quota-sets/"+user.projectID, map[string]any{"quota_set": map[string]any{resource: limit, "force": true}}, nil)
 }
 

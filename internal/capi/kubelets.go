@@ -1,0 +1,106 @@
+package capi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// The version of a Machine is what Cluster API asked for. What runs is what kubelet reports: kubelet comes with the image of the
+// machine, and an image of another version makes a cluster that looks upgraded and is not.
+
+// kubeletPatience is how long a node that is ready may take to report the version of its kubelet: one that is updated in place restarts.
+const kubeletPatience = 10 * time.Second
+
+// otherKubelet describes a machine whose node reports a kubelet of another version; empty for none. What vendors append to the
+// version of a kubelet is none of the version of Kubernetes.
+func otherKubelet(m *unstructured.Unstructured) string {
+	wants, has := text(m, "spec", "version"), text(m, "status", "nodeInfo", "kubeletVersion")
+	if m.GetDeletionTimestamp() != nil || wants == "" || has == "" || release(wants) == release(has) {
+		return ""
+	}
+	return fmt.Sprintf("kubelet of node %q reports %s, and %s has %s", text(m, "status", "nodeRef", "name"), has, objectName(m), wants)
+}
+
+// release is a version without what follows major, minor and patch.
+func release(version string) string {
+	version = forms.WithoutV(version)
+	if i := strings.IndexAny(version, "-+"); i >= 0 {
+		version = version[:i]
+	}
+	return version
+}
+
+// otherKubelets describes the machines whose kubelet has another version, by name.
+func otherKubelets(machines map[string]*unstructured.Unstructured) []string {
+	var out []string
+	for _, name := range forms.SortedKeys(machines) {
+		if s := otherKubelet(machines[name]); s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// staysAsItIs reports whether nothing is going to replace or update a machine whose kubelet has another version: all that Cluster API
+// has against it is that version, which newer releases compare as well.
+func staysAsItIs(m *unstructured.Unstructured) bool {
+	upToDate := kube.ClusterCondition(m, clusterv1.MachineUpToDateCondition)
+	onlyKubelet := strings.Contains(upToDate.Message, "kubeletVersion") && strings.Count(upToDate.Message, "* ") <= 1
+	return kube.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" &&
+		kube.ClusterCondition(m, clusterv1.MachineUpdatingCondition).Status != "True" && (upToDate.Status == "True" || onlyKubelet)
+}
+
+// finalKubelets describes the machines whose kubelet has another version and that nothing replaces; all of those with one when
+// nothing else is waited for.
+func finalKubelets(machines map[string]*unstructured.Unstructured, allElseDone bool) []string {
+	machines = maps.Clone(machines)
+	maps.DeleteFunc(machines, func(_ string, m *unstructured.Unstructured) bool { return !allElseDone && !staysAsItIs(m) })
+	return otherKubelets(machines)
+}
+
+// awaitKubelets waits a moment until the kubelets of all nodes that nothing replaces have the versions of their machines.
+func (c *cluster) awaitKubelets(ctx context.Context, machines kube.Selection, allElseDone bool) error {
+	short, cancel := context.WithTimeout(ctx, kubeletPatience)
+	defer cancel()
+	var others []string
+	err := c.client.Until(short, []kube.Selection{machines}, func(objects []map[string]*unstructured.Unstructured) (bool, error) {
+		others = finalKubelets(objects[0], allElseDone)
+		return len(others) == 0, nil
+	})
+	if !errors.Is(err, context.DeadlineExceeded) || ctx.Err() != nil || len(others) == 0 {
+		return err
+	}
+	return &otherKubeletError{cluster: c, others: others}
+}
+
+// otherKubeletError ends an operation after which nodes do not run the version that was asked for.
+type otherKubeletError struct {
+	cluster *cluster
+	others  []string
+}
+
+func (*otherKubeletError) isFinal() {}
+
+func (e *otherKubeletError) Error() string {
+	return fmt.Sprintf("%s does not run the version that was asked for: %s. Kubelet comes with the image of a machine: name an image of that version, "+
+		"or change rollout_after where a kubelet was changed by hand; either replaces the machines", e.cluster, listed(e.others))
+}
+
+// listed joins the first few of many texts.
+func listed(all []string) string {
+	text := strings.Join(all[:min(len(all), maxMachines)], "; ")
+	if more := len(all) - maxMachines; more > 0 {
+		text += fmt.Sprintf("; and %d more", more)
+	}
+	return text
+}

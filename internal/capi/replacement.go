@@ -1,0 +1,99 @@
+package capi
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// replacementPatience is how long an operation waits for a MachineHealthCheck to replace a machine that has failed.
+const replacementPatience = 10 * time.Minute
+
+// annotationSkip keeps MachineHealthChecks from a machine.
+const annotationSkip = clusterv1.MachineSkipRemediationAnnotation
+
+// replacement says whether a MachineHealthCheck replaces a machine that has failed so soon that it is worth waiting.
+func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstructured) (said string, soon bool, err error) {
+	checks, err := c.listOf(ctx, "MachineHealthCheck")
+	if err != nil {
+		return "", false, err
+	}
+	limit, limited := ctx.Deadline()
+	if !limited {
+		limit = time.Now().Add(replacementPatience)
+	}
+	said, soon = replacedSoon(checks, own, m, limit)
+	return said, soon, nil
+}
+
+// replacedSoon is replacement for the checks of a cluster and the time limit of an operation.
+func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstructured, limit time.Time) (said string, soon bool) {
+	said = "no MachineHealthCheck replaces it"
+	remediated := kube.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
+	if remediated.Reason == "CannotBeRemediated" || remediated.Reason == "RemediationFailed" {
+		return said + ": " + kube.OneLine(remediated.Message), false
+	}
+	if _, skipped := m.GetAnnotations()[annotationSkip]; skipped {
+		return said + ": it has the annotation " + annotationSkip, false
+	}
+	for i := range checks {
+		check := &checks[i]
+		if !selectsMachine(check, m) {
+			continue
+		}
+		name := objectName(check)
+		if allowed := kube.ClusterCondition(check, clusterv1.MachineHealthCheckRemediationAllowedCondition); allowed.Status == "False" {
+			said = fmt.Sprintf("%s does not replace it: %s", name, kube.OneLine(allowed.Message))
+			continue
+		}
+		at, ok := replacedAt(check, own, m)
+		switch {
+		case !ok:
+			said = name + " replaces no machine that does not become a node"
+		case at.After(limit):
+			said = fmt.Sprintf("%s replaces it at %s, after the time limit of the operation", name, at.UTC().Format(time.RFC3339))
+		case time.Until(at) > replacementPatience:
+			said = fmt.Sprintf("%s replaces it at %s, which is too late to wait for", name, at.UTC().Format(time.RFC3339))
+		default:
+			return fmt.Sprintf("waiting for %s to have it replaced", name), true
+		}
+	}
+	return said, false
+}
+
+// replacedAt is when a MachineHealthCheck has a machine replaced that has failed; false for never. That is as long after the machine was
+// made, or the cluster was able to have it, as its node may take to start. A machine that was a node already is replaced after a time that
+// depends on its node.
+func replacedAt(check, own, m *unstructured.Unstructured) (time.Time, bool) {
+	if hasNode(m) {
+		return time.Now(), true
+	}
+	limit := nodeStartupTimeout(check)
+	if limit == 0 {
+		return time.Time{}, false
+	}
+	from := m.GetCreationTimestamp().Time
+	for _, kind := range []string{clusterv1.ClusterControlPlaneInitializedCondition, clusterv1.ClusterInfrastructureReadyCondition} {
+		if at := kube.ClusterConditionTrueSince(own, kind); at.After(from) {
+			from = at
+		}
+	}
+	return from.Add(limit), true
+}
+
+// nodeStartupTimeout is how long a MachineHealthCheck lets a machine take to become a node; zero for ever.
+func nodeStartupTimeout(check *unstructured.Unstructured) time.Duration {
+	const usual = 10 * time.Minute
+	if seconds, found, _ := unstructured.NestedInt64(check.Object, "spec", "checks", "nodeStartupTimeoutSeconds"); found {
+		return time.Duration(seconds) * time.Second
+	}
+	if limit, err := time.ParseDuration(text(check, "spec", "nodeStartupTimeout")); err == nil {
+		return limit
+	}
+	return usual
+}
