@@ -62,8 +62,8 @@ func TestFasterTogether(t *testing.T) {
 	}
 }
 
-// TestLabTerminationOrder removes what pods use only after the pods: one by one on a network that is fast, with one request
-// for each kind on a slow one by somebody who may see pods and remove many objects at once, and also by somebody who may do neither.
+// TestLabTerminationOrder removes what pods use only after the pods: one by one on a fast network, and with one request for each kind on
+// a slow one; also with credentials that may neither see pods nor remove many objects with one request.
 func TestLabTerminationOrder(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
