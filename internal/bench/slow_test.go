@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -33,7 +34,14 @@ type slowNetwork struct {
 	// answered are, for each depth, when its first request was answered; the request before all has none.
 	answered []time.Time
 	deepest  int
+	// trace gets a line for each request; nil for none.
+	trace io.Writer
+	first time.Time
 }
+
+// envTrace is the file that BenchmarkRoundTrips writes each request to, with the time of its begin and of its answer in milliseconds
+// and its place in the chain. An empty line ends a step.
+const envTrace = "BENCH_TRACE"
 
 // distance returns a lab whose API server is a round trip away.
 func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
@@ -45,6 +53,12 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 		b.Fatalf("%s holds no certificate", lab.CAFile)
 	}
 	n := &slowNetwork{}
+	if path := os.Getenv(envTrace); path != "" {
+		file, err := os.Create(path) //nolint:gosec // the caller's file
+		require.NoError(b, err)
+		b.Cleanup(func() { require.NoError(b, file.Close()) })
+		n.trace = file
+	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host },
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
@@ -52,7 +66,8 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 		ErrorLog:      log.New(io.Discard, "", 0),
 	}
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		depth := n.begin(time.Now())
+		began := time.Now()
+		depth := n.begin(began)
 		timer := time.NewTimer(roundTrip)
 		defer timer.Stop()
 		select {
@@ -60,7 +75,7 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 			return
 		case <-timer.C:
 		}
-		proxy.ServeHTTP(&answer{ResponseWriter: w, begins: func() { n.end(depth, time.Now()) }}, r)
+		proxy.ServeHTTP(&answer{ResponseWriter: w, begins: func() { n.end(depth, began, r) }}, r)
 	}))
 	server.EnableHTTP2 = true
 	server.StartTLS()
@@ -85,9 +100,17 @@ func (n *slowNetwork) begin(at time.Time) int {
 	return depth
 }
 
-func (n *slowNetwork) end(depth int, at time.Time) {
+func (n *slowNetwork) end(depth int, began time.Time, r *http.Request) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	at := time.Now()
+	if n.trace != nil {
+		if n.first.IsZero() {
+			n.first = began
+		}
+		agent, _, _ := strings.Cut(r.UserAgent(), "/")
+		_, _ = fmt.Fprintf(n.trace, "%2d %6d %6d %s %s %s\n", depth, began.Sub(n.first).Milliseconds(), at.Sub(n.first).Milliseconds(), agent, r.Method, r.URL)
+	}
 	if depth == len(n.answered)+1 {
 		n.answered = append(n.answered, at)
 	}
@@ -102,6 +125,10 @@ func (n *slowNetwork) take() int {
 	defer n.mu.Unlock()
 	out := n.deepest
 	n.deepest, n.answered = 0, nil
+	if n.trace != nil && !n.first.IsZero() {
+		n.first = time.Time{}
+		_, _ = fmt.Fprintln(n.trace)
+	}
 	return out
 }
 
