@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -27,9 +28,21 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}
+	var (
+		uid               string
+		uidErr            error
+		asking            sync.WaitGroup
+		beside, endAsking = context.WithCancel(ctx)
+	)
+	defer asking.Wait()
+	defer endAsking()
+	if spec.ClusterUID == "" {
+		asking.Go(func() { uid, uidErr = client.ClusterUID(beside) })
+	}
 	check, err := client.Check(ctx)
 	if check.ClusterUID = spec.ClusterUID; err == nil && check.ClusterUID == "" {
-		check.ClusterUID, err = client.ClusterUID(ctx)
+		asking.Wait()
+		check.ClusterUID, err = uid, uidErr
 	}
 	return check, err
 }

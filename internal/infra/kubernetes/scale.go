@@ -27,13 +27,15 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if release := s.rendering.Release; release != nil && len(release.CountValues) > 0 {
 		return s.locked(ctx, s.apply)
 	}
-	return s.locked(ctx, func(ctx context.Context) error {
-		// A scale changes no digest and no result, so what is kept beside the objects need not be there before it.
-		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return s.applyKept(ctx) })
-		g.Go(func() error { return s.scale(ctx) })
-		return g.Wait()
-	})
+	return s.locked(ctx, func(ctx context.Context) error { return s.besideKept(ctx, s.scale) })
+}
+
+// besideKept does work that changes no digest and no result, so that what is kept beside the objects need not be there before it.
+func (s *session) besideKept(ctx context.Context, work func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.applyKept(ctx) })
+	g.Go(func() error { return work(ctx) })
+	return g.Wait()
 }
 
 // Leaving implements vnfm.InfraDriver: the workloads choose the pods that they delete.

@@ -124,17 +124,23 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
-	// Discovery is needed in any case, and its answer carries the clock of the server.
-	if _, err := s.client.GroupVersions(ctx); err != nil {
-		return err
-	}
 	var release func(context.Context) error
 	var lost <-chan struct{}
+	// Discovery is needed in any case, and does not wait for the Lease.
+	var discovery sync.WaitGroup
+	var undiscovered error
+	discovery.Go(func() { _, undiscovered = s.client.GroupVersions(ctx) })
 	err := vnfm.RetryWhileBusy(ctx, func() (err error) {
 		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
 		return err
 	})
+	discovery.Wait()
 	switch {
+	case undiscovered != nil:
+		if err == nil {
+			undiscovered = errors.Join(undiscovered, release(context.WithoutCancel(ctx)))
+		}
+		return undiscovered
 	case apierrors.IsForbidden(err):
 		s.progress(ctx, "no right to create a Lease in namespace %s: other machines cannot see that an operation runs on this instance", s.namespace)
 		return work(ctx)
