@@ -23,6 +23,9 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err != nil {
 		return err
 	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	s.planAhead(reading)
 	return s.locked(ctx, s.apply)
 }
 
@@ -43,7 +46,8 @@ type applyPlan struct {
 }
 
 func (s *session) apply(ctx context.Context) error {
-	plan, err := s.planApply(ctx)
+	s.readKeptAhead(ctx)
+	plan, err := s.plannedApply(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,6 +125,7 @@ func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) 
 	if plan.all, err = s.addInventory(ctx, slices.Concat(plan.target, plan.hooks)); err != nil {
 		return err
 	}
+	s.readNamespaceAhead(ctx, plan.target)
 	return s.readLive(ctx, plan.all, readOptions{content: awaitsReadiness})
 }
 
@@ -165,8 +170,26 @@ func callHook(ctx context.Context, hook func(context.Context) error) error {
 	return hook(ctx)
 }
 
-// applyWaves writes the waves one after the other and waits until all is ready.
+// applyWaves writes everything and waits until all is ready.
 func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
+	err := s.writeWaves(ctx, plan)
+	if s.keptBeside != nil {
+		err = errors.Join(err, s.keptBeside())
+	}
+	if err != nil {
+		return err
+	}
+	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
+		return err
+	}
+	if err := s.replaceOutdated(ctx, plan.target); err != nil {
+		return err
+	}
+	return s.awaitWritten(ctx, plan.target, render.Waves)
+}
+
+// writeWaves writes the waves one after the other.
+func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
 		if wave == render.WaveConfiguration {
@@ -192,13 +215,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 		}
 	}
 	counter.done(ctx)
-	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
-		return err
-	}
-	if err := s.replaceOutdated(ctx, plan.target); err != nil {
-		return err
-	}
-	return s.awaitWritten(ctx, plan.target, render.Waves)
+	return nil
 }
 
 // awaitWritten waits until everything up to a wave is ready. What cannot become ready is replaced
@@ -218,8 +235,16 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 
 // afterFoundation does what needs the namespaces and comes before all other objects.
 func (s *session) afterFoundation(ctx context.Context) error {
-	if err := s.applyKept(ctx); err != nil {
+	write, first, err := s.keptWrite(ctx)
+	switch {
+	case err != nil:
 		return err
+	case write != nil && len(s.target.Results.Data()) > 0 && first:
+		if err := write(ctx); err != nil {
+			return err
+		}
+	case write != nil:
+		s.keptBeside, s.keptFirst = ahead(func() error { return write(ctx) }), first
 	}
 	return callHook(ctx, s.target.Hooks.AfterNamespaces)
 }

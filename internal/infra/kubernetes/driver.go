@@ -15,6 +15,18 @@ const defaultConcurrency = 16
 // Driver is the infra driver for Kubernetes VIMs. It is safe for concurrent use.
 type Driver struct {
 	clients *kube.Pool
+	// drifted has, by the id of an instance, what its last observation showed of the objects that have drifted, by their keys: a
+	// dry run that follows repairs them without being told first that it would.
+	drifted sync.Map
+}
+
+// takeDrifted returns what the last observation of an instance showed of drifted objects, once.
+func (d *Driver) takeDrifted(id string) map[string]*live {
+	found, ok := d.drifted.LoadAndDelete(id)
+	if !ok {
+		return nil
+	}
+	return found.(map[string]*live)
 }
 
 var _ vnfm.InfraDriver = (*Driver)(nil)

@@ -105,23 +105,28 @@ func restartable(p *targetObject) bool {
 // template that already has the mark of this operation is not changed. The roll-out of a
 // StatefulSet would wait for pods that are not ready, so that these are deleted.
 func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
-	var refs []kube.Ref
+	var workloads []*targetObject
+	for _, v := range vdus {
+		workloads = append(workloads, v.workload)
+	}
 	err := s.each(ctx, len(vdus), false, func(ctx context.Context, i int) error {
-		p := vdus[i].workload
+		p := workloads[i]
 		s.progress(ctx, "restarting %s", p)
 		body := applyIdentity(p)
 		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
-		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
-		if err != nil || !isStatefulSet(p) {
+		s.watchEarly(ctx, p)
+		obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
+		if err != nil {
 			return err
+		}
+		p.see(obj, false)
+		if !isStatefulSet(p) {
+			return nil
 		}
 		return s.unblockSet(ctx, p, 0)
 	})
 	if err != nil {
 		return err
 	}
-	for _, v := range vdus {
-		refs = append(refs, v.workload.ref)
-	}
-	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
+	return s.awaitWorkloads(ctx, workloads)
 }

@@ -77,13 +77,7 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var refs []kube.Ref
-	for _, p := range workloads {
-		if !p.live.ready {
-			refs = append(refs, p.ref)
-		}
-	}
-	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
+	return s.awaitWorkloads(ctx, slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live.ready }))
 }
 
 // annotationDeletionCost orders the pods that the controller of ReplicaSets deletes: the
