@@ -17,6 +17,7 @@
 // last.txt has the last table.
 //
 // BenchmarkRoundTrips leads lives of 60 objects with an API server that is 100 ms away, and counts how many requests wait for one another.
+// BENCH_TRACE names a file for all these requests.
 //
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.
 //

@@ -188,7 +188,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	return s.awaitWritten(ctx, plan.target, render.Waves)
 }
 
-// writeWaves writes the waves one after the other.
+// writeWaves writes the waves one after the other. The workloads may begin while configuration is written that they do not need.
 func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
@@ -197,11 +197,18 @@ func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 				return err
 			}
 		}
-		if batch := ofWave(plan.target, wave); len(batch) > 0 {
+		batch, write := ofWave(plan.target, wave), s.writeObjects
+		switch {
+		case wave == render.WaveConfiguration && s.overlap(plan):
+			batch = nil
+		case wave == render.WaveWorkload && s.overlap(plan):
+			batch, write = slices.Concat(ofWave(plan.target, render.WaveConfiguration), batch), s.writeOrdered
+		}
+		if len(batch) > 0 {
 			if err := s.prepareWave(ctx, plan, wave); err != nil {
 				return err
 			}
-			if err := s.writeWave(ctx, plan, batch, counter); err != nil {
+			if err := s.writeWave(ctx, plan, batch, counter, write); err != nil {
 				return err
 			}
 		}
@@ -226,6 +233,9 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 	}
 	if replace := s.beforeReady; replace != nil {
 		s.beforeReady = nil
+		for _, p := range target {
+			p.listed = "" // The wait is to see what comes of this.
+		}
 		if err := replace(ctx); err != nil {
 			return err
 		}
@@ -265,9 +275,11 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 
 // writeWave writes the objects of a wave, the deferred ones last. Objects that were made
 // are recorded also when the wave failed or was interrupted.
-func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
+func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter,
+	write func(context.Context, []*targetObject, *counter) error,
+) error {
 	now, later := s.splitDeferred(batch)
-	err := s.writeObjects(ctx, now, done)
+	err := write(ctx, now, done)
 	if err == nil && len(later) > 0 {
 		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
 			err = s.writeObjects(ctx, later, done)
