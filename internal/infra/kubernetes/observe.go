@@ -217,6 +217,10 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	}
 	content := p.live.content
 	if content == nil {
+		if vnfm.IsRefresh(ctx) {
+			// The plan will try to repair it, which depends on the rights.
+			s.client.AskRights(ctx, s.target.Instance.Namespace)
+		}
 		obj, err := s.client.Get(ctx, p.ref)
 		if err != nil {
 			return nil, fmt.Errorf("comparing %s: %w", p, err)
