@@ -75,7 +75,7 @@ func (c *Client) WatchEarly(ctx context.Context, r Resource, namespace string, o
 	f := &follower{client: c, resource: r, namespace: namespace, options: o}
 	go func() {
 		defer close(w.opened)
-		w.res, w.err = c.send(ctx, f.request(from))
+		w.res, w.err = c.send(ctx, f.request(from)) //nolint:bodyclose // who takes it closes it, or Close
 	}()
 	return w
 }
@@ -104,8 +104,8 @@ func olderThan(event, known *unstructured.Unstructured) bool {
 		return false
 	}
 	a, ok := versionNumber(event.GetResourceVersion())
-	b, comparable := versionNumber(known.GetResourceVersion())
-	return ok && comparable && a <= b
+	b, numbers := versionNumber(known.GetResourceVersion())
+	return ok && numbers && a <= b
 }
 
 func versionNumber(version string) (uint64, bool) {

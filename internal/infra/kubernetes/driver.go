@@ -22,11 +22,9 @@ type Driver struct {
 
 // takeDrifted returns what the last observation of an instance showed of drifted objects, once.
 func (d *Driver) takeDrifted(id string) map[string]*live {
-	found, ok := d.drifted.LoadAndDelete(id)
-	if !ok {
-		return nil
-	}
-	return found.(map[string]*live)
+	found, _ := d.drifted.LoadAndDelete(id)
+	out, _ := found.(map[string]*live)
+	return out
 }
 
 var _ vnfm.InfraDriver = (*Driver)(nil)
