@@ -31,7 +31,9 @@ func TestLabChains(t *testing.T) {
 		err := work()
 		l.meter.far.Store(false)
 		require.NoError(t, err, what)
-		if got := l.meter.chain.Take(); got > bar {
+		got := l.meter.chain.Take()
+		t.Logf("%s: %d", what, got)
+		if got > bar {
 			t.Errorf("%s: %d requests wait for each other, want %d at most:\n%s", what, got, bar, l.meter.take())
 		}
 	}
@@ -39,7 +41,7 @@ func TestLabChains(t *testing.T) {
 		_, err := l.driver.CheckVIM(l.ctx, vnfm.VIMSpec{Name: "lab", Kubernetes: l.target.VIM.Kubernetes, Credentials: l.target.Credentials})
 		return err
 	})
-	// Discovery beside the Lease; lists; two rounds of writes and the Deployments, which are watched; the Lease.
+	// Discovery and the Lease; lists; two or three rounds of writes, with the watch of the Deployments; the Lease.
 	within("first apply", 6, func() error { return l.driver.Apply(l.ctx, l.target, l.recorder) })
 	// Discovery; lists.
 	within("observation", 2, func() error { _, err := l.driver.Observe(l.ctx, l.target); return err })
