@@ -40,7 +40,7 @@ func TestWaitFromKnown(t *testing.T) {
 				watched.Add(1)
 				event := func(version, complete string) {
 					_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": job(version, complete)})
-					w.(http.Flusher).Flush()
+					_ = http.NewResponseController(w).Flush()
 				}
 				// It was complete once, before it was written.
 				event("9", "True")
