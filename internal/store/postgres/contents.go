@@ -74,9 +74,8 @@ func (s *pgStore) DeleteBlob(ctx context.Context, digest string) error {
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
 		return nil
 	}
-	return s.change(ctx, "deleting the content "+digest, func(tx step) error {
-		_, err := tx.Exec(ctx, s.sql("DELETE FROM {schema}.contents WHERE digest = $1 AND state <> 'writing'"), digest)
-		return err
+	return s.write(ctx, "deleting the content "+digest, store.Fences(ctx), func(bool) []statement {
+		return []statement{{sql: "DELETE FROM {schema}.contents WHERE digest = $1 AND state <> 'writing'", args: []any{digest}}}
 	})
 }
 
@@ -160,8 +159,9 @@ func (w *writer) flush() error {
 	}
 	w.failed = w.s.retry(w.ctx, w.doing, func() error {
 		// A try whose answer was lost has written the same.
-		_, err := w.pool.Exec(w.ctx, w.s.sql("INSERT INTO {schema}.chunks (generation, n, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"), w.generation, w.chunks, w.buffer)
-		return err
+		return w.s.ask(w.ctx, w.pool, statement{
+			sql: "INSERT INTO {schema}.chunks (generation, n, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", args: []any{w.generation, int64(w.chunks), w.buffer},
+		})
 	})
 	w.size += int64(len(w.buffer))
 	w.chunks++
@@ -175,8 +175,10 @@ func (w *writer) begin() error {
 		return nil
 	}
 	w.failed = w.s.retry(w.ctx, w.doing, func() error {
-		return w.pool.QueryRow(w.ctx, w.s.sql("INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation"),
-			w.digest).Scan(&w.generation)
+		return w.s.ask(w.ctx, w.pool, statement{
+			sql:  "INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation",
+			args: []any{w.digest}, row: func(row pgx.Row) error { return row.Scan(&w.generation) },
+		})
 	})
 	return w.failed
 }
@@ -242,14 +244,16 @@ func (s *pgStore) OpenEncoded(ctx context.Context, digest string) (io.ReadCloser
 	found := false
 	err := s.read(ctx, "reading the content "+digest, func(pool *pgxpool.Pool) error {
 		// Most contents are one chunk: they cost one request.
-		err := pool.QueryRow(ctx, s.sql(`SELECT c.generation, c.size, c.chunks, k.data FROM {schema}.contents c
-			LEFT JOIN {schema}.chunks k ON k.generation = c.generation AND k.n = 0 WHERE c.digest = $1 AND c.state = 'current'`), digest).
-			Scan(&r.generation, &r.left, &r.chunks, &r.data)
-		found = err == nil
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
+		found = false
+		return s.ask(ctx, pool, statement{
+			sql: `SELECT c.generation, c.size, c.chunks, k.data FROM {schema}.contents c
+				LEFT JOIN {schema}.chunks k ON k.generation = c.generation AND k.n = 0 WHERE c.digest = $1 AND c.state = 'current'`,
+			args: []any{digest},
+			each: func(row pgx.Row) error {
+				found = true
+				return row.Scan(&r.generation, &r.left, &r.chunks, &r.data)
+			},
+		})
 	})
 	if errors.Is(err, errAbsent) || err == nil && !found {
 		return nil, fmt.Errorf("content %s: %w", digest, store.ErrNotFound)
