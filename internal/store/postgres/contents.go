@@ -152,12 +152,17 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// flush writes the buffer as a chunk.
+// flush writes the buffer as a chunk. The first one makes the generation, of which a lost answer leaves one that nobody writes.
 func (w *writer) flush() error {
-	if err := w.begin(); err != nil {
-		return err
-	}
 	w.failed = w.s.retry(w.ctx, w.doing, func() error {
+		if w.generation == 0 {
+			return w.s.ask(w.ctx, w.pool, statement{
+				sql: `WITH made AS (INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation),
+					chunk AS (INSERT INTO {schema}.chunks (generation, n, data) SELECT generation, 0, $2 FROM made)
+					SELECT generation FROM made`,
+				args: []any{w.digest, w.buffer}, row: func(row pgx.Row) error { return row.Scan(&w.generation) },
+			})
+		}
 		// A try whose answer was lost has written the same.
 		return w.s.ask(w.ctx, w.pool, statement{
 			sql: "INSERT INTO {schema}.chunks (generation, n, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", args: []any{w.generation, int64(w.chunks), w.buffer},
@@ -169,7 +174,7 @@ func (w *writer) flush() error {
 	return w.failed
 }
 
-// begin makes the generation. A lost answer leaves one that nobody writes.
+// begin makes the generation of a content without chunks.
 func (w *writer) begin() error {
 	if w.generation != 0 {
 		return nil
@@ -197,31 +202,32 @@ func (w *writer) finish() error {
 		return err
 	}
 	s := w.s
-	// Contents are no secret of a lease: the same digest is the same content.
-	w.failed = s.transact(w.ctx, w.doing, nil, func(tx step) error {
-		var batch pgx.Batch
-		batch.Queue(s.sql("UPDATE {schema}.contents SET state = 'replaced', since = clock_timestamp() WHERE digest = $1 AND state = 'current' AND generation <> $2"), w.digest, w.generation)
-		found := false
-		batch.Queue(s.sql("UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1 RETURNING generation"), w.generation, w.size, w.chunks).
-			Query(func(rows pgx.Rows) error {
-				found = rows.Next()
-				rows.Close()
-				return rows.Err()
-			})
-		batch.Queue(s.sql(`DELETE FROM {schema}.contents WHERE generation IN (SELECT generation FROM {schema}.contents
-			WHERE state = 'replaced' AND since < clock_timestamp() - interval '` + keepReplaced + `'
-			OR state = 'writing' AND since < clock_timestamp() - interval '` + keepUnfinished + `' FOR UPDATE SKIP LOCKED)`))
-		err := tx.SendBatch(w.ctx, &batch).Close()
-		switch {
-		case isDuplicate(err):
-			// Another process has made another generation the current one.
-			return fmt.Errorf("%w: %w", errOvertaken, err)
-		case err == nil && !found:
-			return errors.New("its chunks were removed meanwhile: writing it took longer than " + keepUnfinished)
-		default:
-			return err
-		}
-	})
+	found := false
+	for again := true; again; {
+		// Contents are no secret of a lease: the same digest is the same content.
+		w.failed = s.write(w.ctx, w.doing, nil, func(bool) []statement {
+			return []statement{{
+				sql:  "UPDATE {schema}.contents SET state = 'replaced', since = clock_timestamp() WHERE digest = $1 AND state = 'current' AND generation <> $2",
+				args: []any{w.digest, w.generation},
+			}, {
+				sql:  "UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1",
+				args: []any{w.generation, w.size, int64(w.chunks)},
+				affected: func(n int64) error {
+					found = n > 0
+					return nil
+				},
+			}, {
+				sql: `DELETE FROM {schema}.contents WHERE generation IN (SELECT generation FROM {schema}.contents
+					WHERE state = 'replaced' AND since < clock_timestamp() - interval '` + keepReplaced + `'
+					OR state = 'writing' AND since < clock_timestamp() - interval '` + keepUnfinished + `' FOR UPDATE SKIP LOCKED)`,
+			}}
+		})
+		// Another process has made another generation the current one, which is the same content.
+		again = isDuplicate(w.failed)
+	}
+	if w.failed == nil && !found {
+		return errors.New("its chunks were removed meanwhile: writing it took longer than " + keepUnfinished)
+	}
 	return w.failed
 }
 
