@@ -13,6 +13,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
@@ -179,8 +181,14 @@ func (e *Engine) writeReferring(ctx context.Context, s store.Store, needed []ref
 // checkReferences is called under withReferences.
 func checkReferences(ctx context.Context, s store.Store, needed []reference) error {
 	var problems vnfm.Problems
-	for _, r := range needed {
-		err := r.check(ctx, s)
+	found := make([]error, len(needed))
+	var all sync.WaitGroup
+	for i, r := range needed {
+		all.Go(func() { found[i] = r.check(ctx, s) })
+	}
+	all.Wait()
+	for i, r := range needed {
+		err := found[i]
 		if errors.Is(err, vnfm.ErrNotFound) {
 			problems = append(problems, vnfm.Problem{
 				Attribute: r.attribute, Key: r.key, Summary: records.Noun(r.kind) + " " + strconv.Quote(r.id) + " is no longer in the store",
@@ -269,10 +277,21 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 		u.known[id] = instances[rand.IntN(len(instances))] //nolint:gosec // Any of them will do.
 		return true, nil
 	}
-	coming, err := records.Values(ctx, s, store.KindOperation, func(o *vnfm.Operation) (string, bool) {
-		return o.InstanceID, !o.State.Final() && o.Parameters[paramPackage] == id
+	var coming, registries []string
+	both, reading := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		coming, err = records.Values(reading, s, store.KindOperation, func(o *vnfm.Operation) (string, bool) {
+			return o.InstanceID, !o.State.Final() && o.Parameters[paramPackage] == id
+		})
+		return err
 	})
-	if err != nil {
+	both.Go(func() (err error) {
+		registries, err = records.Values(reading, s, store.KindRegistry, func(r *vnfm.Registry) (string, bool) {
+			return r.ID, slices.ContainsFunc(registryReferences(&r.Spec), func(r reference) bool { return r.id == id })
+		})
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return false, err
 	}
 	for _, instance := range coming {
@@ -283,10 +302,7 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 			return false, err
 		}
 	}
-	registries, err := records.Values(ctx, s, store.KindRegistry, func(r *vnfm.Registry) (string, bool) {
-		return r.ID, slices.ContainsFunc(registryReferences(&r.Spec), func(r reference) bool { return r.id == id })
-	})
-	return len(registries) > 0, err
+	return len(registries) > 0, nil
 }
 
 // paramPackage is the parameter of an operation that names the package which its instance is

@@ -17,6 +17,13 @@ type recent struct {
 
 	mu    sync.Mutex
 	known map[recordName]*remembered
+	// acquired is when this handle took a lease last, by its name.
+	acquired map[string]acquisition
+}
+
+type acquisition struct {
+	token int64
+	at    time.Time
 }
 
 type recordName struct {
@@ -27,16 +34,17 @@ type recordName struct {
 // remembered is a record as this handle has read or written it last.
 type remembered struct {
 	record *Record
-	at     time.Time
+	// at is before the request.
+	at time.Time
 	// writes rises with each write: what was read before that is not remembered after it.
 	writes int
 }
 
 // KeepRecent returns a store over s, which is far away: a record that this handle has read or written a moment ago is not read again.
-// Another process may have written it since, as it may between any read and what follows from it. Who must know takes a lease, and every
-// read under a lease is one of s; and a write of a record that has changed is ErrStale as ever. Closing it closes s.
+// Another process may have written it since, as it may between any read and what follows from it. Who must know takes a lease, and what
+// was read before that is read again; and a write of a record that has changed is ErrStale as ever. Closing it closes s.
 func KeepRecent(s Store) Store {
-	r := &recent{Store: s, clock: time.Now, known: map[recordName]*remembered{}}
+	r := &recent{Store: s, clock: time.Now, known: map[recordName]*remembered{}, acquired: map[string]acquisition{}}
 	if encoded, ok := s.(EncodedBlobs); ok {
 		return struct {
 			*recent
@@ -55,8 +63,8 @@ func (s *recent) Get(ctx context.Context, kind Kind, id string) (*Record, error)
 		known = &remembered{}
 		s.known[name] = known
 	}
-	writes := known.writes
-	if known.record != nil && len(Fences(ctx)) == 0 && ctx.Err() == nil && s.clock().Sub(known.at) < recentFor {
+	writes, now := known.writes, s.clock()
+	if known.record != nil && ctx.Err() == nil && now.Sub(known.at) < recentFor && s.isSince(known.at, Fences(ctx)) {
 		defer s.mu.Unlock()
 		found := *known.record
 		return &found, nil
@@ -66,9 +74,30 @@ func (s *recent) Get(ctx context.Context, kind Kind, id string) (*Record, error)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if known.writes == writes {
-		known.keep(r, s.clock())
+		known.keep(r, now)
 	}
 	return r, err
+}
+
+// isSince reports whether a time is one since which all leases are held.
+func (s *recent) isSince(at time.Time, fences []Fence) bool {
+	for _, f := range fences {
+		if a := s.acquired[f.Lease]; a.token != f.Token || !at.After(a.at) {
+			return false
+		}
+	}
+	return true
+}
+
+// Acquire implements Store.
+func (s *recent) Acquire(ctx context.Context, name, holder string) (Lease, error) {
+	l, err := s.Store.Acquire(ctx, name, holder)
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.acquired[name] = acquisition{l.Fence().Token, s.clock()}
+	}
+	return l, err
 }
 
 // keep remembers a copy of a record; nil is none.
@@ -80,8 +109,8 @@ func (r *remembered) keep(record *Record, at time.Time) {
 	}
 }
 
-// wrote remembers a record that was written; nil when nobody knows what is stored.
-func (s *recent) wrote(kind Kind, id string, r *Record) {
+// wrote remembers a record that was written by a request after a time; nil when nobody knows what is stored.
+func (s *recent) wrote(kind Kind, id string, r *Record, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := recordName{kind, id}
@@ -91,35 +120,33 @@ func (s *recent) wrote(kind Kind, id string, r *Record) {
 		s.known[name] = known
 	}
 	known.writes++
-	known.keep(r, s.clock())
+	known.keep(r, at)
 }
 
 // Create implements Store.
 func (s *recent) Create(ctx context.Context, r *Record) error {
-	err := s.Store.Create(ctx, r)
-	if err != nil {
-		s.wrote(r.Kind, r.ID, nil)
-		return err
-	}
-	s.wrote(r.Kind, r.ID, r)
-	return nil
+	return s.write(ctx, r, s.Store.Create)
 }
 
 // Update implements Store.
 func (s *recent) Update(ctx context.Context, r *Record) error {
-	err := s.Store.Update(ctx, r)
+	return s.write(ctx, r, s.Store.Update)
+}
+
+func (s *recent) write(ctx context.Context, r *Record, write func(context.Context, *Record) error) error {
+	at, kind, id := s.clock(), r.Kind, r.ID
+	err := write(ctx, r)
 	if err != nil {
-		s.wrote(r.Kind, r.ID, nil)
-		return err
+		r = nil
 	}
-	s.wrote(r.Kind, r.ID, r)
-	return nil
+	s.wrote(kind, id, r, at)
+	return err
 }
 
 // Delete implements Store.
 func (s *recent) Delete(ctx context.Context, kind Kind, id string) error {
 	err := s.Store.Delete(ctx, kind, id)
-	s.wrote(kind, id, nil)
+	s.wrote(kind, id, nil, time.Time{})
 	return err
 }
 

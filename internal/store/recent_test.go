@@ -47,6 +47,13 @@ func (s *counted) Delete(context.Context, Kind, string) error {
 	return nil
 }
 
+func (s *counted) Acquire(context.Context, string, string) (Lease, error) { return fixed{}, nil }
+
+// fixed is a lease of the first acquisition.
+type fixed struct{ Lease }
+
+func (fixed) Fence() Fence { return Fence{Lease: "l", Token: 1} }
+
 func (s *counted) set(r *Record) error {
 	written := *r
 	s.record = &written
@@ -57,7 +64,7 @@ func (s *counted) set(r *Record) error {
 func TestKeepRecent(t *testing.T) {
 	t.Parallel()
 	ctx, below, now := t.Context(), &counted{}, time.Now()
-	s := &recent{Store: below, clock: func() time.Time { return now }, known: map[recordName]*remembered{}}
+	s := &recent{Store: below, clock: func() time.Time { return now }, known: map[recordName]*remembered{}, acquired: map[string]acquisition{}}
 	read := func(ctx context.Context, revision int64, reads int) {
 		t.Helper()
 		got, err := s.Get(ctx, KindVIM, "a")
@@ -84,8 +91,20 @@ func TestKeepRecent(t *testing.T) {
 	require.ErrorIs(t, s.Update(ctx, r), ErrStale)
 	read(ctx, 2, 4)
 	require.NoError(t, below.Update(ctx, &other))
-	read(Under(ctx, Fence{Lease: "l", Token: 1}), 3, 5)
+	lease, err := s.Acquire(ctx, "l", "holder")
+	require.NoError(t, err)
+	under := Under(ctx, lease.Fence())
+	now = now.Add(time.Millisecond)
+	read(under, 3, 5)
+	read(under, 3, 5)
 	read(ctx, 3, 5)
+	// A lease that this handle has had and another one has now.
+	read(Under(ctx, Fence{Lease: "l", Token: 2}), 3, 6)
+	_, err = s.Acquire(ctx, "l", "holder")
+	require.NoError(t, err)
+	now = now.Add(time.Millisecond)
+	read(under, 3, 7)
+	below.reads = 5
 
 	// What was read before a write is older than it.
 	now = now.Add(recentFor)
