@@ -3,6 +3,7 @@
 package bench
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
@@ -93,7 +95,7 @@ func (n *slowNetwork) relay(b *testing.B, port int) (host string, at int) {
 				continue
 			}
 			c := &relayed{network: n, client: client, server: server}
-			all.Go(c.ask)
+			all.Go(func() { c.ask(b.Context()) })
 			all.Go(c.tell)
 		}
 	})
@@ -113,7 +115,7 @@ type relayed struct {
 }
 
 // ask hands on what the client sends, a round trip later.
-func (c *relayed) ask() {
+func (c *relayed) ask(ctx context.Context) {
 	defer c.server.Close() //nolint:errcheck // Nothing is left to be written.
 	type part struct {
 		data []byte
@@ -137,7 +139,9 @@ func (c *relayed) ask() {
 		}
 	}()
 	for p := range parts {
-		time.Sleep(time.Until(p.due))
+		if poll.Sleep(ctx, time.Until(p.due)) != nil {
+			return
+		}
 		if _, err := c.server.Write(p.data); err != nil {
 			return
 		}

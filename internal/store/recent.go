@@ -4,7 +4,6 @@ import (
 	"context"
 	"sync"
 	"time"
-
 )
 
 // recentFor is how long a record that was read is not read again. Terraform reads an object and plans it in that time.
@@ -157,4 +156,3 @@ func (s *recent) MaxContent() int64 {
 	}
 	return 0
 }
-

@@ -63,7 +63,7 @@ func (s *kubeStore) reading(ctx context.Context, doing string, read func(ctx con
 	err := s.ready(ctx, doing, false)
 	if err != nil {
 		cancel()
-		<-done
+		_ = <-done
 		return err
 	}
 	if err := <-done; err != nil {
