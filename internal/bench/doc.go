@@ -17,6 +17,7 @@
 // last.txt has the last table.
 //
 // BenchmarkRoundTrips leads lives of 60 objects with an API server that is 100 ms away, and counts how many requests wait for one another.
+// BENCH_TRACE names a file for all these requests.
 //
 // BenchmarkFleets leads 20 to 1,000 instances of one package through their lives at the same time, beside a loop over all their objects, and
 // prints what an instance costs among 1,000 and among 100: what grows with the number of others. The largest is led once unless BENCH_LIVES

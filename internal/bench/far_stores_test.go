@@ -3,19 +3,14 @@
 package bench
 
 import (
-	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
-	"sync"
 	"testing"
 	"text/tabwriter"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
@@ -58,115 +53,10 @@ func BenchmarkStoreRoundTrips(b *testing.B) {
 // farPostgresSite is a PostgreSQL behind the slow network.
 func farPostgresSite(b *testing.B, s *stage) *site {
 	at, server := postgresOf(b)
-	host, port := s.slow.relay(b, server.Port)
+	host, port := s.slow.Relay(b, roundTrip, server.Port)
 	at.argument = fmt.Sprintf("postgres = { conn_str = %q }", fmt.Sprintf("host=%s port=%d user=%s password='%s' dbname=postgres sslmode=disable",
 		host, port, pgtest.Superuser, pgtest.Password))
 	return at
-}
-
-// answeredAt notes the answer to a request.
-func (n *slowNetwork) answeredAt(depth int, at time.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if depth == len(n.answered)+1 {
-		n.answered = append(n.answered, at)
-	}
-}
-
-// relay stands before a port of this machine, a round trip away. A request is what a client sends before the server answers.
-func (n *slowNetwork) relay(b *testing.B, port int) (host string, at int) {
-	b.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(b.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(b, err)
-	var all sync.WaitGroup
-	b.Cleanup(func() {
-		require.NoError(b, listener.Close())
-		all.Wait()
-	})
-	all.Go(func() {
-		for {
-			client, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			server, err := (&net.Dialer{}).DialContext(b.Context(), "tcp", fmt.Sprintf("127.0.0.1:%d", port))
-			if err != nil {
-				_ = client.Close()
-				continue
-			}
-			c := &relayed{network: n, client: client, server: server}
-			all.Go(func() { c.ask(b.Context()) })
-			all.Go(c.tell)
-		}
-	})
-	address, ok := listener.Addr().(*net.TCPAddr)
-	require.True(b, ok)
-	return address.IP.String(), address.Port
-}
-
-// relayed is a connection through a relay.
-type relayed struct {
-	network        *slowNetwork
-	client, server net.Conn
-
-	mu sync.Mutex
-	// depth is that of the request which the server has not answered; zero for none.
-	depth int
-}
-
-// ask hands on what the client sends, a round trip later.
-func (c *relayed) ask(ctx context.Context) {
-	defer c.server.Close() //nolint:errcheck // Nothing is left to be written.
-	type part struct {
-		data []byte
-		due  time.Time
-	}
-	parts := make(chan part, 1024)
-	go func() {
-		defer close(parts)
-		for {
-			buffer := make([]byte, 64<<10)
-			n, err := c.client.Read(buffer)
-			if err != nil {
-				return
-			}
-			c.mu.Lock()
-			if c.depth == 0 {
-				c.depth = c.network.begin(time.Now())
-			}
-			c.mu.Unlock()
-			parts <- part{buffer[:n], time.Now().Add(roundTrip)}
-		}
-	}()
-	for p := range parts {
-		if poll.Sleep(ctx, time.Until(p.due)) != nil {
-			return
-		}
-		if _, err := c.server.Write(p.data); err != nil {
-			return
-		}
-	}
-}
-
-// tell hands on what the server answers.
-func (c *relayed) tell() {
-	defer c.client.Close() //nolint:errcheck // Nothing is left to be written.
-	buffer := make([]byte, 64<<10)
-	for {
-		n, err := c.server.Read(buffer)
-		if err != nil {
-			return
-		}
-		c.mu.Lock()
-		if c.depth > 0 {
-			c.network.answeredAt(c.depth, time.Now())
-			c.depth = 0
-		}
-		c.mu.Unlock()
-		if _, err := c.client.Write(buffer[:n]); err != nil {
-			return
-		}
-	}
 }
 
 // writeChains prints a line for each step and store.

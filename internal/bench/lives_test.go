@@ -28,6 +28,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/chaintest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -52,7 +53,7 @@ type stage struct {
 	empty  tools
 	report *report
 	// slow is the network between the subjects and the API server; nil for this machine's own.
-	slow *slowNetwork
+	slow *chaintest.Chain
 }
 
 // life is one network function from its first apply to its end.
@@ -101,14 +102,14 @@ func (s *stage) lead(b *testing.B, w *workload, by string, work func(l *life)) {
 func (l *life) inProcess(step, userAgent string, work func(ctx context.Context) error) measure {
 	l.Helper()
 	l.audit.skip(l.B)
-	l.slow.take()
+	l.slow.Take()
 	debug.FreeOSMemory()
 	resetPeak()
 	cpu, begin := selfCPU(), time.Now()
 	if err := work(l.Context()); err != nil {
 		l.Fatalf("%s, %s of %s objects: %v", l.row.by, step, l.row.workload, err)
 	}
-	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self"), chain: l.slow.take()}
+	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self"), chain: l.slow.Take()}
 	m.calls = l.audit.take(l.B, userAgent)
 	return m
 }
@@ -438,9 +439,9 @@ func (m *module) run(args ...string) measure {
 func (l *life) counted(m *module, args ...string) measure {
 	l.Helper()
 	l.audit.skip(l.B)
-	l.slow.take()
+	l.slow.Take()
 	out := m.run(args...)
-	out.chain = l.slow.take()
+	out.chain = l.slow.Take()
 	out.calls = l.audit.take(l.B, providerAgent())
 	return out
 }

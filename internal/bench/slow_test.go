@@ -15,28 +15,23 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/chaintest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // roundTrip is how long each request is on its way.
 const roundTrip = 100 * time.Millisecond
 
-// slowNetwork stands before an API server that is far away, and notes which requests waited for which.
-type slowNetwork struct {
-	mu sync.Mutex
-	// answered are, for each depth, when its first request was answered; the request before all has none.
-	answered []time.Time
-	deepest  int
-}
+// envTrace is the file that BenchmarkRoundTrips writes each request to, see chaintest.Chain.
+const envTrace = "BENCH_TRACE"
 
 // distance returns a lab whose API server is a round trip away.
-func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
+func distance(b *testing.B, lab labtest.Env) (labtest.Env, *chaintest.Chain) {
 	b.Helper()
 	target, err := url.Parse(lab.Endpoint)
 	require.NoError(b, err)
@@ -44,24 +39,20 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 	if !roots.AppendCertsFromPEM([]byte(lab.ReadFile(b, lab.CAFile))) {
 		b.Fatalf("%s holds no certificate", lab.CAFile)
 	}
-	n := &slowNetwork{}
+	n := &chaintest.Chain{}
+	if path := os.Getenv(envTrace); path != "" {
+		file, err := os.Create(path) //nolint:gosec // the caller's file
+		require.NoError(b, err)
+		b.Cleanup(func() { require.NoError(b, file.Close()) })
+		n.Trace = file
+	}
 	proxy := &httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target); r.Out.Host = target.Host },
 		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true},
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0),
 	}
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		depth := n.begin(time.Now())
-		timer := time.NewTimer(roundTrip)
-		defer timer.Stop()
-		select {
-		case <-r.Context().Done():
-			return
-		case <-timer.C:
-		}
-		proxy.ServeHTTP(&answer{ResponseWriter: w, begins: func() { n.end(depth, time.Now()) }}, r)
-	}))
+	server := httptest.NewUnstartedServer(n.Handler(roundTrip, proxy))
 	server.EnableHTTP2 = true
 	server.StartTLS()
 	b.Cleanup(server.Close)
@@ -70,54 +61,6 @@ func distance(b *testing.B, lab labtest.Env) (labtest.Env, *slowNetwork) {
 	require.NoError(b, os.WriteFile(lab.CAFile, ca, 0o600))
 	return lab, n
 }
-
-// begin returns the depth of a request: one more than the deepest that was answered before.
-func (n *slowNetwork) begin(at time.Time) int {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	depth := 1
-	for d, answered := range n.answered {
-		if answered.Before(at) {
-			depth = d + 2
-		}
-	}
-	n.deepest = max(n.deepest, depth)
-	return depth
-}
-
-func (n *slowNetwork) end(depth int, at time.Time) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if depth == len(n.answered)+1 {
-		n.answered = append(n.answered, at)
-	}
-}
-
-// take returns the length of the longest chain of requests since the last call; a network that is not slow has none.
-func (n *slowNetwork) take() int {
-	if n == nil {
-		return 0
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	out := n.deepest
-	n.deepest, n.answered = 0, nil
-	return out
-}
-
-// answer tells when an answer begins.
-type answer struct {
-	http.ResponseWriter
-	begins func()
-	once   sync.Once
-}
-
-func (a *answer) WriteHeader(status int) {
-	a.once.Do(a.begins)
-	a.ResponseWriter.WriteHeader(status)
-}
-
-func (a *answer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
 // BenchmarkRoundTrips leads lives of 60 objects with an API server that is 100 ms away.
 func BenchmarkRoundTrips(b *testing.B) {

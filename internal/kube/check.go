@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,23 +65,33 @@ var (
 // Check reaches the API server, authenticates, and looks what it offers. A server
 // that does not answer is a *vnfm.UnreachableError, refused credentials are a
 // *CredentialsError, a server before 1.25 is refused. Rights that are missing in
-// the default namespace are warnings.
+// the default namespace are warnings. All is asked at once; what /version says comes first.
 func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	check := vnfm.VIMCheck{Endpoint: c.endpoint.String()}
 	quick := c.retry.once()
+	namespace := cmp.Or(c.namespace, "default")
+	var (
+		missing              []need
+		rightsErr, groupsErr error
+		others               sync.WaitGroup
+		beside, endOthers    = context.WithCancel(ctx)
+	)
+	defer others.Wait()
+	defer endOthers()
+	// /version may be open to everybody: the reviews prove who is asking.
+	others.Go(func() { missing, rightsErr = c.missingRights(beside, namespace) })
+	others.Go(func() { check.APIGroups, groupsErr = c.GroupVersions(beside) })
 	version, err := c.version(ctx, &quick)
 	if err != nil {
-		return check, err
+		return vnfm.VIMCheck{Endpoint: check.Endpoint}, err
 	}
-	check.ServerVersion = version.GitVersion
 	if tooOld(version.Major, version.Minor) {
-		return check, fmt.Errorf("checking VIM %q: the API server at %s has version %s, but at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
+		return vnfm.VIMCheck{Endpoint: check.Endpoint, ServerVersion: version.GitVersion}, fmt.Errorf("checking VIM %q: the API server at %s has version %s, but at least %d.%d is needed", c.vim, c.endpoint, version.GitVersion, minMajor, minMinor)
 	}
-	// /version may be open to everybody: the reviews prove who is asking.
-	namespace := cmp.Or(c.namespace, "default")
-	missing, err := c.missingRights(ctx, namespace)
-	if err != nil {
-		return check, err
+	others.Wait()
+	check.ServerVersion = version.GitVersion
+	if rightsErr != nil {
+		return check, rightsErr
 	}
 	for _, m := range missing {
 		check.Problems = append(check.Problems, vnfm.Problem{
@@ -89,8 +100,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 			Detail:   "without it, " + m.why,
 		})
 	}
-	check.APIGroups, err = c.GroupVersions(ctx)
-	return check, err
+	return check, groupsErr
 }
 
 // serverVersion is what an API server says of itself.
@@ -120,14 +130,15 @@ func (c *Client) ServerVersion(ctx context.Context) (string, error) {
 	return v.GitVersion, err
 }
 
+var namespaceResource = Resource{
+	GVK: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"},
+	GVR: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
+}
+
 // ClusterUID returns the UID of the namespace kube-system, or nothing where it may
 // not be read.
 func (c *Client) ClusterUID(ctx context.Context) (string, error) {
-	r, err := c.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Namespace"})
-	if err != nil {
-		return "", err
-	}
-	obj, err := c.Get(ctx, Ref{Resource: r, Name: metav1.NamespaceSystem})
+	obj, err := c.Get(ctx, Ref{Resource: namespaceResource, Name: metav1.NamespaceSystem})
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
 		return "", nil
 	}

@@ -34,6 +34,7 @@ type Client struct {
 	// clockOffset is the server's clock minus ours, in nanoseconds.
 	clockOffset atomic.Int64
 	discovery   discoveryCache
+	ahead       rulesAhead
 }
 
 // New makes a client without sending a request. Arguments that cannot be used are

@@ -75,14 +75,14 @@ func (f *following) wait(ctx context.Context, done <-chan struct{}, stop func())
 	return f.err
 }
 
-func (c *Client) startFollow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) *following {
-	return inBackground(func() error { return c.follow(ctx, all, labels, metadataOnly, see) })
+func (c *Client) startFollow(ctx context.Context, all []*scope, labels string, known map[int]Known, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) *following {
+	return inBackground(func() error { return c.follow(ctx, all, labels, known, metadataOnly, see) })
 }
 
 // follow runs one follower for each scope until ctx ends, and returns the first
 // error that no waiting cures. see is called for every object of refs that was
 // seen or is missing (nil), for one object by one goroutine at a time.
-func (c *Client) follow(ctx context.Context, all []*scope, labels string, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) error {
+func (c *Client) follow(ctx context.Context, all []*scope, labels string, known map[int]Known, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	var wg sync.WaitGroup
@@ -101,6 +101,7 @@ func (c *Client) follow(ctx context.Context, all []*scope, labels string, metada
 				}
 			},
 		}
+		f.known, f.from, f.early = knownIn(s, known)
 		wg.Go(func() {
 			if err := f.run(ctx); err != nil {
 				cancel(err)

@@ -134,15 +134,17 @@ func outliving(ctx context.Context, grace time.Duration) (context.Context, conte
 
 // tryLease creates the lease or takes it over from a holder that is dead. A
 // conflict means that it changed since it was read. Nearly always there is none:
-// it is created without a look, once the server's clock is known.
+// it is created without a look.
 func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels map[string]string) (*coordinationv1.Lease, error) {
-	if c.answered.Load() {
-		lease, err := c.createLease(ctx, ref, holder, labels)
-		if !apierrors.IsAlreadyExists(err) {
-			return lease, err
-		}
+	clockKnown := c.answered.Load()
+	lease, err := c.createLease(ctx, ref, holder, labels)
+	if err == nil && !clockKnown {
+		return c.correctLease(ctx, ref, lease)
 	}
-	lease, err := c.readLease(ctx, ref)
+	if !apierrors.IsAlreadyExists(err) {
+		return lease, err
+	}
+	lease, err = c.readLease(ctx, ref)
 	if apierrors.IsNotFound(err) {
 		return c.createLease(ctx, ref, holder, labels)
 	}
@@ -182,6 +184,22 @@ func (c *Client) fillLease(lease *coordinationv1.Lease, holder string) {
 	lease.Spec.AcquireTime = &now
 	lease.Spec.RenewTime = &now
 	lease.Spec.LeaseTransitions = &transitions
+}
+
+// correctLease writes the time of the server into a lease that was created before its clock was known, where ours is
+// another: somebody could take it for one that has expired. Who has done so meanwhile has it, which is a conflict.
+func (c *Client) correctLease(ctx context.Context, ref Ref, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
+	now := metav1.NewMicroTime(c.serverNow())
+	if now.Sub(lease.Spec.RenewTime.Time).Abs() <= leaseMargin {
+		return lease, nil
+	}
+	lease.Spec.AcquireTime, lease.Spec.RenewTime = &now, &now
+	corrected, err := c.writeLease(ctx, ref, http.MethodPut, lease)
+	if apierrors.IsNotFound(err) {
+		// Whoever took it has given it back.
+		return nil, apierrors.NewConflict(ref.Resource.GVR.GroupResource(), ref.Name, err)
+	}
+	return corrected, err
 }
 
 func leaseHolder(l *coordinationv1.Lease) string {

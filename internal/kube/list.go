@@ -36,8 +36,14 @@ func (o ListOptions) query() url.Values {
 
 // List returns the objects of a kind in a namespace, "" for all namespaces.
 func (c *Client) List(ctx context.Context, r Resource, namespace string, o ListOptions) ([]unstructured.Unstructured, error) {
+	out, _, err := c.ListVersion(ctx, r, namespace, o)
+	return out, err
+}
+
+// ListVersion is List, and returns the resource version of the list as well.
+func (c *Client) ListVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]unstructured.Unstructured, string, error) {
 	var out []unstructured.Unstructured
-	_, err := c.listPages(ctx, r, namespace, o, jsonType, func(raw json.RawMessage) error {
+	version, err := c.listPages(ctx, r, namespace, o, jsonType, func(raw json.RawMessage) error {
 		var obj unstructured.Unstructured
 		if err := decodeItem(raw, r, &obj); err != nil {
 			return err
@@ -45,14 +51,20 @@ func (c *Client) List(ctx context.Context, r Resource, namespace string, o ListO
 		out = append(out, obj)
 		return nil
 	}, func() { out = nil })
-	return out, err
+	return out, version, err
 }
 
 // ListMetadata returns the metadata, managed fields included, of the objects of a
 // kind in a namespace, "" for all namespaces.
 func (c *Client) ListMetadata(ctx context.Context, r Resource, namespace string, o ListOptions) ([]metav1.PartialObjectMetadata, error) {
+	out, _, err := c.ListMetadataVersion(ctx, r, namespace, o)
+	return out, err
+}
+
+// ListMetadataVersion is ListMetadata, and returns the resource version of the list as well.
+func (c *Client) ListMetadataVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]metav1.PartialObjectMetadata, string, error) {
 	var out []metav1.PartialObjectMetadata
-	_, err := c.listPages(ctx, r, namespace, o, metadataList+","+jsonType, func(raw json.RawMessage) error {
+	version, err := c.listPages(ctx, r, namespace, o, metadataList+","+jsonType, func(raw json.RawMessage) error {
 		var obj metav1.PartialObjectMetadata
 		if err := json.Unmarshal(raw, &obj); err != nil {
 			return err
@@ -61,7 +73,7 @@ func (c *Client) ListMetadata(ctx context.Context, r Resource, namespace string,
 		out = append(out, obj)
 		return nil
 	}, func() { out = nil })
-	return out, err
+	return out, version, err
 }
 
 // decodeItem decodes an item of a list. Items of built-in kinds carry no kind of

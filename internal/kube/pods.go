@@ -3,6 +3,8 @@ package kube
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,8 +28,60 @@ var podResource = Resource{
 // decide, never names; a pod may be its own owner. It takes one LIST of the pods
 // and one of each kind that stands between, usually the ReplicaSets.
 func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
-	tree := newOwnerTree(c, namespace)
-	return c.podsOf(ctx, &tree, owners)
+	if len(owners) == 0 {
+		return map[string][]corev1.Pod{}, nil
+	}
+	pods, err := c.ReadPods(ctx, namespace, nil)
+	if err != nil {
+		return nil, err
+	}
+	return pods.Of(ctx, owners)
+}
+
+// Pods are the pods of a namespace, and what is known of the objects between workloads and them.
+type Pods struct {
+	pods []corev1.Pod
+	tree ownerTree
+}
+
+// ReadPods reads the pods of a namespace, to find those of owners of these kinds; no kinds are any. What stands between a
+// Deployment and its pods is listed at the same time.
+func (c *Client) ReadPods(ctx context.Context, namespace string, kinds []schema.GroupKind) (*Pods, error) {
+	out := &Pods{tree: newOwnerTree(c, namespace)}
+	out.tree.builtIn = len(kinds) > 0 && !slices.ContainsFunc(kinds, func(gk schema.GroupKind) bool {
+		return !slices.Contains(topControllers, gk) && !slices.Contains(ownedControllers, gk)
+	})
+	var between error
+	var listing sync.WaitGroup
+	defer listing.Wait()
+	if slices.Contains(kinds, deploymentKind) {
+		listing.Go(func() { between = out.tree.list(ctx, replicaSetKind) })
+	}
+	var err error
+	if out.pods, err = c.listPods(ctx, namespace, ListOptions{}); err != nil {
+		return nil, err
+	}
+	listing.Wait()
+	return out, between
+}
+
+// Of returns the pods that belong to one of the owners, as PodsOf does.
+func (p *Pods) Of(ctx context.Context, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
+	out := map[string][]corev1.Pod{}
+	for _, pod := range p.pods {
+		if id, ok := owners[pod.UID]; ok {
+			out[id] = append(out[id], pod)
+			continue
+		}
+		id, ok, err := p.tree.find(ctx, pod.OwnerReferences, owners, ownerDepth)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			out[id] = append(out[id], pod)
+		}
+	}
+	return out, nil
 }
 
 func (c *Client) podsOf(ctx context.Context, tree *ownerTree, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
@@ -38,21 +92,7 @@ func (c *Client) podsOf(ctx context.Context, tree *ownerTree, owners map[types.U
 	if err != nil {
 		return nil, err
 	}
-	out := map[string][]corev1.Pod{}
-	for _, pod := range pods {
-		if id, ok := owners[pod.UID]; ok {
-			out[id] = append(out[id], pod)
-			continue
-		}
-		id, ok, err := tree.find(ctx, pod.OwnerReferences, owners, ownerDepth)
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			out[id] = append(out[id], pod)
-		}
-	}
-	return out, nil
+	return (&Pods{pods: pods, tree: *tree}).Of(ctx, owners)
 }
 
 func (c *Client) listPods(ctx context.Context, namespace string, o ListOptions) ([]corev1.Pod, error) {
@@ -75,7 +115,23 @@ type ownerTree struct {
 	namespace string
 	parents   map[types.UID][]metav1.OwnerReference
 	listed    map[schema.GroupVersionKind]bool
+	// builtIn is set when the owners to find are of Kubernetes' own kinds: none of those owns a controller of pods but a ReplicaSet or
+	// a Job.
+	builtIn bool
 }
+
+var (
+	deploymentKind = schema.GroupKind{Group: "apps", Kind: "Deployment"}
+	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
+)
+
+// topControllers are Kubernetes' own kinds whose objects have pods and have no owner of another of these kinds; owned are those that may.
+var (
+	topControllers = []schema.GroupKind{
+		deploymentKind, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"}, {Group: "batch", Kind: "CronJob"}, {Kind: "ReplicationController"},
+	}
+	ownedControllers = []schema.GroupKind{replicaSetKind.GroupKind(), {Group: "batch", Kind: "Job"}, {Kind: "Pod"}}
+)
 
 func newOwnerTree(c *Client, namespace string) ownerTree {
 	return ownerTree{client: c, namespace: namespace, parents: map[types.UID][]metav1.OwnerReference{}, listed: map[schema.GroupVersionKind]bool{}}
@@ -112,6 +168,9 @@ func (t *ownerTree) list(ctx context.Context, gvk schema.GroupVersionKind) error
 		return nil
 	}
 	t.listed[gvk] = true
+	if t.builtIn && slices.Contains(topControllers, gvk.GroupKind()) {
+		return nil
+	}
 	resource, err := t.client.Resource(ctx, gvk)
 	if isUnknownKind(err) {
 		return nil

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,7 +24,7 @@ type Rights struct {
 
 // Rights asks, with one request, what the credentials may do with resources in a namespace.
 func (c *Client) Rights(ctx context.Context, namespace string, resources []Resource) (Rights, error) {
-	review, err := c.rules(ctx, namespace)
+	review, err := c.askedRules(ctx, namespace)
 	if err != nil || review.Status.Incomplete {
 		return Rights{Unknown: true}, err
 	}
@@ -51,6 +53,49 @@ func (c *Client) Rights(ctx context.Context, namespace string, resources []Resou
 	slices.Sort(out.Missing)
 	out.Missing = slices.Compact(out.Missing)
 	return out, nil
+}
+
+// rulesAge is how long an answer is used that was asked for ahead.
+const rulesAge = 10 * time.Second
+
+// rulesAhead are questions for the rules of a namespace that were sent before anybody needs the answer.
+type rulesAhead struct {
+	mu          sync.Mutex
+	byNamespace map[string]*askedRules
+}
+
+type askedRules struct {
+	at   time.Time
+	wait func() (*authorizationv1.SelfSubjectRulesReview, error)
+}
+
+// AskRights begins to ask what the credentials may do in a namespace. The next call of Rights for it takes the answer.
+func (c *Client) AskRights(ctx context.Context, namespace string) {
+	c.ahead.mu.Lock()
+	defer c.ahead.mu.Unlock()
+	if had := c.ahead.byNamespace[namespace]; had != nil && time.Since(had.at) < rulesAge {
+		return
+	}
+	if c.ahead.byNamespace == nil {
+		c.ahead.byNamespace = map[string]*askedRules{}
+	}
+	asked := &askedRules{at: time.Now(), wait: sync.OnceValues(func() (*authorizationv1.SelfSubjectRulesReview, error) { return c.rules(ctx, namespace) })}
+	c.ahead.byNamespace[namespace] = asked
+	go func() { _, _ = asked.wait() }()
+}
+
+// askedRules takes the answer that was asked for ahead, else it asks.
+func (c *Client) askedRules(ctx context.Context, namespace string) (*authorizationv1.SelfSubjectRulesReview, error) {
+	c.ahead.mu.Lock()
+	asked := c.ahead.byNamespace[namespace]
+	delete(c.ahead.byNamespace, namespace)
+	c.ahead.mu.Unlock()
+	if asked != nil && time.Since(asked.at) < rulesAge {
+		if review, err := asked.wait(); err == nil {
+			return review, nil
+		}
+	}
+	return c.rules(ctx, namespace)
 }
 
 // writes are the verbs that change something.

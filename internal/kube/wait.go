@@ -35,6 +35,10 @@ type WaitOptions struct {
 	// Rules say when objects are ready, by the index of their reference. A missing
 	// or nil one leaves an object to Ready. Only WaitReady uses them.
 	Rules map[int]*Rule
+	// Known is what is known of objects already, by the index of their reference: a kind whose objects are all known is
+	// watched from there and not listed. What has happened since counts: nobody may have done anything meanwhile that the wait is to
+	// see the end of. Only WaitReady uses it.
+	Known map[int]Known
 	// Progress gets how many objects are ready and which one is not, at most
 	// twice a second, by one goroutine at a time.
 	Progress func(ready, total int, waitingFor string)
@@ -43,7 +47,7 @@ type WaitOptions struct {
 }
 
 // WaitReady waits until all objects are ready at the same time (see Ready). It
-// uses one LIST and one WATCH for each kind and namespace, survives lost
+// uses one LIST, unless all is known, and one WATCH for each kind and namespace, survives lost
 // connections and restarts of the server, and ends with a *NotReadyError when ctx
 // ends or an object has failed for good. It waits also for objects that do not
 // exist yet. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
@@ -55,24 +59,36 @@ func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	if err := checkPaths(refs); err != nil {
 		return err
 	}
-	w := newReadyWait(c, refs, o)
 	start := time.Now()
+	for {
+		w, err := c.followReady(ctx, refs, o)
+		switch {
+		case err == nil && w.allReady():
+			return c.waitServed(ctx, w.current())
+		case err == nil && !w.anyFailed() && ctx.Err() == nil:
+			// What was ready is not any more: nothing of before holds.
+			o.Known = nil
+			continue
+		case err == nil && !w.anyFailed():
+			err = ctx.Err()
+		}
+		return w.notReady(ctx, err, time.Since(start))
+	}
+}
+
+// followReady follows the objects until they were all ready at the same time, one has failed, or ctx ends.
+func (c *Client) followReady(ctx context.Context, refs []Ref, o WaitOptions) (*readyWait, error) {
+	w := newReadyWait(c, refs, o)
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
-	watching := c.startFollow(follow, w.scopes, o.LabelSelector, func(r Resource) bool { return WithoutStatus(r.GVK.GroupKind()) }, w.see(follow))
+	watching := c.startFollow(follow, w.scopes, o.LabelSelector, o.Known, func(r Resource) bool { return WithoutStatus(r.GVK.GroupKind()) }, w.see(follow))
 	var progress sync.WaitGroup
 	if o.Progress != nil {
 		progress.Go(func() { w.report(follow) })
 	}
 	err := watching.wait(ctx, w.done, stop)
 	progress.Wait()
-	if err == nil && w.allReady() {
-		return c.waitServed(ctx, w.current())
-	}
-	if err == nil && !w.anyFailed() {
-		err = ctx.Err()
-	}
-	return w.notReady(ctx, err, time.Since(start))
+	return w, err
 }
 
 // readyWait is the state of one WaitReady.

@@ -27,6 +27,11 @@ type follower struct {
 	options   ListOptions
 	// metadataOnly asks for metadata instead of whole objects.
 	metadataOnly bool
+	// known are objects by name, as they were at version from or later: they need not be listed. Events that are older
+	// than what is known of their object are left out.
+	known map[string]*unstructured.Unstructured
+	from  string
+	early *EarlyWatch
 	// listed gets all objects by name, at the start and after an interruption that
 	// was too long to be caught up.
 	listed func(map[string]*unstructured.Unstructured)
@@ -43,7 +48,7 @@ var errExpired = errors.New("the resource version is too old")
 // run follows until ctx ends, which is nil, or until an error that no waiting cures.
 func (f *follower) run(ctx context.Context) error {
 	for failures := 0; ; {
-		version, err := f.list(ctx)
+		version, err := f.begin(ctx)
 		if err == nil {
 			failures = 0
 			err = f.watch(ctx, version)
@@ -76,6 +81,17 @@ func (f *follower) passes(err error) bool {
 	default:
 		return false
 	}
+}
+
+// begin lists all objects, unless they are known.
+func (f *follower) begin(ctx context.Context) (string, error) {
+	if from := f.from; from != "" {
+		f.from = ""
+		f.listed(f.known)
+		return from, nil
+	}
+	f.known = nil
+	return f.list(ctx)
 }
 
 func (f *follower) list(ctx context.Context) (string, error) {
@@ -132,8 +148,8 @@ func (f *follower) watch(ctx context.Context, version string) error {
 	}
 }
 
-// stream reads one watch to its end and returns the last version that it saw.
-func (f *follower) stream(ctx context.Context, version string) (string, error) {
+// request is that for a watch from a version.
+func (f *follower) request(version string) request {
 	query := f.options.query()
 	query.Set("watch", "true")
 	query.Set("allowWatchBookmarks", "true")
@@ -144,11 +160,19 @@ func (f *follower) stream(ctx context.Context, version string) (string, error) {
 	if f.metadataOnly {
 		accept = metadataObject + "," + jsonType
 	}
-	r := request{
+	return request{
 		doing: "watching", object: "the objects of kind " + f.resource.GVK.Kind,
 		method: http.MethodGet, path: f.resource.collectionPath(f.namespace), query: query, accept: accept,
 	}
-	res, err := f.client.send(ctx, r)
+}
+
+// stream reads one watch to its end and returns the last version that it saw.
+func (f *follower) stream(ctx context.Context, version string) (string, error) {
+	r := f.request(version)
+	res, open, err := f.early.take(ctx)
+	if f.early = nil; !open {
+		res, err = f.client.send(ctx, r)
+	}
 	if err != nil {
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 			return version, errExpired
@@ -176,6 +200,9 @@ func (f *follower) stream(ctx context.Context, version string) (string, error) {
 		}
 		if v := obj.GetResourceVersion(); v != "" {
 			version = v
+		}
+		if olderThan(obj, f.known[obj.GetName()]) {
+			continue
 		}
 		switch event.Type {
 		case "ADDED", "MODIFIED":

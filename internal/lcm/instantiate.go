@@ -130,6 +130,8 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		return nil, err
 	}
 	defer done()
+	ctx, settle := vnfm.WithTrailing(ctx)
+	defer settle()
 	fresh, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, en.Rec.ID)
 	if err != nil {
 		return nil, err

@@ -23,6 +23,9 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err != nil {
 		return err
 	}
+	reading, stop := context.WithCancel(ctx)
+	defer stop()
+	s.planAhead(reading)
 	return s.locked(ctx, s.apply)
 }
 
@@ -43,7 +46,8 @@ type applyPlan struct {
 }
 
 func (s *session) apply(ctx context.Context) error {
-	plan, err := s.planApply(ctx)
+	s.readKeptAhead(ctx)
+	plan, err := s.plannedApply(ctx)
 	if err != nil {
 		return err
 	}
@@ -121,6 +125,7 @@ func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) 
 	if plan.all, err = s.addInventory(ctx, slices.Concat(plan.target, plan.hooks)); err != nil {
 		return err
 	}
+	s.readNamespaceAhead(ctx, plan.target)
 	return s.readLive(ctx, plan.all, readOptions{content: awaitsReadiness})
 }
 
@@ -165,8 +170,26 @@ func callHook(ctx context.Context, hook func(context.Context) error) error {
 	return hook(ctx)
 }
 
-// applyWaves writes the waves one after the other and waits until all is ready.
+// applyWaves writes everything and waits until all is ready.
 func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
+	err := s.writeWaves(ctx, plan)
+	if s.keptBeside != nil {
+		err = errors.Join(err, s.keptBeside())
+	}
+	if err != nil {
+		return err
+	}
+	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
+		return err
+	}
+	if err := s.replaceOutdated(ctx, plan.target); err != nil {
+		return err
+	}
+	return s.awaitWritten(ctx, plan.target, render.Waves)
+}
+
+// writeWaves writes the waves one after the other. The workloads may begin while configuration is written that they do not need.
+func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
 		if wave == render.WaveConfiguration {
@@ -174,11 +197,18 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 				return err
 			}
 		}
-		if batch := ofWave(plan.target, wave); len(batch) > 0 {
+		batch, write := ofWave(plan.target, wave), s.writeObjects
+		switch {
+		case wave == render.WaveConfiguration && s.overlap(plan):
+			batch = nil
+		case wave == render.WaveWorkload && s.overlap(plan):
+			batch, write = slices.Concat(ofWave(plan.target, render.WaveConfiguration), batch), s.writeOrdered
+		}
+		if len(batch) > 0 {
 			if err := s.prepareWave(ctx, plan, wave); err != nil {
 				return err
 			}
-			if err := s.writeWave(ctx, plan, batch, counter); err != nil {
+			if err := s.writeWave(ctx, plan, batch, counter, write); err != nil {
 				return err
 			}
 		}
@@ -192,13 +222,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 		}
 	}
 	counter.done(ctx)
-	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
-		return err
-	}
-	if err := s.replaceOutdated(ctx, plan.target); err != nil {
-		return err
-	}
-	return s.awaitWritten(ctx, plan.target, render.Waves)
+	return nil
 }
 
 // awaitWritten waits until everything up to a wave is ready. What cannot become ready is replaced
@@ -209,6 +233,9 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 	}
 	if replace := s.beforeReady; replace != nil {
 		s.beforeReady = nil
+		for _, p := range target {
+			p.listed = "" // The wait is to see what comes of this.
+		}
 		if err := replace(ctx); err != nil {
 			return err
 		}
@@ -218,8 +245,16 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 
 // afterFoundation does what needs the namespaces and comes before all other objects.
 func (s *session) afterFoundation(ctx context.Context) error {
-	if err := s.applyKept(ctx); err != nil {
+	write, first, err := s.keptWrite(ctx)
+	switch {
+	case err != nil:
 		return err
+	case write != nil && len(s.target.Results.Data()) > 0 && first:
+		if err := write(ctx); err != nil {
+			return err
+		}
+	case write != nil:
+		s.keptBeside, s.keptFirst = ahead(func() error { return write(ctx) }), first
 	}
 	return callHook(ctx, s.target.Hooks.AfterNamespaces)
 }
@@ -240,9 +275,11 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 
 // writeWave writes the objects of a wave, the deferred ones last. Objects that were made
 // are recorded also when the wave failed or was interrupted.
-func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
+func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter,
+	write func(context.Context, []*targetObject, *counter) error,
+) error {
 	now, later := s.splitDeferred(batch)
-	err := s.writeObjects(ctx, now, done)
+	err := write(ctx, now, done)
 	if err == nil && len(later) > 0 {
 		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
 			err = s.writeObjects(ctx, later, done)

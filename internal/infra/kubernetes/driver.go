@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"sync"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -14,6 +15,18 @@ const defaultConcurrency = 16
 // Driver is the infra driver for Kubernetes VIMs. It is safe for concurrent use.
 type Driver struct {
 	clients *kube.Pool
+	// drifted has, by the id of an instance, what its last observation showed of the objects that have drifted, by their keys: a
+	// dry run that follows repairs them without being told first that it would.
+	drifted sync.Map
+}
+
+// takeDrifted returns what the last observation of an instance showed of drifted objects, once.
+func (d *Driver) takeDrifted(id string) map[string]*live {
+	found, ok := d.drifted.LoadAndDelete(id)
+	if !ok {
+		return nil
+	}
+	return found.(map[string]*live)
 }
 
 var _ vnfm.InfraDriver = (*Driver)(nil)
@@ -27,9 +40,21 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 	if err != nil {
 		return vnfm.VIMCheck{}, err
 	}
+	var (
+		uid               string
+		uidErr            error
+		asking            sync.WaitGroup
+		beside, endAsking = context.WithCancel(ctx)
+	)
+	defer asking.Wait()
+	defer endAsking()
+	if spec.ClusterUID == "" {
+		asking.Go(func() { uid, uidErr = client.ClusterUID(beside) })
+	}
 	check, err := client.Check(ctx)
 	if check.ClusterUID = spec.ClusterUID; err == nil && check.ClusterUID == "" {
-		check.ClusterUID, err = client.ClusterUID(ctx)
+		asking.Wait()
+		check.ClusterUID, err = uid, uidErr
 	}
 	return check, err
 }

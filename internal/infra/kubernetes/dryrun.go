@@ -31,6 +31,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
+	s.drifted = d.takeDrifted(t.Instance.ID)
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		wanted[key] = true
@@ -242,6 +243,9 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
+	if p.live = s.drifted[o.Key]; p.live != nil {
+		options.Force = options.Force || s.isRepair(p)
+	}
 	_, err = s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) {

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -24,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/chaintest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -38,7 +40,14 @@ type meter struct {
 	requests []string
 	// before is called with every request, when it is set.
 	before func(method, path string)
+	// far is set where the API server is a distance away; chain then has the requests that wait for each other.
+	far   atomic.Bool
+	chain chaintest.Chain
 }
+
+// distance is how long a request to an API server is on its way that is far away: so long that requests that are sent at once begin
+// before the first is answered.
+const distance = 250 * time.Millisecond
 
 func (m *meter) note(r *http.Request) {
 	m.mu.Lock()
@@ -150,9 +159,14 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	proxy.FlushInterval = -1
 	// Requests that end with the driver's context are part of the tests.
 	proxy.ErrorLog = log.New(io.Discard, "", 0)
+	slow := l.meter.chain.Handler(distance, proxy)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.meter.note(r)
-		proxy.ServeHTTP(w, r)
+		if l.meter.far.Load() {
+			slow.ServeHTTP(w, r)
+		} else {
+			proxy.ServeHTTP(w, r)
+		}
 	}))
 	t.Cleanup(server.Close)
 	l.target = targettest.Manifests(files, counts)

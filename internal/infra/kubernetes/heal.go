@@ -24,25 +24,33 @@ func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 		return err
 	}
 	return s.locked(ctx, func(ctx context.Context) error {
-		if err := s.heal(ctx, &h); err != nil {
-			return err
+		if h.EntireInstance() {
+			s.beforeReady = func(ctx context.Context) error { return s.replaceVNFCs(ctx, &h) }
+			return s.apply(ctx)
 		}
-		return s.applyKept(ctx)
+		return s.besideKept(ctx, func(ctx context.Context) error { return s.replaceVNFCs(ctx, &h) })
 	})
-}
-
-func (s *session) heal(ctx context.Context, h *vnfm.HealSpec) error {
-	if !h.EntireInstance() {
-		return s.replaceVNFCs(ctx, h)
-	}
-	s.beforeReady = func(ctx context.Context) error { return s.replaceVNFCs(ctx, h) }
-	return s.apply(ctx)
 }
 
 // replaceVNFCs replaces the pods that a heal names.
 func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
-	vdus, err := s.podsOfVDUs(ctx)
+	vdus, err := s.resolveVDUs(ctx)
 	if err != nil {
+		return err
+	}
+	entirely := func(v *vduPods) bool { return h.EntireInstance() || slices.Contains(h.VDUIDs, v.id) }
+	// A restart keeps the claims of the pods.
+	restarts := func(v *vduPods) bool {
+		return entirely(v) && restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind)
+	}
+	// Pods of a workload that replaces them by itself need not be known.
+	byHand := slices.DeleteFunc(slices.Clone(vdus), func(v *vduPods) bool { return restarts(v) || !entirely(v) && len(h.VNFCIDs) == 0 })
+	pods := s.readPods(ctx, byHand)
+	if err := s.readWorkloads(ctx, vdus); err != nil {
+		pods.discard()
+		return err
+	}
+	if err := s.assignPods(ctx, byHand, pods); err != nil {
 		return err
 	}
 	var restarted, replaced []*vduPods
@@ -50,13 +58,12 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 		switch {
 		case v.workload.live == nil:
 			// An apply repairs a missing workload, not a heal.
-		case h.EntireInstance() || slices.Contains(h.VDUIDs, v.id):
-			// A restart keeps the claims of the pods.
-			if restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind) {
-				restarted = append(restarted, v)
-			} else {
-				replaced = append(replaced, v)
-			}
+		case restarts(v):
+			restarted = append(restarted, v)
+		case entirely(v):
+			replaced = append(replaced, v)
+		case len(h.VNFCIDs) == 0:
+			// It is not named.
 		default:
 			o, err := s.planReplacement(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
 			if err != nil {
@@ -98,23 +105,28 @@ func restartable(p *targetObject) bool {
 // template that already has the mark of this operation is not changed. The roll-out of a
 // StatefulSet would wait for pods that are not ready, so that these are deleted.
 func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
-	var refs []kube.Ref
+	var workloads []*targetObject
+	for _, v := range vdus {
+		workloads = append(workloads, v.workload)
+	}
 	err := s.each(ctx, len(vdus), false, func(ctx context.Context, i int) error {
-		p := vdus[i].workload
+		p := workloads[i]
 		s.progress(ctx, "restarting %s", p)
 		body := applyIdentity(p)
 		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
-		_, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
-		if err != nil || !isStatefulSet(p) {
+		s.watchEarly(ctx, p)
+		obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
+		if err != nil {
 			return err
+		}
+		p.see(obj, false)
+		if !isStatefulSet(p) {
+			return nil
 		}
 		return s.unblockSet(ctx, p, 0)
 	})
 	if err != nil {
 		return err
 	}
-	for _, v := range vdus {
-		refs = append(refs, v.workload.ref)
-	}
-	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
+	return s.awaitWorkloads(ctx, workloads)
 }

@@ -3,8 +3,10 @@ package kubernetes
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -14,24 +16,11 @@ import (
 // make it; nil when it exists already, is an object of the package, or receives no objects.
 // It belongs to the instance and to no package: neither previews nor observations show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
-	// Of a chart the records of its release are there, and its hooks may be.
-	needed, exists := s.rendering != nil && s.rendering.Release != nil, false
-	for _, p := range target {
-		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
-			return nil, nil
-		}
-		if p.ref.Namespace == s.namespace {
-			needed = true
-			exists = exists || p.live != nil
-		}
-	}
-	recorded := false
-	for i := range s.target.Instance.Inventory {
-		recorded = recorded || isNamespace(&s.target.Instance.Inventory[i], s.namespace)
-	}
+	exists := slices.ContainsFunc(target, func(p *targetObject) bool { return p.ref.Namespace == s.namespace && p.live != nil })
+	recorded := s.recordsNamespace()
 	// Without an inventory the label alone tells that the driver made the namespace: the
 	// record may have been lost.
-	if !needed || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
+	if !s.needsNamespace(target) || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
 		return nil, nil
 	}
 	r, err := s.client.Resource(ctx, namespaceKind)
@@ -40,7 +29,7 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	}
 	p := s.objectNamed(kube.Ref{Resource: r}, s.namespace, nil)
 	p.recorded = recorded
-	obj, err := s.client.Get(ctx, p.ref)
+	obj, err := s.namespaceObject(ctx, p)
 	switch {
 	case apierrors.IsNotFound(err):
 		return p, nil
@@ -60,6 +49,34 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	}
 	p.item.UID = string(p.live.UID)
 	return p, nil
+}
+
+// needsNamespace reports whether objects of the target, or the records of its release, are in the namespace of the instance, and
+// none of them is that.
+func (s *session) needsNamespace(target []*targetObject) bool {
+	// Of a chart the records of its release are there, and its hooks may be.
+	needed := s.rendering != nil && s.rendering.Release != nil
+	for _, p := range target {
+		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
+			return false
+		}
+		needed = needed || p.ref.Namespace == s.namespace
+	}
+	return needed
+}
+
+// recordsNamespace reports whether the inventory has the namespace of the instance.
+func (s *session) recordsNamespace() bool {
+	return slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool { return isNamespace(&i, s.namespace) })
+}
+
+// namespaceObject reads the namespace of the instance, unless that was done already.
+func (s *session) namespaceObject(ctx context.Context, p *targetObject) (*unstructured.Unstructured, error) {
+	if s.namespaceBefore == nil {
+		return s.client.Get(ctx, p.ref)
+	}
+	before := s.namespaceBefore()
+	return before.obj, before.err
 }
 
 // isNamespace reports whether an inventory item is the namespace of that name.

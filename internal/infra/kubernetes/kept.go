@@ -33,8 +33,12 @@ const (
 type keptFields map[string][]byte
 
 func (k keptFields) equal(other keptFields) bool {
-	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[argumentsField], other[argumentsField]) &&
-		bytes.Equal(k[resultsField], other[resultsField])
+	return k.holds(other) && bytes.Equal(k[argumentsField], other[argumentsField])
+}
+
+// holds reports whether the key and the results are those of other.
+func (k keptFields) holds(other keptFields) bool {
+	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[resultsField], other[resultsField])
 }
 
 // keptRef is the Secret beside the objects of the instance. Like the Lease it is named
@@ -145,22 +149,40 @@ func (s *session) checkKept(ctx context.Context) vnfm.Problems {
 	}}
 }
 
-// applyKept writes the Secret, unless it is as it should be. Without the right to Secrets
-// only the record has what would be in it.
+// applyKept writes the Secret, unless it is as it should be.
 func (s *session) applyKept(ctx context.Context) error {
-	want, err := s.wantedKept(ctx)
-	if err != nil || len(want) == 0 {
+	write, _, err := s.keptWrite(ctx)
+	if write == nil || err != nil {
 		return err
 	}
+	return write(ctx)
+}
+
+// keptWrite returns how the Secret beside the objects is to be written; nil when it is as it should be. first is set when that has to
+// be done before anything else is: digests depend on the key, and objects on the results.
+func (s *session) keptWrite(ctx context.Context) (write func(context.Context) error, first bool, err error) {
+	want, err := s.wantedKept(ctx)
+	if err != nil || len(want) == 0 {
+		return nil, false, err
+	}
+	first = len(want[digestKeyField]) > 0 || len(want[resultsField]) > 0
+	// A Secret that cannot be read, or holds something else, is replaced.
+	if s.readKeptAhead(ctx); s.keptBefore != nil {
+		if had := s.keptBefore(); had.err == nil {
+			if had.fields.equal(want) && !s.showsOldName(had.annotations) {
+				return nil, false, nil
+			}
+			first = !had.fields.holds(want)
+		}
+	}
+	return func(ctx context.Context) error { return s.writeKept(ctx, want) }, first, nil
+}
+
+// writeKept writes the Secret. Without the right to Secrets only the record has what would be in it.
+func (s *session) writeKept(ctx context.Context, want keptFields) error {
 	ref, err := s.keptRef(ctx)
 	if err != nil {
 		return err
-	}
-	// A Secret that cannot be read, or holds something else, is replaced. A new instance has none.
-	if !s.isNew {
-		if kept, annotations, err := s.readKeptSecret(ctx, ref); err == nil && kept.equal(want) && !s.showsOldName(annotations) {
-			return nil
-		}
 	}
 	data := map[string]any{}
 	for field, value := range want {

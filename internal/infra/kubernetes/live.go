@@ -227,10 +227,11 @@ func (s *session) readCollection(ctx context.Context, group []*targetObject, o r
 	r, namespace := group[0].ref.Resource, group[0].ref.Namespace
 	options := kube.ListOptions{LabelSelector: o.selector}
 	if !content {
-		list, err := s.listMetadata(ctx, r, namespace, options)
-		if err != nil {
+		list, version, err := s.client.ListMetadataVersion(ctx, r, namespace, options)
+		if err != nil && !s.kindIsGone(err) {
 			return err
 		}
+		listedAt(group, version)
 		for i := range list {
 			if p, ok := byName[list[i].Name]; ok {
 				p.live = &live{ObjectMeta: list[i].ObjectMeta}
@@ -238,19 +239,30 @@ func (s *session) readCollection(ctx context.Context, group []*targetObject, o r
 		}
 		return nil
 	}
-	list, err := s.client.List(ctx, r, namespace, options)
+	list, version, err := s.client.ListVersion(ctx, r, namespace, options)
 	if s.kindIsGone(err) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
+	listedAt(group, version)
 	for i := range list {
 		if p, ok := byName[list[i].GetName()]; ok {
-			p.live = liveOf(p, &list[i], o.keepContent)
+			p.see(&list[i], o.keepContent)
 		}
 	}
 	return nil
+}
+
+// listedAt notes the version of a list, unless there are so many objects that a wait lists them again.
+func listedAt(group []*targetObject, version string) {
+	if len(group) > kube.MaxKnown {
+		version = ""
+	}
+	for _, p := range group {
+		p.listed = version
+	}
 }
 
 // listMetadata lists the metadata of the objects of a kind. A kind that is gone has no

@@ -72,13 +72,20 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 			out.Objects[release.Key()] = text
 		}
 	}
+	drifted := map[string]*live{}
 	for i, p := range all {
 		if found[i] != "" {
 			out.Objects[p.object.Key] = found[i]
 		}
+		if p.live != nil && found[i] != p.object.Digest {
+			drifted[p.object.Key] = p.live
+		}
 		if id, ok := vdus[p.object]; ok && p.live != nil {
 			out.VDUs[id] = s.observedVDU(id, p)
 		}
+	}
+	if vnfm.IsRefresh(ctx) {
+		d.drifted.Store(t.Instance.ID, drifted)
 	}
 	if lacking != nil {
 		return out, &vnfm.RightsError{Doing: fmt.Sprintf("reading objects on VIM %q", s.target.VIM.Name), Err: lacking}
@@ -210,6 +217,10 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	}
 	content := p.live.content
 	if content == nil {
+		if vnfm.IsRefresh(ctx) {
+			// The plan will try to repair it, which depends on the rights.
+			s.client.AskRights(ctx, s.target.Instance.Namespace)
+		}
 		obj, err := s.client.Get(ctx, p.ref)
 		if err != nil {
 			return nil, fmt.Errorf("comparing %s: %w", p, err)

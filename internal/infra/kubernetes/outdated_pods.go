@@ -34,6 +34,7 @@ func (s *session) replaceOutdated(ctx context.Context, target []*targetObject) e
 }
 
 func (s *session) replaceOutdatedOf(ctx context.Context, p *targetObject) error {
+	p.listed = "" // The wait is to see its new pods.
 	resource, err := s.client.Resource(ctx, podKind)
 	if err != nil {
 		return err

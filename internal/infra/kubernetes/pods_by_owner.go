@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,8 +30,10 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 		return nil, true, nil
 	}
 	f = podsByOwner{}
+	before := s.podsBefore
+	s.podsBefore = nil
 	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		byOwner, err := s.client.PodsOf(ctx, namespace, namespaces[namespace])
+		byOwner, err := s.podsOf(ctx, namespace, namespaces[namespace], before)
 		if apierrors.IsForbidden(err) {
 			return nil, false, nil
 		}
@@ -51,6 +54,33 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 		f[namespace] = members
 	}
 	return f, true, nil
+}
+
+// readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in, and which records of
+// releases there are.
+func (s *session) readOwnedAhead(ctx context.Context, expected []*targetObject) {
+	var owners []*vduPods
+	for _, p := range expected {
+		if isWorkload(p) {
+			owners = append(owners, &vduPods{workload: p})
+		}
+	}
+	s.podsBefore = s.readPods(ctx, owners)
+	if s.rendering == nil || s.rendering.Release == nil {
+		s.recordsBefore = ahead(func() listedRecords { return s.listRecords(ctx) })
+	}
+}
+
+// podsOf returns the pods of owners in a namespace, which may have been read before.
+func (s *session) podsOf(ctx context.Context, namespace string, owners map[types.UID]string, before *namespacePods) (map[string][]corev1.Pod, error) {
+	if before == nil {
+		return s.client.PodsOf(ctx, namespace, owners)
+	}
+	before.reading.Wait()
+	if pods, err := before.pods[namespace], before.errs[namespace]; pods != nil && err == nil {
+		return pods.Of(ctx, owners)
+	}
+	return s.client.PodsOf(ctx, namespace, owners)
 }
 
 // awaitPods waits until the pods of deleted workloads are gone. A grace period is set on

@@ -104,6 +104,9 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 		return err
 	}
 	r.podsForbidden = !seen
+	if len(batch) > 0 {
+		s.podsBefore = nil
+	}
 	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}

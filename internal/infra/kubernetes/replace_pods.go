@@ -155,6 +155,18 @@ func (s *session) awaitWorkload(ctx context.Context, p *targetObject) error {
 	return s.client.WaitReady(ctx, []kube.Ref{p.ref}, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
 }
 
+// awaitWorkloads waits until workloads are ready that were just read or written.
+func (s *session) awaitWorkloads(ctx context.Context, all []*targetObject) error {
+	var refs []kube.Ref
+	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
+	options.Known = map[int]kube.Known{}
+	for i, p := range all {
+		refs = append(refs, p.ref)
+		options.Known[i] = s.known(p)
+	}
+	return s.client.WaitReady(ctx, refs, options)
+}
+
 // expectedReady is the number of ready pods that each controller has in the end: those that
 // are replaced and those that are ready now. Other pods that are not ready are not waited
 // for.

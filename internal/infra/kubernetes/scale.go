@@ -27,13 +27,15 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if release := s.rendering.Release; release != nil && len(release.CountValues) > 0 {
 		return s.locked(ctx, s.apply)
 	}
-	return s.locked(ctx, func(ctx context.Context) error {
-		// A scale changes no digest and no result, so what is kept beside the objects need not be there before it.
-		g, ctx := errgroup.WithContext(ctx)
-		g.Go(func() error { return s.applyKept(ctx) })
-		g.Go(func() error { return s.scale(ctx) })
-		return g.Wait()
-	})
+	return s.locked(ctx, func(ctx context.Context) error { return s.besideKept(ctx, s.scale) })
+}
+
+// besideKept does work that changes no digest and no result, so that what is kept beside the objects need not be there before it.
+func (s *session) besideKept(ctx context.Context, work func(context.Context) error) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return s.applyKept(ctx) })
+	g.Go(func() error { return work(ctx) })
+	return g.Wait()
 }
 
 // Leaving implements vnfm.InfraDriver: the workloads choose the pods that they delete.
@@ -75,13 +77,7 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var refs []kube.Ref
-	for _, p := range workloads {
-		if !p.live.ready {
-			refs = append(refs, p.ref)
-		}
-	}
-	return s.client.WaitReady(ctx, refs, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
+	return s.awaitWorkloads(ctx, slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live.ready }))
 }
 
 // annotationDeletionCost orders the pods that the controller of ReplicaSets deletes: the

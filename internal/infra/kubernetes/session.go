@@ -35,6 +35,24 @@ type session struct {
 	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
+	// early are watches that were opened with the first write of a workload of their collection.
+	earlyMu sync.Mutex
+	early   map[collection]*kube.EarlyWatch
+	// drifted is what an observation has shown of drifted objects, by their keys.
+	drifted map[string]*live
+	// keptBefore, namespaceBefore and planBefore give what was asked for ahead; nil for what was not.
+	keptBefore      func() keptSecret
+	namespaceBefore func() readNamespace
+	planBefore      func() planned
+	// podsBefore are the pods as they were when a termination began; nil once anything was deleted.
+	podsBefore *namespacePods
+	// recordsBefore gives the records of releases as they were then; nil when they were not asked for.
+	recordsBefore func() listedRecords
+	// keptBeside gives the end of a write of the Secret beside the objects that runs meanwhile; nil for none.
+	// keptFirst is set when objects whose digests depend on the key have to wait for it.
+	keptBeside func() error
+	keptFirst  bool
+
 	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject
 	// ownsRelease is set once the history has shown that the release of the chart is
@@ -121,20 +139,29 @@ const (
 // The work may take as long as ctx allows, also for webhooks that do not answer before an
 // operator of the package runs.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
+	defer s.closeEarly()
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
+	// The operation before may still be giving its Lease back.
+	vnfm.AwaitTrailing(ctx)
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
-	// Discovery is needed in any case, and its answer carries the clock of the server.
-	if _, err := s.client.GroupVersions(ctx); err != nil {
-		return err
-	}
 	var release func(context.Context) error
 	var lost <-chan struct{}
+	// Discovery is needed in any case, and does not wait for the Lease.
+	var discovery sync.WaitGroup
+	var undiscovered error
+	discovery.Go(func() { _, undiscovered = s.client.GroupVersions(ctx) })
 	err := vnfm.RetryWhileBusy(ctx, func() (err error) {
 		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
 		return err
 	})
+	discovery.Wait()
 	switch {
+	case undiscovered != nil:
+		if err == nil {
+			undiscovered = errors.Join(undiscovered, release(context.WithoutCancel(ctx)))
+		}
+		return undiscovered
 	case apierrors.IsForbidden(err):
 		s.progress(ctx, "no right to create a Lease in namespace %s: other machines cannot see that an operation runs on this instance", s.namespace)
 		return work(ctx)
@@ -161,7 +188,6 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 			}
 		})
 	}
-	defer s.unlock(ctx)
 	go func() {
 		select {
 		case <-lost:
@@ -169,7 +195,13 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 		case <-done:
 		}
 	}()
-	err = work(ctx)
+	if err = work(ctx); err == nil {
+		// Whatever comes next does not depend on it.
+		held := context.WithoutCancel(ctx)
+		vnfm.Trail(ctx, func() { s.unlock(held) })
+	} else {
+		s.unlock(ctx)
+	}
 	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, ctx.Err()) {
 		return fmt.Errorf("%w: %w", cause, err)
 	}

@@ -62,6 +62,7 @@ func isStatefulSet(p *targetObject) bool {
 // unblockSet deletes the pods that block the roll-out of one StatefulSet. Those of the
 // revision before are deleted only when they have been unready for as long as patience.
 func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time.Duration) error {
+	p.listed = "" // The wait is to see its new pods.
 	err := s.deleteStuck(ctx, p, patience)
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // The wait for readiness says what is not ready.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -33,6 +34,10 @@ type targetObject struct {
 	wave int
 	// live is what the server holds, nil when the object does not exist.
 	live *live
+	// listed is the resource version of the last list of the object's kind, seen the whole object as it was seen last
+	// when it was not ready then.
+	listed string
+	seen   *unstructured.Unstructured
 	// recorded is set when the inventory already had the object.
 	recorded bool
 	// ready is set once the object was seen ready.
@@ -71,6 +76,14 @@ type live struct {
 	template string
 	// content is the whole object when readOptions asked for it.
 	content map[string]any
+}
+
+// see takes over what the server holds of an object.
+func (p *targetObject) see(obj *unstructured.Unstructured, keepContent bool) {
+	p.live, p.seen = liveOf(p, obj, keepContent), nil
+	if !p.live.ready {
+		p.seen = obj
+	}
 }
 
 // gvkOf returns the kind of an inventory item.

@@ -47,6 +47,9 @@ func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder
 
 func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error {
 	all, err := s.findAll(ctx, spec.Volumes)
+	if pods := s.podsBefore; pods != nil {
+		defer pods.discard()
+	}
 	if err != nil {
 		return err
 	}
@@ -78,14 +81,20 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if err := end(ctx); err != nil {
 				return err
 			}
-			if err := s.deleteKept(ctx); err != nil {
-				return err
-			}
-			if batch, err = r.removable(ctx, batch); err != nil {
-				return err
+			kept := ahead(func() error { return s.deleteKept(ctx) })
+			if len(batch) > 0 {
+				if err := kept(); err != nil {
+					return err
+				}
+				if batch, err = r.removable(ctx, batch); err != nil {
+					return err
+				}
 			}
 			// The Lease is released before the namespace that it may be in is deleted.
 			s.unlock(ctx)
+			if err := kept(); err != nil {
+				return err
+			}
 		}
 		if len(batch) == 0 {
 			continue
@@ -119,6 +128,7 @@ func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*ta
 	if err != nil {
 		return nil, err
 	}
+	s.readOwnedAhead(ctx, expected)
 	scopes, err := s.collectionsToSearch(ctx, expected)
 	if err != nil {
 		return nil, err

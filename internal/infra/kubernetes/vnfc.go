@@ -5,12 +5,15 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -44,16 +47,22 @@ type vduPods struct {
 
 // podsOfVDUs reads the pods of all VDUs, in the order of the VDUs' ids.
 func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
-	workloads, err := s.workloads(ctx)
+	vdus, err := s.resolveVDUs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	options := readOptions{
-		selector:    instanceSelector(s.target.Instance.ID),
-		content:     isPod,
-		keepContent: true,
+	pods := s.readPods(ctx, vdus)
+	if err := s.readWorkloads(ctx, vdus); err != nil {
+		pods.discard()
+		return nil, err
 	}
-	if err := s.readLive(ctx, workloads, options); err != nil {
+	return vdus, s.assignPods(ctx, vdus, pods)
+}
+
+// resolveVDUs resolves the workloads of all VDUs, in the order of the VDUs' ids. Nothing is read.
+func (s *session) resolveVDUs(ctx context.Context) ([]*vduPods, error) {
+	workloads, err := s.workloads(ctx)
+	if err != nil {
 		return nil, err
 	}
 	ids := map[*render.Object]string{}
@@ -61,16 +70,70 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 		ids[o] = id
 	}
 	var out []*vduPods
-	owners := map[string]map[types.UID]string{}
 	for _, p := range workloads {
-		v := &vduPods{id: ids[p.object], workload: p}
-		out = append(out, v)
+		out = append(out, &vduPods{id: ids[p.object], workload: p})
+	}
+	return out, nil
+}
+
+// readWorkloads reads the workloads of VDUs.
+func (s *session) readWorkloads(ctx context.Context, vdus []*vduPods) error {
+	workloads := make([]*targetObject, 0, len(vdus))
+	for _, v := range vdus {
+		workloads = append(workloads, v.workload)
+	}
+	return s.readLive(ctx, workloads, readOptions{selector: instanceSelector(s.target.Instance.ID), content: isPod, keepContent: true})
+}
+
+// namespacePods are the pods of namespaces, which are being read.
+type namespacePods struct {
+	stop    context.CancelFunc
+	reading sync.WaitGroup
+	pods    map[string]*kube.Pods
+	errs    map[string]error
+}
+
+func (n *namespacePods) discard() {
+	n.stop()
+	n.reading.Wait()
+}
+
+// readPods begins to read the pods of the namespaces that VDUs are in, whatever their workloads are.
+func (s *session) readPods(ctx context.Context, vdus []*vduPods) *namespacePods {
+	kinds := map[string][]schema.GroupKind{}
+	for _, v := range vdus {
+		if !isPod(v.workload) {
+			namespace := v.workload.ref.Namespace
+			kinds[namespace] = append(kinds[namespace], v.workload.ref.Resource.GVK.GroupKind())
+		}
+	}
+	out := &namespacePods{pods: map[string]*kube.Pods{}, errs: map[string]error{}}
+	ctx, out.stop = context.WithCancel(ctx)
+	var mu sync.Mutex
+	for namespace, of := range kinds {
+		out.reading.Go(func() {
+			pods, err := s.client.ReadPods(ctx, namespace, of)
+			mu.Lock()
+			defer mu.Unlock()
+			out.pods[namespace], out.errs[namespace] = pods, err
+		})
+	}
+	return out
+}
+
+// assignPods gives VDUs their pods. Pods of a namespace without a workload need not be readable.
+func (s *session) assignPods(ctx context.Context, vdus []*vduPods, all *namespacePods) error {
+	all.reading.Wait()
+	defer all.stop()
+	owners := map[string]map[types.UID]string{}
+	for _, v := range vdus {
+		p := v.workload
 		switch {
 		case p.live == nil:
 		case isPod(p):
 			pod, err := podOf(p.live.content)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			v.pods = []corev1.Pod{*pod}
 		default:
@@ -81,17 +144,20 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 		}
 	}
 	for namespace, byUID := range owners {
-		pods, err := s.client.PodsOf(ctx, namespace, byUID)
-		if err != nil {
-			return nil, err
+		if err := all.errs[namespace]; err != nil {
+			return err
 		}
-		for _, v := range out {
+		pods, err := all.pods[namespace].Of(ctx, byUID)
+		if err != nil {
+			return err
+		}
+		for _, v := range vdus {
 			if v.workload.ref.Namespace == namespace {
 				v.pods = append(v.pods, pods[v.id]...)
 			}
 		}
 	}
-	return out, nil
+	return nil
 }
 
 // workloads returns the workloads of the VDUs. Those whose kind is gone are left out.

@@ -75,10 +75,10 @@ func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) err
 func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo int) error {
 	var refs []kube.Ref
 	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
-	options.Rules = map[int]*kube.Rule{}
+	options.Rules, options.Known = map[int]*kube.Rule{}, map[int]kube.Known{}
 	for _, p := range target {
 		if p.wave <= upTo && !p.ready && p.object != nil {
-			options.Rules[len(refs)] = p.object.Rule
+			options.Rules[len(refs)], options.Known[len(refs)] = p.object.Rule, s.known(p)
 			refs = append(refs, p.ref)
 		}
 	}
@@ -86,7 +86,9 @@ func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo i
 		return err
 	}
 	for _, p := range target {
-		p.ready = p.ready || p.wave <= upTo
+		if p.wave <= upTo {
+			p.ready, p.seen = true, nil
+		}
 	}
 	return nil
 }

@@ -28,6 +28,11 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	if err != nil {
 		return err
 	}
+	if needed && s.keptFirst && p.object.Keyed() {
+		if err := s.keptBeside(); err != nil {
+			return err
+		}
+	}
 	if needed {
 		if err := s.applyMain(ctx, p, repair); err != nil {
 			return err
@@ -91,6 +96,7 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		p.wrote(obj)
 		return nil
 	}
+	s.watchEarly(ctx, p)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) && s.onlyOwnManagers(conflict) {
@@ -115,7 +121,7 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 // wrote takes over what the server holds after a write.
 func (p *targetObject) wrote(obj *unstructured.Unstructured) {
 	before := p.live
-	p.live = liveOf(p, obj, false)
+	p.see(obj, false)
 	p.ready = p.live.ready
 	p.unmarked = before != nil && before.template != "" && before.template == p.live.template
 }

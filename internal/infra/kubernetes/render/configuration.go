@@ -34,6 +34,12 @@ var reading = map[schema.GroupKind][]string{
 	{Kind: "ReplicationController"}:      {"spec", "template"},
 }
 
+// PodOf returns where the pod of a kind is whose Reads are known; ok is false for other kinds.
+func PodOf(group, kind string) (path []string, ok bool) {
+	path, ok = reading[schema.GroupKind{Group: group, Kind: kind}]
+	return path, ok
+}
+
 // KeepsPods reports whether a kind keeps the pods that it has when its pod template changes.
 func KeepsPods(gk schema.GroupKind) bool {
 	return gk == schema.GroupKind{Group: "apps", Kind: "ReplicaSet"} || gk == schema.GroupKind{Kind: "ReplicationController"}

@@ -14,7 +14,8 @@ const (
 	WaveFoundation = iota
 	// WaveConfiguration: configuration, rights, storage, addresses.
 	WaveConfiguration
-	// WaveWorkload: workloads, and what scales and protects them.
+	// WaveWorkload: workloads, and what scales and protects them. A workload whose pods read no more than their template
+	// tells is applied before the configuration that it does not need.
 	WaveWorkload
 	// WaveCustom: custom resources, whose operators are workloads.
 	WaveCustom
