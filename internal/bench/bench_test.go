@@ -97,25 +97,31 @@ func BenchmarkKubernetes(b *testing.B) {
 	}
 }
 
+// subject is who leads lives.
+type subject struct {
+	name, by string
+	work     func(*life)
+}
+
+// chosen are the subjects of envSubjects.
+func chosen(all ...subject) []subject {
+	names := os.Getenv(envSubjects)
+	if names == "" {
+		names = defaultSubjects
+	}
+	return slices.DeleteFunc(all, func(s subject) bool { return !slices.Contains(strings.Split(names, ","), s.name) })
+}
+
 // leadAll lets every subject lead one life.
 func (s *stage) leadAll(b *testing.B, w *workload) {
 	b.Helper()
-	chosen := os.Getenv(envSubjects)
-	if chosen == "" {
-		chosen = defaultSubjects
-	}
-	for _, subject := range []struct {
-		name, by string
-		work     func(*life)
-	}{
-		{"loop", byLoop, loopLife},
-		{"empty", byEmpty, emptyLife},
-		{"engine", byEngine, engineLife},
-		{"terraform", byTerraform, terraformLife},
-	} {
-		if slices.Contains(strings.Split(chosen, ","), subject.name) {
-			s.lead(b, w, subject.by, subject.work)
-		}
+	for _, subject := range chosen(
+		subject{"loop", byLoop, loopLife},
+		subject{"empty", byEmpty, emptyLife},
+		subject{"engine", byEngine, engineLife},
+		subject{"terraform", byTerraform, terraformLife},
+	) {
+		s.lead(b, w, subject.by, subject.work)
 	}
 }
 

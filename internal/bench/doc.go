@@ -19,6 +19,14 @@
 // BenchmarkRoundTrips leads lives of 60 objects with an API server that is 100 ms away, and counts how many requests wait for one another.
 // BENCH_TRACE names a file for all these requests.
 //
+// BenchmarkFleets leads 20 to 1,000 instances of one package through their lives at the same time, beside a loop over all their objects, and
+// prints what an instance costs among 1,000 and among 100: what grows with the number of others. The largest is led once unless BENCH_LIVES
+// says how often; -bench Fleets/instances=100,objects=12 leads one of them. Terraform writes the state of all instances after each one, so that
+// its own share of the processor time grows faster than the number of instances; the provider's does not.
+//
+// BenchmarkStoreRoundTrips leads lives of 60 objects when VIM and store are 100 ms away, and counts how many requests wait for one another
+// besides those of the local store.
+//
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.
 //
 // BenchmarkHelm installs a chart of 300 objects with Helm's own command and with the provider, and prints both times and their ratio.

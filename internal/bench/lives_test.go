@@ -10,12 +10,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 
@@ -61,6 +63,23 @@ type life struct {
 	workload  *workload
 	row       row
 	namespace string
+	// others are the namespaces of a fleet besides.
+	others []string
+}
+
+// namespaces are those in which the life is led.
+func (l *life) namespaces() []string { return append([]string{l.namespace}, l.others...) }
+
+// objects are those of a kind in the namespaces of the life.
+func (l *life) objects(kind string) []unstructured.Unstructured {
+	l.Helper()
+	mine := map[string]bool{}
+	for _, namespace := range l.namespaces() {
+		mine[namespace] = true
+	}
+	list, err := (&loop{client: l.observer, namespaces: l.namespaces()}).in(kind).List(l.Context(), metav1.ListOptions{})
+	require.NoError(l, err)
+	return slices.DeleteFunc(list.Items, func(obj unstructured.Unstructured) bool { return !mine[obj.GetNamespace()] })
 }
 
 // lead leads one life in a namespace of its own.
@@ -106,16 +125,14 @@ func (l *life) keep(step string, m measure) {
 // does not wait must not win.
 func (l *life) expectRolledOut() {
 	l.Helper()
-	list, err := l.observer.Resource(resources["Deployment"]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
-	require.NoError(l, err)
-	ready := 0
-	for i := range list.Items {
-		if isRolledOut(&list.Items[i]) {
+	ready, want := 0, len(l.workload.deployments)*len(l.namespaces())
+	for _, obj := range l.objects("Deployment") {
+		if isRolledOut(&obj) {
 			ready++
 		}
 	}
-	if ready != len(l.workload.deployments) {
-		l.Fatalf("%s: %d of %d Deployments are rolled out", l.row.by, ready, len(l.workload.deployments))
+	if ready != want {
+		l.Fatalf("%s: %d of %d Deployments are rolled out", l.row.by, ready, want)
 	}
 }
 
@@ -127,11 +144,9 @@ func (l *life) expectNothing() {
 	for {
 		var left []string
 		for _, share := range shares {
-			list, err := l.observer.Resource(resources[share.kind]).Namespace(l.namespace).List(l.Context(), metav1.ListOptions{})
-			require.NoError(l, err)
-			for i := range list.Items {
-				if strings.HasPrefix(list.Items[i].GetName(), strings.ToLower(share.kind)+"-") {
-					left = append(left, share.kind+"/"+list.Items[i].GetName())
+			for _, obj := range l.objects(share.kind) {
+				if strings.HasPrefix(obj.GetName(), strings.ToLower(share.kind)+"-") {
+					left = append(left, share.kind+"/"+placeOf(&obj))
 				}
 			}
 		}
@@ -186,7 +201,7 @@ const driftedObject = "configmap-0001"
 func loopLife(l *life) {
 	client, err := newDynamic(l.lab, loopAgent)
 	require.NoError(l, err)
-	bare := &loop{client: client, namespace: l.namespace}
+	bare := &loop{client: client, namespaces: l.namespaces()}
 	dir := l.workload.manifests
 	step := func(name string, work func(ctx context.Context) error) {
 		l.keep(name, l.inProcess(name, loopAgent, work))
@@ -215,19 +230,7 @@ func loopLife(l *life) {
 
 // engineLife leads the life with the VNF manager in this process, without Terraform.
 func engineLife(l *life) {
-	files := acctest.NewStore(l.B)
-	keys, err := seal.New(seal.Source{KeyFile: files.KeyFile})
-	require.NoError(l, err)
-	engine := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path, "test") },
-		Keyring:   keys,
-		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(kube.NewPool(engineAgent))},
-	})
-	defer func() {
-		if err := engine.Close(); err != nil {
-			l.Error(err)
-		}
-	}()
+	engine := l.newEngine()
 	spec := vnfm.InstanceSpec{
 		Name: "bench", VIMID: l.registerVIM(engine), Namespace: l.namespace,
 		OperationalState: vnfm.Started, OnFailure: vnfm.OnFailureResume,
@@ -280,6 +283,21 @@ func engineLife(l *life) {
 	step(stepDestroy, func(ctx context.Context) error {
 		return engine.Terminate(ctx, id, vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDelete})
 	})
+}
+
+// newEngine returns a VNF manager with a store of its own, until the end of the benchmark.
+func (l *life) newEngine() *lcm.Engine {
+	l.Helper()
+	files := acctest.NewStore(l.B)
+	keys, err := seal.New(seal.Source{KeyFile: files.KeyFile})
+	require.NoError(l, err)
+	engine := lcm.New(lcm.Config{
+		OpenStore: func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, files.Path, "test") },
+		Keyring:   keys,
+		Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: kubernetes.New(kube.NewPool(engineAgent))},
+	})
+	l.Cleanup(func() { require.NoError(l, engine.Close()) })
+	return engine
 }
 
 func (l *life) registerVIM(engine *lcm.Engine) string {
@@ -417,17 +435,23 @@ func (m *module) run(args ...string) measure {
 	return out
 }
 
+// counted runs terraform, measures it and counts requests.
+func (l *life) counted(m *module, args ...string) measure {
+	l.Helper()
+	l.audit.skip(l.B)
+	l.slow.Take()
+	out := m.run(args...)
+	out.chain = l.slow.Take()
+	out.calls = l.audit.take(l.B, providerAgent())
+	return out
+}
+
 // terraformLife leads the life with the built provider under terraform.
 func terraformLife(l *life) {
 	m := l.tools.module(l.B)
 	run := func(args ...string) measure {
 		l.Helper()
-		l.audit.skip(l.B)
-		l.slow.Take()
-		out := m.run(args...)
-		out.chain = l.slow.Take()
-		out.calls = l.audit.take(l.B, providerAgent())
-		return out
+		return l.counted(m, args...)
 	}
 	step := func(name string, args ...string) {
 		l.Helper()

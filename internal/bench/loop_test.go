@@ -46,8 +46,9 @@ var resources = map[string]schema.GroupVersionResource{
 // loop is the floor: the least that a client can do for the same work. It knows
 // the kinds beforehand, keeps no record, checks nothing and recovers from nothing.
 type loop struct {
-	client    dynamic.Interface
-	namespace string
+	client dynamic.Interface
+	// namespaces get the same objects each.
+	namespaces []string
 }
 
 // newDynamic returns a client with all rights and without a limit of its own.
@@ -59,6 +60,32 @@ func newDynamic(lab labtest.Env, userAgent string) (dynamic.Interface, error) {
 		QPS:             -1,
 		UserAgent:       userAgent,
 	})
+}
+
+// objects are those of the manifests of a folder, in each namespace.
+func (l *loop) objects(dir string) ([]*unstructured.Unstructured, error) {
+	manifests, err := read(dir)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]*unstructured.Unstructured, 0, len(l.namespaces)*len(manifests))
+	for _, namespace := range l.namespaces {
+		for _, obj := range manifests {
+			obj = obj.DeepCopy()
+			obj.SetNamespace(namespace)
+			out = append(out, obj)
+		}
+	}
+	return out, nil
+}
+
+// in is where objects of a kind are in the namespace of the loop, or in all when it has several.
+func (l *loop) in(kind string) dynamic.ResourceInterface {
+	r := l.client.Resource(resources[kind])
+	if len(l.namespaces) == 1 {
+		return r.Namespace(l.namespaces[0])
+	}
+	return r
 }
 
 // read reads the manifests of a folder, one object in each file.
@@ -96,7 +123,7 @@ func (l *loop) all(ctx context.Context, objects []*unstructured.Unstructured, f 
 				if i >= len(objects) {
 					return
 				}
-				r := l.client.Resource(resources[objects[i].GetKind()]).Namespace(l.namespace)
+				r := l.client.Resource(resources[objects[i].GetKind()]).Namespace(objects[i].GetNamespace())
 				errs[worker] = f(ctx, r, objects[i])
 			}
 		})
@@ -107,7 +134,7 @@ func (l *loop) all(ctx context.Context, objects []*unstructured.Unstructured, f 
 
 // apply writes everything and waits until all Deployments are rolled out.
 func (l *loop) apply(ctx context.Context, dir string) error {
-	objects, err := read(dir)
+	objects, err := l.objects(dir)
 	if err != nil {
 		return err
 	}
@@ -121,15 +148,15 @@ func (l *loop) apply(ctx context.Context, dir string) error {
 	}
 	for _, obj := range objects {
 		if obj.GetKind() == "Deployment" {
-			names[obj.GetName()] = true
+			names[placeOf(obj)] = true
 		}
 	}
-	return rolledOut(ctx, l.client.Resource(resources["Deployment"]).Namespace(l.namespace), names, metav1.ListOptions{})
+	return rolledOut(ctx, l.in("Deployment"), names, metav1.ListOptions{})
 }
 
 // check finds out whether everything is there, with one LIST for each kind.
 func (l *loop) check(ctx context.Context, dir string) error {
-	objects, err := read(dir)
+	objects, err := l.objects(dir)
 	if err != nil {
 		return err
 	}
@@ -143,7 +170,7 @@ func (l *loop) check(ctx context.Context, dir string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		for i := range list.Items {
-			there[kind+"/"+list.Items[i].GetName()] = true
+			there[kind+"/"+placeOf(&list.Items[i])] = true
 		}
 		return nil
 	})
@@ -151,8 +178,8 @@ func (l *loop) check(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, obj := range objects {
-		if !there[obj.GetKind()+"/"+obj.GetName()] {
-			return fmt.Errorf("%s %s is gone", obj.GetKind(), obj.GetName())
+		if !there[obj.GetKind()+"/"+placeOf(obj)] {
+			return fmt.Errorf("%s %s is gone", obj.GetKind(), placeOf(obj))
 		}
 	}
 	return nil
@@ -163,7 +190,7 @@ func (l *loop) kinds(ctx context.Context, f func(ctx context.Context, kind strin
 	var workers sync.WaitGroup
 	errs := make([]error, len(shares))
 	for i, share := range shares {
-		workers.Go(func() { errs[i] = f(ctx, share.kind, l.client.Resource(resources[share.kind]).Namespace(l.namespace)) })
+		workers.Go(func() { errs[i] = f(ctx, share.kind, l.in(share.kind)) })
 	}
 	workers.Wait()
 	return errors.Join(errs...)
@@ -171,23 +198,23 @@ func (l *loop) kinds(ctx context.Context, f func(ctx context.Context, kind strin
 
 // scale sets the replicas of one Deployment and waits until they are there.
 func (l *loop) scale(ctx context.Context, name string, replicas int) error {
-	r := l.client.Resource(resources["Deployment"]).Namespace(l.namespace)
+	r := l.in("Deployment")
 	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
 	if _, err := r.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: loopManager}, "scale"); err != nil {
 		return err
 	}
-	return rolledOut(ctx, r, map[string]bool{name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	return rolledOut(ctx, r, map[string]bool{l.namespaces[0] + "/" + name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 }
 
 // repair writes one object again.
 func (l *loop) repair(ctx context.Context, dir, name string) error {
-	objects, err := read(dir)
+	objects, err := l.objects(dir)
 	if err != nil {
 		return err
 	}
 	for _, obj := range objects {
 		if obj.GetName() == name {
-			r := l.client.Resource(resources[obj.GetKind()]).Namespace(l.namespace)
+			r := l.in(obj.GetKind())
 			_, err := r.Apply(ctx, name, obj, metav1.ApplyOptions{FieldManager: loopManager, Force: true})
 			return err
 		}
@@ -197,17 +224,17 @@ func (l *loop) repair(ctx context.Context, dir, name string) error {
 
 // restart rolls the pods of a Deployment, as a heal of its VDU does, and waits until the new ones are there.
 func (l *loop) restart(ctx context.Context, name string) error {
-	r := l.client.Resource(resources["Deployment"]).Namespace(l.namespace)
+	r := l.in("Deployment")
 	patch := []byte(`{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`)
 	if _, err := r.Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: loopManager}); err != nil {
 		return err
 	}
-	return rolledOut(ctx, r, map[string]bool{name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
+	return rolledOut(ctx, r, map[string]bool{l.namespaces[0] + "/" + name: true}, metav1.ListOptions{FieldSelector: "metadata.name=" + name})
 }
 
 // remove deletes everything and does not look whether it has gone.
 func (l *loop) remove(ctx context.Context, dir string) error {
-	objects, err := read(dir)
+	objects, err := l.objects(dir)
 	if err != nil {
 		return err
 	}
@@ -250,7 +277,7 @@ func rolledOut(ctx context.Context, r dynamic.ResourceInterface, names map[strin
 	}
 	for i := range list.Items {
 		if isRolledOut(&list.Items[i]) {
-			delete(left, list.Items[i].GetName())
+			delete(left, placeOf(&list.Items[i]))
 		}
 	}
 	if len(left) == 0 {
@@ -271,11 +298,11 @@ func rolledOut(ctx context.Context, r dynamic.ResourceInterface, names map[strin
 				return errors.New("the watch has ended")
 			}
 			obj, ok := event.Object.(*unstructured.Unstructured)
-			if !ok || !names[obj.GetName()] {
+			if !ok || !names[placeOf(obj)] {
 				continue
 			}
 			if isRolledOut(obj) {
-				delete(left, obj.GetName())
+				delete(left, placeOf(obj))
 			}
 			if len(left) == 0 {
 				return nil
@@ -283,6 +310,9 @@ func rolledOut(ctx context.Context, r dynamic.ResourceInterface, names map[strin
 		}
 	}
 }
+
+// placeOf is the namespace and the name of an object.
+func placeOf(obj *unstructured.Unstructured) string { return obj.GetNamespace() + "/" + obj.GetName() }
 
 func isRolledOut(obj *unstructured.Unstructured) bool {
 	field := func(path ...string) int64 {

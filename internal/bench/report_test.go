@@ -49,7 +49,9 @@ type row struct {
 	// workload is for example "300" or "300, all VDUs"; empty for none.
 	workload string
 	n        int
-	step, by string
+	// instances is the size of a fleet; zero for a single instance.
+	instances int
+	step, by  string
 }
 
 // measure is one run of one step.
@@ -113,6 +115,12 @@ type bars struct {
 // barsOf are the bars for the product, and so for Terraform's rows.
 func (r *report) barsOf(k row) bars {
 	kinds := len(shares)
+	if k.instances > 0 {
+		if k.step == stepApply {
+			return bars{floors: 1.5}
+		}
+		return bars{}
+	}
 	switch k.step {
 	case stepStart:
 		return bars{wall: 150 * time.Millisecond, noRequests: true}

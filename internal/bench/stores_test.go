@@ -47,7 +47,9 @@ type (
 	storeMeasure struct {
 		wall                         time.Duration
 		requests, toStore, statement int
-		calls                        calls
+		// chain is how many requests waited for one another, behind a slow network.
+		chain int
+		calls calls
 	}
 )
 
@@ -81,13 +83,11 @@ func storeLife(l *life, at *site, keep func(string, storeMeasure)) [2]int {
 	m := l.tools.module(l.B)
 	step := func(name string, args ...string) {
 		l.Helper()
-		l.audit.skip(l.B)
 		if at.reset != nil {
 			at.reset()
 		}
-		out := m.run(append(args, "-no-color")...)
-		calls := l.audit.take(l.B, providerAgent())
-		kept := storeMeasure{wall: out.wall, requests: calls.total, toStore: calls.in[at.namespace], calls: calls}
+		out := l.counted(m, append(args, "-no-color")...)
+		kept := storeMeasure{wall: out.wall, requests: out.calls.total, toStore: out.calls.in[at.namespace], chain: out.chain, calls: out.calls}
 		if at.namespace == "" {
 			kept.toStore = 0
 		}
@@ -133,7 +133,7 @@ resource "vnf_instance" "test" {
 
 func localSite(b *testing.B, _ *stage) *site {
 	files := acctest.NewStore(b)
-	return &site{kind: "local", argument: fmt.Sprintf("local = { path = %q }", files.Path), records: func() (instance, all int) {
+	return &site{kind: localStore, argument: fmt.Sprintf("local = { path = %q }", files.Path), records: func() (instance, all int) {
 		found, err := files.Records(b).List(b.Context(), store.Query{})
 		require.NoError(b, err)
 		for _, r := range found {
@@ -147,6 +147,13 @@ func localSite(b *testing.B, _ *stage) *site {
 }
 
 func postgresSite(b *testing.B, _ *stage) *site {
+	at, _ := postgresOf(b)
+	return at
+}
+
+// postgresOf is a PostgreSQL of this machine, and its server.
+func postgresOf(b *testing.B) (*site, *pgtest.Server) {
+	b.Helper()
 	server := pgtest.Start(b, "shared_preload_libraries=pg_stat_statements")
 	conn, err := pgx.Connect(b.Context(), server.ConnStr("postgres"))
 	require.NoError(b, err)
@@ -168,7 +175,7 @@ func postgresSite(b *testing.B, _ *stage) *site {
 				coalesce(sum(octet_length(data) + octet_length(sealed)), 0)::int FROM vnf.records`, &instance, &all)
 			return instance, all
 		},
-	}
+	}, server
 }
 
 func kubernetesSite(b *testing.B, s *stage) *site {
@@ -195,13 +202,34 @@ func kubernetesSite(b *testing.B, s *stage) *site {
 	}
 }
 
+// localStore is the store that others are compared with.
+const localStore = "local"
+
+var (
+	storeKinds = []string{localStore, "postgres", "kubernetes"}
+	storeSteps = []string{stepApply, stepPlan, stepChangePlan, stepChangeApply, stepDestroy}
+)
+
+// medianWall is the median of the times of a step.
+func medianWall(all []storeMeasure) time.Duration {
+	walls := make([]time.Duration, 0, len(all))
+	for _, m := range all {
+		walls = append(walls, m.wall)
+	}
+	slices.Sort(walls)
+	if len(walls) == 0 {
+		return 0
+	}
+	return median(walls)
+}
+
 // writeStores prints a line for each step and store.
 func writeStores(w io.Writer, measures map[storeRow][]storeMeasure, sizes map[string][2]int) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	_, _ = fmt.Fprint(t, "\nstep\tstore\tk\tmedian s\tmin\tmax\tadds s\trequests\tto store\tstatements\t\n")
-	for _, step := range []string{stepApply, stepPlan, stepChangePlan, stepChangeApply, stepDestroy} {
+	for _, step := range storeSteps {
 		var floor time.Duration
-		for _, kind := range []string{"local", "postgres", "kubernetes"} {
+		for _, kind := range storeKinds {
 			all := measures[storeRow{step, kind}]
 			if len(all) == 0 {
 				continue
@@ -212,7 +240,7 @@ func writeStores(w io.Writer, measures map[storeRow][]storeMeasure, sizes map[st
 			}
 			slices.Sort(walls)
 			middle, last := median(walls), all[len(all)-1]
-			if kind == "local" {
+			if kind == localStore {
 				floor = middle
 			}
 			_, _ = fmt.Fprintf(t, "%s\t%s\t%d\t%.2f\t%.2f\t%.2f\t%+.2f\t%d\t%d\t%d\t\n", step, kind, len(all), middle.Seconds(),
@@ -220,13 +248,13 @@ func writeStores(w io.Writer, measures map[storeRow][]storeMeasure, sizes map[st
 		}
 	}
 	_ = t.Flush()
-	for _, kind := range []string{"local", "postgres", "kubernetes"} {
+	for _, kind := range storeKinds {
 		if size, ok := sizes[kind]; ok {
 			_, _ = fmt.Fprintf(w, "%s: %d bytes for the record of an instance of %d objects, %d for all records\n", kind, size[0], storeObjects, size[1])
 		}
 	}
-	for _, step := range []string{stepApply, stepPlan, stepChangePlan, stepChangeApply, stepDestroy} {
-		for _, kind := range []string{"local", "kubernetes"} {
+	for _, step := range storeSteps {
+		for _, kind := range []string{localStore, "kubernetes"} {
 			if all := measures[storeRow{step, kind}]; len(all) > 0 {
 				_, _ = fmt.Fprintf(w, "%s, %s: %s\n", step, kind, all[len(all)-1].calls)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +52,20 @@ spec:
 	{"NetworkPolicy", 5, "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata:\n  name: NAME\n  labels: {app: NAMELABELS}\nspec:\n  podSelector: {matchLabels: {app: NAME}}\n  policyTypes: [Ingress]\n  ingress: [{from: [{podSelector: {}}]}]\n"},
 }
 
+// countsOf are the numbers of objects of each of shares: those with the largest remainders get what is left.
+func countsOf(n int) []int {
+	counts, order, left := make([]int, len(shares)), make([]int, len(shares)), n
+	for k, share := range shares {
+		counts[k], order[k] = n*share.percent/100, k
+		left -= counts[k]
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return n*shares[b].percent%100 - n*shares[a].percent%100 })
+	for _, k := range order[:left] {
+		counts[k]++
+	}
+	return counts
+}
+
 const (
 	// scaledVDU is the VDU that has a scaling aspect, and its Deployment.
 	scaledVDU = "deployment-0001"
@@ -89,8 +104,9 @@ func (w *workload) write(b *testing.B, change bool) {
 		artifacts = append(artifacts, path)
 	}
 	index := 0
-	for _, share := range shares {
-		for i := range w.n * share.percent / 100 {
+	counts := countsOf(w.n)
+	for k, share := range shares {
+		for i := range counts[k] {
 			name := fmt.Sprintf("%s-%04d", strings.ToLower(share.kind), i)
 			if share.kind == "Deployment" {
 				w.deployments = append(w.deployments, name)
@@ -161,7 +177,7 @@ const vnfdID = "5b0c4c43-4a53-4b43-9a1f-6f1e7b0e6b01"
 // descriptor is the VNFD: one VDU with a scaling aspect, or all Deployments.
 func (w *workload) descriptor() string {
 	vdus := []string{scaledVDU}
-	if w.allVDUs {
+	if w.allVDUs || !slices.Contains(w.deployments, scaledVDU) {
 		vdus = w.deployments
 	}
 	var nodes strings.Builder
@@ -210,7 +226,7 @@ topology_template:
     - deltas:
         type: tosca.policies.nfv.VduScalingAspectDeltas
         properties: { aspect: ` + aspect + `, deltas: { one: { number_of_instances: 1 } } }
-        targets: [` + scaledVDU + `]
+        targets: [` + vdus[min(1, len(vdus)-1)] + `]
 `
 }
 

@@ -77,9 +77,8 @@ type Engine struct {
 	// ownKey takes the place of the store's key where that cannot be made, see storeKey.
 	ownKey []byte
 
-	// deciding is the turn of this process's callers of withReferences; waiting for it ends
-	// with their context.
-	deciding chan struct{}
+	// deciding is whose turn it is of this process's callers of withReferences.
+	deciding decisions
 
 	// answered holds the ids of the instances whose creation this process has answered:
 	// the user has heard of them although no Read has acknowledged them.
@@ -100,7 +99,7 @@ func New(cfg Config) *Engine {
 	if cfg.Concurrency <= 0 {
 		cfg.Concurrency = 16
 	}
-	e := &Engine{cfg: cfg, id: uuid.NewString(), params: paramTable(&cfg), deciding: make(chan struct{}, 1), ownKey: newKey()}
+	e := &Engine{cfg: cfg, id: uuid.NewString(), params: paramTable(&cfg), deciding: decisions{taken: make(chan struct{}, 1)}, ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
 		Store: e.store, WithReferences: e.withReferences, PackageInUse: new(packageUse).inUse, Concurrency: cfg.Concurrency,
 	})
@@ -202,6 +201,22 @@ func acquire(ctx context.Context, s store.Store, name, object string) (store.Lea
 
 // underLease returns a context that ends when a lease is lost, and a function that gives it back.
 func underLease(ctx context.Context, lease store.Lease, object string) (context.Context, func()) {
+	work, stop := workUnder(ctx, lease, object)
+	return work, func() {
+		stop()
+		releaseLease(ctx, lease)
+	}
+}
+
+// releaseLease gives a lease back, whether ctx has ended or not. One that cannot be given back expires by itself.
+func releaseLease(ctx context.Context, lease store.Lease) {
+	release, stop := records.Detached(ctx)
+	defer stop()
+	_ = lease.Release(release)
+}
+
+// workUnder returns a context that ends when a lease is lost, and a function that ends it without giving the lease back.
+func workUnder(ctx context.Context, lease store.Lease, object string) (context.Context, func()) {
 	work, cancel := vnfm.WithCancelCause(store.Under(ctx, lease.Fence()))
 	done := make(chan struct{})
 	go func() {
@@ -214,9 +229,5 @@ func underLease(ctx context.Context, lease store.Lease, object string) (context.
 	return work, func() {
 		close(done)
 		cancel(nil)
-		release, stop := records.Detached(ctx)
-		defer stop()
-		// A lease that cannot be given back expires by itself.
-		_ = lease.Release(release)
 	}
 }

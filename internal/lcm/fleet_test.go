@@ -6,10 +6,13 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
@@ -75,4 +78,65 @@ func TestFleetChangesItsPackage(t *testing.T) {
 	// As often as a random order has a new maximum: 4 times on average, and 20 times once in some ten million runs.
 	require.Less(t, lists.Load(), int64(fleet/2), "all instances were read")
 	t.Logf("%d updates, all instances were read %d times", fleet, lists.Load())
+}
+
+// acquiring counts how often the lease of the references is taken, which takes a while.
+type acquiring struct {
+	store.Store
+	store.EncodedBlobs
+	references *atomic.Int64
+}
+
+func (s acquiring) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
+	if name == "references" {
+		s.references.Add(1)
+		if err := poll.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Acquire(ctx, name, holder)
+}
+
+// TestFleetSharesReferences: instances that are made at the same time hand on the lease of the references, and the last one gives it back.
+func TestFleetSharesReferences(t *testing.T) {
+	t.Parallel()
+	const fleet = 20
+	w := newEnv(t)
+	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
+	require.NoError(t, err)
+	var taken atomic.Int64
+	e := lcm.New(lcm.Config{
+		Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
+		OpenStore: func(ctx context.Context) (store.Store, error) {
+			db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
+			if err != nil {
+				return nil, err
+			}
+			return acquiring{Store: db, EncodedBlobs: db.(store.EncodedBlobs), references: &taken}, nil //nolint:forcetypeassert // A store of the test.
+		},
+	})
+	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	group, ctx := errgroup.WithContext(t.Context())
+	for n := range fleet {
+		spec := w.spec()
+		spec.Name, spec.Namespace = fmt.Sprintf("core-%d", n), fmt.Sprintf("core-%d", n)
+		group.Go(func() error {
+			_, err := e.Instantiate(ctx, spec)
+			return err
+		})
+	}
+	// A caller that does not wait for its turn does not keep the lease from others.
+	impatient, stop := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer stop()
+	_, _ = e.Instantiate(impatient, w.spec())
+	require.NoError(t, group.Wait())
+	require.Less(t, taken.Load(), int64(fleet/2), "the lease was taken")
+
+	other, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, other.Close()) })
+	require.Eventually(t, func() bool {
+		lease, err := other.Acquire(t.Context(), "references", store.Holder())
+		return err == nil && lease.Release(t.Context()) == nil
+	}, 10*time.Second, 10*time.Millisecond, "nobody gave the lease back")
 }

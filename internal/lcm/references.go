@@ -10,7 +10,10 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -36,27 +39,76 @@ const referencesLockTimeout = time.Minute
 // It is the last lease that is taken: its holder waits for no other one.
 func (e *Engine) withReferences(ctx context.Context, s store.Store, do func(ctx context.Context) error) error {
 	// One at a time in this process, whose callers need not poll for the lease.
+	turn := &e.deciding
+	turn.waiting.Add(1)
 	select {
-	case e.deciding <- struct{}{}:
-		defer func() { <-e.deciding }()
+	case turn.taken <- struct{}{}:
+		turn.waiting.Add(-1)
 	case <-ctx.Done():
+		if turn.waiting.Add(-1) == 0 {
+			// The lease may have been left for this caller.
+			go func() {
+				turn.taken <- struct{}{}
+				turn.pass(ctx)
+			}()
+		}
 		return context.Cause(ctx)
 	}
-	ctx, done, err := e.holdReferences(ctx, s)
+	defer turn.pass(ctx)
+	lease, err := turn.hold(ctx, s)
 	if err != nil {
 		return err
 	}
-	defer done()
-	return do(ctx)
+	work, stop := workUnder(ctx, lease, referencesObject)
+	defer stop()
+	return do(work)
 }
 
-// holdReferences waits for the lease of the references and takes it, as lock does.
-func (e *Engine) holdReferences(ctx context.Context, s store.Store) (work context.Context, done func(), err error) {
-	err = vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
-		work, done, err = e.lock(ctx, s, "references", "the references between the records of the store")
+// referencesObject is what the lease of the references is about.
+const referencesObject = "the references between the records of the store"
+
+// referencesTurn is how long the callers of this process hand on the lease of the references to each other: then others may have it.
+const referencesTurn = time.Second
+
+// decisions are the turns of this process's callers of withReferences. Waiting for one ends with the context.
+type decisions struct {
+	taken chan struct{}
+	// waiting is how many callers wait.
+	waiting atomic.Int32
+	// lease is what the caller before has left to the next one, and since is when it was taken. Who has the turn has both.
+	lease store.Lease
+	since time.Time
+}
+
+// hold returns the lease of the references, for which it waits unless the caller before has left it.
+func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error) {
+	if d.lease != nil {
+		select {
+		case <-d.lease.Lost():
+			releaseLease(ctx, d.lease)
+			d.lease = nil
+		default:
+			return d.lease, nil
+		}
+	}
+	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
+		d.lease, err = acquire(ctx, s, "references", referencesObject)
 		return err
 	})
-	return work, done, err
+	if err != nil {
+		d.lease = nil
+	}
+	d.since = time.Now()
+	return d.lease, err
+}
+
+// pass ends a turn. The lease is left to the next caller, if there is one, and given back otherwise.
+func (d *decisions) pass(ctx context.Context) {
+	if d.lease != nil && (d.waiting.Load() == 0 || time.Since(d.since) > referencesTurn) {
+		releaseLease(ctx, d.lease)
+		d.lease = nil
+	}
+	<-d.taken
 }
 
 // reference is an object of the store that another one needs, and the argument that names it.
@@ -129,8 +181,14 @@ func (e *Engine) writeReferring(ctx context.Context, s store.Store, needed []ref
 // checkReferences is called under withReferences.
 func checkReferences(ctx context.Context, s store.Store, needed []reference) error {
 	var problems vnfm.Problems
-	for _, r := range needed {
-		err := r.check(ctx, s)
+	found := make([]error, len(needed))
+	var all sync.WaitGroup
+	for i, r := range needed {
+		all.Go(func() { found[i] = r.check(ctx, s) })
+	}
+	all.Wait()
+	for i, r := range needed {
+		err := found[i]
 		if errors.Is(err, vnfm.ErrNotFound) {
 			problems = append(problems, vnfm.Problem{
 				Attribute: r.attribute, Key: r.key, Summary: records.Noun(r.kind) + " " + strconv.Quote(r.id) + " is no longer in the store",
@@ -219,10 +277,21 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 		u.known[id] = instances[rand.IntN(len(instances))] //nolint:gosec // Any of them will do.
 		return true, nil
 	}
-	coming, err := records.Values(ctx, s, store.KindOperation, func(o *vnfm.Operation) (string, bool) {
-		return o.InstanceID, !o.State.Final() && o.Parameters[paramPackage] == id
+	var coming, registries []string
+	both, reading := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		coming, err = records.Values(reading, s, store.KindOperation, func(o *vnfm.Operation) (string, bool) {
+			return o.InstanceID, !o.State.Final() && o.Parameters[paramPackage] == id
+		})
+		return err
 	})
-	if err != nil {
+	both.Go(func() (err error) {
+		registries, err = records.Values(reading, s, store.KindRegistry, func(r *vnfm.Registry) (string, bool) {
+			return r.ID, slices.ContainsFunc(registryReferences(&r.Spec), func(r reference) bool { return r.id == id })
+		})
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return false, err
 	}
 	for _, instance := range coming {
@@ -233,10 +302,7 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 			return false, err
 		}
 	}
-	registries, err := records.Values(ctx, s, store.KindRegistry, func(r *vnfm.Registry) (string, bool) {
-		return r.ID, slices.ContainsFunc(registryReferences(&r.Spec), func(r reference) bool { return r.id == id })
-	})
-	return len(registries) > 0, err
+	return len(registries) > 0, nil
 }
 
 // paramPackage is the parameter of an operation that names the package which its instance is

@@ -41,10 +41,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
-		return err
-	}
-	return e.catalog.RemoveUnusedCharts(ctx, s)
+	return e.catalog.RemoveUnused(ctx, s)
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) error {

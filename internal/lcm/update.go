@@ -54,10 +54,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		if err := u.run(work); err != nil {
 			return err
 		}
-		if err := e.catalog.RemoveUnusedPackages(ctx, s); err != nil {
-			return err
-		}
-		return e.catalog.RemoveUnusedCharts(ctx, s)
+		return e.catalog.RemoveUnused(ctx, s)
 	})
 }
 

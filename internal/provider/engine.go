@@ -101,7 +101,7 @@ func (s *settings) openLocal(ctx context.Context, version string, diags *diag.Di
 	return func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, at, version) }
 }
 
-// openRemote is openStore of a store that keeps its key itself. The key is read from the store
+// openRemote is openStore of a store that keeps its key itself, and whose records are not read twice in a moment. The key is read from the store
 // that the manager has opened.
 func (s *settings) openRemote(open storeOpener) storeOpener {
 	var mu sync.Mutex
@@ -112,8 +112,10 @@ func (s *settings) openRemote(open storeOpener) storeOpener {
 		if opened != nil {
 			return opened, nil
 		}
-		var err error
-		opened, err = open(ctx)
+		s, err := open(ctx)
+		if err == nil {
+			opened = store.KeepRecent(s)
+		}
 		return opened, err
 	}
 	s.key.DefaultPlace = seal.KeyIn(once)

@@ -349,6 +349,14 @@ func share(ctx context.Context, s store.Store, id string, change func(*records.S
 	return en.Update(ctx, s)
 }
 
+// RemoveUnused removes what RemoveUnusedPackages and RemoveUnusedCharts do.
+func (c *Catalog) RemoveUnused(ctx context.Context, s store.Store) error {
+	both, removing := errgroup.WithContext(ctx)
+	both.Go(func() error { return c.RemoveUnusedPackages(removing, s) })
+	both.Go(func() error { return c.RemoveUnusedCharts(removing, s) })
+	return both.Wait()
+}
+
 // RemoveUnusedPackages removes the packages that no resource has any more and no instance uses.
 // It looks at all of them: an operation that was interrupted may have left one
 // before the operation that comes to an end.

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -72,12 +74,18 @@ func deleteContents(ctx context.Context, s store.Store, digests ...string) error
 
 // neededContents are the digests of the contents that packages and charts have.
 func neededContents(ctx context.Context, s store.Store) (map[string]bool, error) {
-	packages, err := records.List[packageRecord](ctx, s, store.Query{Kind: store.KindPackage})
-	if err != nil {
-		return nil, err
-	}
-	charts, err := records.List[chartRecord](ctx, s, store.Query{Kind: store.KindChart})
-	if err != nil {
+	var packages []*records.Entry[packageRecord]
+	var charts []*records.Entry[chartRecord]
+	both, reading := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
+		packages, err = records.List[packageRecord](reading, s, store.Query{Kind: store.KindPackage})
+		return err
+	})
+	both.Go(func() (err error) {
+		charts, err = records.List[chartRecord](reading, s, store.Query{Kind: store.KindChart})
+		return err
+	})
+	if err := both.Wait(); err != nil {
 		return nil, err
 	}
 	needed := map[string]bool{}

@@ -51,6 +51,27 @@ func (s *kubeStore) ready(ctx context.Context, doing string, writes bool) error 
 	return nil
 }
 
+// reading does a read and makes sure, at the same time, that the store has a format that this release knows: the server may be far away.
+func (s *kubeStore) reading(ctx context.Context, doing string, read func(ctx context.Context) error) error {
+	if err := s.usable(ctx, doing); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- read(ctx) }()
+	err := s.ready(ctx, doing, false)
+	if err != nil {
+		cancel()
+		_ = <-done
+		return err
+	}
+	if err := <-done; err != nil {
+		return s.explain(ctx, doing, err)
+	}
+	return nil
+}
+
 // look reads the format, or writes it.
 func (s *kubeStore) look(ctx context.Context, writes bool) error {
 	ref := s.secret(formatName)

@@ -22,12 +22,14 @@ import (
 // Get returns a record, or store.ErrNotFound.
 func (s *kubeStore) Get(ctx context.Context, kind store.Kind, id string) (*store.Record, error) {
 	doing := fmt.Sprintf("reading %s %q", kind, id)
-	if err := s.ready(ctx, doing, false); err != nil {
-		return nil, err
-	}
-	r, m, err := s.read(ctx, recordName(kind, id))
+	var r *store.Record
+	var m *meta
+	err := s.reading(ctx, doing, func(ctx context.Context) (err error) {
+		r, m, err = s.read(ctx, recordName(kind, id))
+		return err
+	})
 	if err != nil {
-		return nil, s.explain(ctx, doing, err)
+		return nil, err
 	}
 	if m == nil || m.pending {
 		return nil, store.NotFound(kind, id)
@@ -39,11 +41,8 @@ func (s *kubeStore) Get(ctx context.Context, kind store.Kind, id string) (*store
 // those who created them.
 func (s *kubeStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {
 	const doing = "listing records"
-	if err := s.ready(ctx, doing, false); err != nil {
-		return nil, err
-	}
 	var list []store.Record
-	err := s.client.ListEach(ctx, secretResource, s.namespace, kube.ListOptions{LabelSelector: selector(q)}, func(raw json.RawMessage) error {
+	one := func(raw json.RawMessage) error {
 		var secret corev1.Secret
 		if err := json.Unmarshal(raw, &secret); err != nil {
 			return err
@@ -58,9 +57,12 @@ func (s *kubeStore) List(ctx context.Context, q store.Query) ([]store.Record, er
 			list = append(list, *r)
 		}
 		return nil
-	}, func() { list = nil })
+	}
+	err := s.reading(ctx, doing, func(ctx context.Context) error {
+		return s.client.ListEach(ctx, secretResource, s.namespace, kube.ListOptions{LabelSelector: selector(q)}, one, func() { list = nil })
+	})
 	if err != nil {
-		return nil, s.explain(ctx, doing, err)
+		return nil, err
 	}
 	slices.SortFunc(list, func(a, b store.Record) int {
 		return cmp.Or(a.CreatedAt.Compare(b.CreatedAt), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))

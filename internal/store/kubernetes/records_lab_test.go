@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -288,7 +289,7 @@ func TestRequests(t *testing.T) {
 		do   func() error
 		want string
 	}{
-		{"the first read of a store that is empty", func() error { _, err := s.List(ctx, store.Query{}); return err }, "GET secrets, GET namespaces, LIST secrets"},
+		{"the first read of a store that is empty", func() error { _, err := s.List(ctx, store.Query{}); return err }, "GET namespaces, GET secrets, LIST secrets"},
 		{"the first write of all", func() error {
 			plain = store.Record{Kind: store.KindDryRun, ID: "a"}
 			return s.Create(ctx, &plain)
@@ -332,7 +333,12 @@ func TestRequests(t *testing.T) {
 	} {
 		g.take()
 		must(t, step.do())
-		if got := strings.Join(g.take(), ", "); got != step.want {
+		requests := g.take()
+		if strings.HasPrefix(step.what, "the first read") {
+			// The format is asked for at the same time.
+			slices.Sort(requests)
+		}
+		if got := strings.Join(requests, ", "); got != step.want {
 			t.Errorf("%s costs %s, want %s", step.what, got, step.want)
 		}
 	}

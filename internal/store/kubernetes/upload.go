@@ -138,11 +138,14 @@ func (s *kubeStore) tidy(ctx context.Context) {
 	if done {
 		return
 	}
-	if left := s.aged(ctx, labelPending); len(left) > 0 {
+	var both sync.WaitGroup
+	defer both.Wait()
+	both.Go(func() {
+		left := s.aged(ctx, labelPending)
 		_ = each(ctx, len(left), func(ctx context.Context, i int) error {
 			return s.client.DeleteVersion(ctx, s.secret(left[i].Name), left[i].UID, left[i].ResourceVersion)
 		})
-	}
+	})
 	chunks := s.aged(ctx, labelObject+"="+objectChunk)
 	if len(chunks) == 0 {
 		return

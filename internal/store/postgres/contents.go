@@ -74,9 +74,8 @@ func (s *pgStore) DeleteBlob(ctx context.Context, digest string) error {
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
 		return nil
 	}
-	return s.change(ctx, "deleting the content "+digest, func(tx step) error {
-		_, err := tx.Exec(ctx, s.sql("DELETE FROM {schema}.contents WHERE digest = $1 AND state <> 'writing'"), digest)
-		return err
+	return s.write(ctx, "deleting the content "+digest, store.Fences(ctx), func(bool) []statement {
+		return []statement{{sql: "DELETE FROM {schema}.contents WHERE digest = $1 AND state <> 'writing'", args: []any{digest}}}
 	})
 }
 
@@ -153,15 +152,21 @@ func (w *writer) Write(p []byte) (int, error) {
 	return written, nil
 }
 
-// flush writes the buffer as a chunk.
+// flush writes the buffer as a chunk. The first one makes the generation, of which a lost answer leaves one that nobody writes.
 func (w *writer) flush() error {
-	if err := w.begin(); err != nil {
-		return err
-	}
 	w.failed = w.s.retry(w.ctx, w.doing, func() error {
+		if w.generation == 0 {
+			return w.s.ask(w.ctx, w.pool, statement{
+				sql: `WITH made AS (INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation),
+					chunk AS (INSERT INTO {schema}.chunks (generation, n, data) SELECT generation, 0, $2 FROM made)
+					SELECT generation FROM made`,
+				args: []any{w.digest, w.buffer}, row: func(row pgx.Row) error { return row.Scan(&w.generation) },
+			})
+		}
 		// A try whose answer was lost has written the same.
-		_, err := w.pool.Exec(w.ctx, w.s.sql("INSERT INTO {schema}.chunks (generation, n, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"), w.generation, w.chunks, w.buffer)
-		return err
+		return w.s.ask(w.ctx, w.pool, statement{
+			sql: "INSERT INTO {schema}.chunks (generation, n, data) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING", args: []any{w.generation, int64(w.chunks), w.buffer},
+		})
 	})
 	w.size += int64(len(w.buffer))
 	w.chunks++
@@ -169,14 +174,16 @@ func (w *writer) flush() error {
 	return w.failed
 }
 
-// begin makes the generation. A lost answer leaves one that nobody writes.
+// begin makes the generation of a content without chunks.
 func (w *writer) begin() error {
 	if w.generation != 0 {
 		return nil
 	}
 	w.failed = w.s.retry(w.ctx, w.doing, func() error {
-		return w.pool.QueryRow(w.ctx, w.s.sql("INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation"),
-			w.digest).Scan(&w.generation)
+		return w.s.ask(w.ctx, w.pool, statement{
+			sql:  "INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation",
+			args: []any{w.digest}, row: func(row pgx.Row) error { return row.Scan(&w.generation) },
+		})
 	})
 	return w.failed
 }
@@ -195,31 +202,32 @@ func (w *writer) finish() error {
 		return err
 	}
 	s := w.s
-	// Contents are no secret of a lease: the same digest is the same content.
-	w.failed = s.transact(w.ctx, w.doing, nil, func(tx step) error {
-		var batch pgx.Batch
-		batch.Queue(s.sql("UPDATE {schema}.contents SET state = 'replaced', since = clock_timestamp() WHERE digest = $1 AND state = 'current' AND generation <> $2"), w.digest, w.generation)
-		found := false
-		batch.Queue(s.sql("UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1 RETURNING generation"), w.generation, w.size, w.chunks).
-			Query(func(rows pgx.Rows) error {
-				found = rows.Next()
-				rows.Close()
-				return rows.Err()
-			})
-		batch.Queue(s.sql(`DELETE FROM {schema}.contents WHERE generation IN (SELECT generation FROM {schema}.contents
-			WHERE state = 'replaced' AND since < clock_timestamp() - interval '` + keepReplaced + `'
-			OR state = 'writing' AND since < clock_timestamp() - interval '` + keepUnfinished + `' FOR UPDATE SKIP LOCKED)`))
-		err := tx.SendBatch(w.ctx, &batch).Close()
-		switch {
-		case isDuplicate(err):
-			// Another process has made another generation the current one.
-			return fmt.Errorf("%w: %w", errOvertaken, err)
-		case err == nil && !found:
-			return errors.New("its chunks were removed meanwhile: writing it took longer than " + keepUnfinished)
-		default:
-			return err
-		}
-	})
+	found := false
+	for again := true; again; {
+		// Contents are no secret of a lease: the same digest is the same content.
+		w.failed = s.write(w.ctx, w.doing, nil, func(bool) []statement {
+			return []statement{{
+				sql:  "UPDATE {schema}.contents SET state = 'replaced', since = clock_timestamp() WHERE digest = $1 AND state = 'current' AND generation <> $2",
+				args: []any{w.digest, w.generation},
+			}, {
+				sql:  "UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1",
+				args: []any{w.generation, w.size, int64(w.chunks)},
+				affected: func(n int64) error {
+					found = n > 0
+					return nil
+				},
+			}, {
+				sql: `DELETE FROM {schema}.contents WHERE generation IN (SELECT generation FROM {schema}.contents
+					WHERE state = 'replaced' AND since < clock_timestamp() - interval '` + keepReplaced + `'
+					OR state = 'writing' AND since < clock_timestamp() - interval '` + keepUnfinished + `' FOR UPDATE SKIP LOCKED)`,
+			}}
+		})
+		// Another process has made another generation the current one, which is the same content.
+		again = isDuplicate(w.failed)
+	}
+	if w.failed == nil && !found {
+		return errors.New("its chunks were removed meanwhile: writing it took longer than " + keepUnfinished)
+	}
 	return w.failed
 }
 
@@ -242,14 +250,16 @@ func (s *pgStore) OpenEncoded(ctx context.Context, digest string) (io.ReadCloser
 	found := false
 	err := s.read(ctx, "reading the content "+digest, func(pool *pgxpool.Pool) error {
 		// Most contents are one chunk: they cost one request.
-		err := pool.QueryRow(ctx, s.sql(`SELECT c.generation, c.size, c.chunks, k.data FROM {schema}.contents c
-			LEFT JOIN {schema}.chunks k ON k.generation = c.generation AND k.n = 0 WHERE c.digest = $1 AND c.state = 'current'`), digest).
-			Scan(&r.generation, &r.left, &r.chunks, &r.data)
-		found = err == nil
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
+		found = false
+		return s.ask(ctx, pool, statement{
+			sql: `SELECT c.generation, c.size, c.chunks, k.data FROM {schema}.contents c
+				LEFT JOIN {schema}.chunks k ON k.generation = c.generation AND k.n = 0 WHERE c.digest = $1 AND c.state = 'current'`,
+			args: []any{digest},
+			each: func(row pgx.Row) error {
+				found = true
+				return row.Scan(&r.generation, &r.left, &r.chunks, &r.data)
+			},
+		})
 	})
 	if errors.Is(err, errAbsent) || err == nil && !found {
 		return nil, fmt.Errorf("content %s: %w", digest, store.ErrNotFound)

@@ -69,25 +69,27 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 		return nil, fmt.Errorf("a lease needs a name and a holder, got name %q and holder %q", name, holder)
 	}
 	doing := fmt.Sprintf("acquiring the lease %q", name)
-	if held, err := s.heldBefore(ctx, doing, name); err != nil {
-		return nil, err
-	} else if held != nil {
-		return nil, held
-	}
 	l := &lease{s: s, name: name}
 	acquisition := uuid.New()
-	var held *store.HeldError
-	var expires time.Time
-	err := s.change(ctx, doing, func(tx step) (err error) {
-		held, expires = nil, time.Now().Add(s.timing.lease)
-		held, err = s.take(ctx, tx, l, holder, acquisition)
-		return err
-	})
+	expires, err := s.takeFree(ctx, doing, l, holder, acquisition)
 	if err != nil {
 		return nil, err
 	}
-	if held != nil {
-		return nil, held
+	if l.token == 0 {
+		held, err := s.heldBefore(ctx, doing, name)
+		if err == nil && held == nil {
+			err = s.change(ctx, doing, func(tx step) (err error) {
+				expires = time.Now().Add(s.timing.lease)
+				held, err = s.take(ctx, tx, l, holder, acquisition)
+				return err
+			})
+		}
+		if err != nil {
+			return nil, err
+		}
+		if held != nil {
+			return nil, held
+		}
 	}
 
 	// The lease lives until Release, not until the caller's context ends.
@@ -98,18 +100,44 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 	return l, nil
 }
 
+// takeFree gives a lease that its last holder has given back, or that nobody ever had, to a holder. It waits for the writes that are under
+// the lease. The token of any other lease is 0 afterwards.
+func (s *pgStore) takeFree(ctx context.Context, doing string, l *lease, holder string, acquisition uuid.UUID) (expires time.Time, err error) {
+	args := []any{l.name, holder, acquisition, s.timing.lease.Milliseconds()}
+	scanToken := func(row pgx.Row) error { return row.Scan(&l.token) }
+	err = s.write(ctx, doing, store.Fences(ctx), func(unsure bool) []statement {
+		expires, l.token = time.Now().Add(s.timing.lease), 0
+		all := []statement{{
+			sql: `INSERT INTO {schema}.leases (name, token, holder, acquisition, acquired_at, renewed_at, expires_at)
+				SELECT $1, 1, $2, $3, t, t, t + $4::bigint * interval '1 millisecond' FROM (SELECT clock_timestamp() AS t) AS clock
+				ON CONFLICT DO NOTHING RETURNING token`, args: args, each: scanToken,
+		}, {
+			sql: `WITH free AS (SELECT name FROM {schema}.leases WHERE name = $1 AND expires_at = to_timestamp(0) FOR UPDATE)
+				UPDATE {schema}.leases l SET token = l.token + 1, holder = $2, acquisition = $3,
+				acquired_at = clock_timestamp(), renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $4::bigint * interval '1 millisecond'
+				FROM free WHERE l.name = free.name RETURNING l.token`, args: args, each: scanToken,
+		}}
+		if unsure {
+			// An earlier try may have been committed.
+			all = append(all, statement{sql: "SELECT token FROM {schema}.leases WHERE name = $1 AND acquisition = $2", args: []any{l.name, acquisition}, each: scanToken})
+		}
+		return all
+	})
+	return expires, err
+}
+
 // heldBefore returns who has a lease for certain. Who only asks does not lock the row, for
 // which the writes of the holder would wait.
 func (s *pgStore) heldBefore(ctx context.Context, doing, name string) (held *store.HeldError, err error) {
 	err = s.read(ctx, doing, func(pool *pgxpool.Pool) error {
-		row, err := scanLease(pool.QueryRow(ctx, s.sql(leaseSQL), name, s.timing.lease.Milliseconds()))
-		if err == nil && !row.tooLong {
-			held = row.held(name)
-		}
-		if errors.Is(err, pgx.ErrNoRows) {
-			return nil
-		}
-		return err
+		held = nil
+		return s.ask(ctx, pool, statement{sql: leaseSQL, args: []any{name, s.timing.lease.Milliseconds()}, each: func(row pgx.Row) error {
+			l, err := scanLease(row)
+			if err == nil && !l.tooLong {
+				held = l.held(name)
+			}
+			return err
+		}})
 	})
 	if errors.Is(err, errAbsent) {
 		return nil, nil
@@ -154,10 +182,14 @@ func (s *pgStore) take(ctx context.Context, tx step, l *lease, holder string, ac
 func (l *lease) renew(ctx context.Context) (expires time.Time, taken bool, err error) {
 	err = l.s.onLease(ctx, fmt.Sprintf("renewing the lease %q", l.name), func(pool *pgxpool.Pool) error {
 		expires = time.Now().Add(l.s.timing.lease)
-		tag, err := pool.Exec(ctx, l.s.sql("UPDATE {schema}.leases SET renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $3::bigint * interval '1 millisecond' WHERE name = $1 AND token = $2"),
-			l.name, l.token, l.s.timing.lease.Milliseconds())
-		taken = err == nil && tag.RowsAffected() == 0
-		return err
+		return l.s.ask(ctx, pool, statement{
+			sql:  "UPDATE {schema}.leases SET renewed_at = clock_timestamp(), expires_at = clock_timestamp() + $3::bigint * interval '1 millisecond' WHERE name = $1 AND token = $2",
+			args: []any{l.name, l.token, l.s.timing.lease.Milliseconds()},
+			affected: func(n int64) error {
+				taken = n == 0
+				return nil
+			},
+		})
 	})
 	return expires, taken, err
 }
@@ -187,8 +219,7 @@ func (l *lease) Release(ctx context.Context) error {
 	defer cancel()
 	return l.s.onLease(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(pool *pgxpool.Pool) error {
 		// The row stays: the next token must be a greater one.
-		_, err := pool.Exec(ctx, l.s.sql("UPDATE {schema}.leases SET expires_at = to_timestamp(0) WHERE name = $1 AND token = $2"), l.name, l.token)
-		return err
+		return l.s.ask(ctx, pool, statement{sql: "UPDATE {schema}.leases SET expires_at = to_timestamp(0) WHERE name = $1 AND token = $2", args: []any{l.name, l.token}})
 	})
 }
 

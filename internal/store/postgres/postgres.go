@@ -155,7 +155,7 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 	steps := migrations(s.schema)
 	var version int
 	err := s.retry(ctx, "looking for its tables", func() (err error) {
-		version, err = s.formatVersion(ctx, s.pool, len(steps))
+		version, err = s.formatNow(ctx, s.pool, len(steps))
 		return err
 	})
 	if err != nil {

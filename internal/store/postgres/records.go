@@ -20,12 +20,11 @@ const columns = "kind, id, coalesce(key, ''), owner, revision, data, sealed, cre
 func (s *pgStore) Get(ctx context.Context, kind store.Kind, id string) (*store.Record, error) {
 	var r store.Record
 	err := s.read(ctx, fmt.Sprintf("reading %s %q", kind, id), func(pool *pgxpool.Pool) error {
-		err := scan(pool.QueryRow(ctx, s.sql("SELECT "+columns+" FROM {schema}.records WHERE kind = $1 AND id = $2"), string(kind), id), &r)
-		if errors.Is(err, pgx.ErrNoRows) {
-			r.Revision = 0
-			return nil
-		}
-		return err
+		r.Revision = 0
+		return s.ask(ctx, pool, statement{
+			sql: "SELECT " + columns + " FROM {schema}.records WHERE kind = $1 AND id = $2", args: []any{string(kind), id},
+			each: func(row pgx.Row) error { return scan(row, &r) },
+		})
 	})
 	if errors.Is(err, errAbsent) || err == nil && r.Revision == 0 {
 		return nil, store.NotFound(kind, id)
@@ -45,18 +44,16 @@ func (s *pgStore) List(ctx context.Context, q store.Query) ([]store.Record, erro
 			where = append(where, fmt.Sprintf("%s = $%d", c.column, len(args)))
 		}
 	}
-	query := s.sql("SELECT " + columns + " FROM {schema}.records WHERE " + strings.Join(where, " AND ") + " ORDER BY seq")
+	query := "SELECT " + columns + " FROM {schema}.records WHERE " + strings.Join(where, " AND ") + " ORDER BY seq"
 	var list []store.Record
 	err := s.read(ctx, "listing records", func(pool *pgxpool.Pool) error {
-		rows, err := pool.Query(ctx, query, args...)
-		if err != nil {
+		list = nil
+		return s.ask(ctx, pool, statement{sql: query, args: args, each: func(row pgx.Row) error {
+			var r store.Record
+			err := scan(row, &r)
+			list = append(list, r)
 			return err
-		}
-		list, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (r store.Record, err error) {
-			err = scan(row, &r)
-			return r, err
-		})
-		return err
+		}})
 	})
 	if errors.Is(err, errAbsent) {
 		return nil, nil
@@ -71,28 +68,31 @@ func (s *pgStore) Create(ctx context.Context, r *store.Record) error {
 	}
 	write := uuid.New()
 	var created int64
-	err := s.change(ctx, fmt.Sprintf("creating %s %q", r.Kind, r.ID), func(tx step) error {
-		// The conflict waits for the end of a transaction that has the same in progress.
-		err := tx.QueryRow(ctx, s.sql(`INSERT INTO {schema}.records (kind, id, key, owner, revision, data, sealed, created_at, updated_at, write_id)
-			SELECT $1::text, $2::text, nullif($3::text, ''), $4::text, 1, $5::bytea, $6::bytea, t, t, $7::uuid FROM (SELECT `+nowNanos+` AS t) AS clock
-			ON CONFLICT DO NOTHING RETURNING created_at`),
-			string(r.Kind), r.ID, r.Key, r.Owner, present(r.Data), present(r.Sealed), write).Scan(&created)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		if tx.unsure {
-			err := tx.QueryRow(ctx, s.sql("SELECT created_at FROM {schema}.records WHERE kind = $1 AND id = $2 AND write_id = $3"), string(r.Kind), r.ID, write).Scan(&created)
-			if !errors.Is(err, pgx.ErrNoRows) {
-				return err
-			}
-		}
-		return store.ErrExists
-	})
-	if errors.Is(err, store.ErrExists) {
-		return store.Exists(r)
+	var made bool
+	scanCreated := func(row pgx.Row) error {
+		made = true
+		return row.Scan(&created)
 	}
+	err := s.write(ctx, fmt.Sprintf("creating %s %q", r.Kind, r.ID), store.Fences(ctx), func(unsure bool) []statement {
+		made = false
+		// The conflict waits for the end of a transaction that has the same in progress.
+		all := []statement{{sql: `INSERT INTO {schema}.records (kind, id, key, owner, revision, data, sealed, created_at, updated_at, write_id)
+			SELECT $1::text, $2::text, nullif($3::text, ''), $4::text, 1, $5::bytea, $6::bytea, t, t, $7::uuid FROM (SELECT ` + nowNanos + ` AS t) AS clock
+			ON CONFLICT DO NOTHING RETURNING created_at`,
+			args: []any{string(r.Kind), r.ID, r.Key, r.Owner, r.Data, r.Sealed, write}, each: scanCreated}}
+		if unsure {
+			all = append(all, statement{
+				sql:  "SELECT created_at FROM {schema}.records WHERE kind = $1 AND id = $2 AND write_id = $3",
+				args: []any{string(r.Kind), r.ID, write}, each: scanCreated,
+			})
+		}
+		return all
+	})
 	if err != nil {
 		return err
+	}
+	if !made {
+		return store.Exists(r)
 	}
 	r.Revision, r.CreatedAt, r.UpdatedAt = 1, nanos(created), nanos(created)
 	return nil
@@ -105,35 +105,31 @@ func (s *pgStore) Update(ctx context.Context, r *store.Record) error {
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
 		return store.NotFound(r.Kind, r.ID)
 	}
-	err := s.change(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), func(tx step) error {
-		err := tx.QueryRow(ctx, s.sql(`UPDATE {schema}.records SET key = nullif($4, ''), owner = $5, revision = revision + 1, data = $6, sealed = $7,
-			updated_at = `+nowNanos+`, write_id = $8
-			WHERE kind = $1 AND id = $2 AND revision = $3 RETURNING created_at, updated_at`),
-			string(r.Kind), r.ID, r.Revision, r.Key, r.Owner, present(r.Data), present(r.Sealed), write).Scan(&created, &updated)
-		if !errors.Is(err, pgx.ErrNoRows) {
-			return err
-		}
-		var mine bool
-		err = tx.QueryRow(ctx, s.sql("SELECT created_at, updated_at, write_id = $3 FROM {schema}.records WHERE kind = $1 AND id = $2"), string(r.Kind), r.ID, write).
-			Scan(&created, &updated, &mine)
-		switch {
-		case errors.Is(err, pgx.ErrNoRows):
-			return store.ErrNotFound
-		case err == nil && !mine:
-			return store.ErrStale
-		default:
-			return err
-		}
+	var there, mine bool
+	err := s.write(ctx, fmt.Sprintf("updating %s %q", r.Kind, r.ID), store.Fences(ctx), func(bool) []statement {
+		there, mine = false, false
+		return []statement{{
+			sql: `UPDATE {schema}.records SET key = nullif($4, ''), owner = $5, revision = revision + 1, data = $6, sealed = $7,
+				updated_at = ` + nowNanos + `, write_id = $8 WHERE kind = $1 AND id = $2 AND revision = $3`,
+			args: []any{string(r.Kind), r.ID, r.Revision, r.Key, r.Owner, r.Data, r.Sealed, write},
+		}, {
+			// Written by this try, by an earlier one, or by others.
+			sql: "SELECT created_at, updated_at, write_id = $3 FROM {schema}.records WHERE kind = $1 AND id = $2", args: []any{string(r.Kind), r.ID, write},
+			each: func(row pgx.Row) error {
+				there = true
+				return row.Scan(&created, &updated, &mine)
+			},
+		}}
 	})
 	switch {
 	case isDuplicate(err):
 		return store.Exists(r)
-	case errors.Is(err, store.ErrNotFound):
-		return store.NotFound(r.Kind, r.ID)
-	case errors.Is(err, store.ErrStale):
-		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrStale)
 	case err != nil:
 		return err
+	case !there:
+		return store.NotFound(r.Kind, r.ID)
+	case !mine:
+		return fmt.Errorf("%s %q: %w", r.Kind, r.ID, store.ErrStale)
 	}
 	r.Revision, r.CreatedAt, r.UpdatedAt = r.Revision+1, nanos(created), nanos(updated)
 	return nil
@@ -144,14 +140,17 @@ func (s *pgStore) Delete(ctx context.Context, kind store.Kind, id string) error 
 	if _, err := s.database(ctx, false); errors.Is(err, errAbsent) {
 		return store.NotFound(kind, id)
 	}
-	err := s.change(ctx, fmt.Sprintf("deleting %s %q", kind, id), func(tx step) error {
-		tag, err := tx.Exec(ctx, s.sql("DELETE FROM {schema}.records WHERE kind = $1 AND id = $2"), string(kind), id)
-		if err == nil && tag.RowsAffected() == 0 && !tx.unsure {
-			return store.ErrNotFound
-		}
-		return err
+	gone := true
+	err := s.write(ctx, fmt.Sprintf("deleting %s %q", kind, id), store.Fences(ctx), func(unsure bool) []statement {
+		return []statement{{
+			sql: "DELETE FROM {schema}.records WHERE kind = $1 AND id = $2", args: []any{string(kind), id},
+			affected: func(n int64) error {
+				gone = n > 0 || unsure
+				return nil
+			},
+		}}
 	})
-	if errors.Is(err, store.ErrNotFound) {
+	if err == nil && !gone {
 		return store.NotFound(kind, id)
 	}
 	return err

@@ -98,9 +98,7 @@ type querier interface {
 // above newest.
 func (s *pgStore) formatVersion(ctx context.Context, q querier, newest int) (int, error) {
 	var ours, others int
-	err := q.QueryRow(ctx, `SELECT count(*) FILTER (WHERE c.relname = 'schema_version'), count(*)
-		FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-		WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')`, s.schema).Scan(&ours, &others)
+	err := q.QueryRow(ctx, tablesSQL, s.schema).Scan(&ours, &others)
 	switch {
 	case err != nil:
 		return 0, err
@@ -120,6 +118,35 @@ func (s *pgStore) formatVersion(ctx context.Context, q querier, newest int) (int
 	}
 	return version, checkFormat(version, newest, release)
 }
+
+// formatNow is formatVersion for a pool, in one round trip.
+func (s *pgStore) formatNow(ctx context.Context, pool *pgxpool.Pool, newest int) (version int, err error) {
+	var ours, others int
+	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		return exchange(ctx, conn.Conn(), statement{
+			sql: tablesSQL, args: []any{s.schema}, row: func(row pgx.Row) error { return row.Scan(&ours, &others) },
+		}, statement{sql: s.sql(formatSQL), row: func(row pgx.Row) error {
+			var release string
+			if err := row.Scan(&version, &release); err != nil {
+				return err
+			}
+			return checkFormat(version, newest, release)
+		}})
+	})
+	switch c := code(err); {
+	case c == codeUndefinedTable && others == 0:
+		return 0, nil
+	case c == codeUndefinedColumn, errors.Is(err, pgx.ErrNoRows), c == codeUndefinedTable && ours == 0:
+		return 0, errForeign
+	default:
+		return version, err
+	}
+}
+
+// tablesSQL counts the tables of the schema, first those that say which format it has.
+const tablesSQL = `SELECT count(*) FILTER (WHERE c.relname = 'schema_version'), count(*)
+	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+	WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')`
 
 const formatSQL = "SELECT version, release FROM {schema}.schema_version"
 

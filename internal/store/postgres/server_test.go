@@ -49,6 +49,7 @@ func TestServer(t *testing.T) {
 		"clock set back":               serverClock,
 		"settings of the server":       serverSettings,
 		"sealed contents":              serverSealed,
+		"round trips":                  serverTrips,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
