@@ -106,6 +106,9 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
+	if !diags.HasError() {
+		r.fillWords(ctx, P(plan).Common(), idOf[M, P](state), spec)
+	}
 	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
 }
 

@@ -70,6 +70,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
+	r.planWords(ctx, m, state, spec, known && enough && manager != nil, runs)
 	if manager != nil && known && state != nil && !runs {
 		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
 	}

@@ -8,6 +8,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -85,7 +86,29 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 		}
 		out.Contents[o.Key] = text
 	}
+	out.SecretDigests = r.secretDigests(t.DigestKey)
+	out.Templates, out.Rollouts = r.rollouts(t.Counts)
 	return out, ps
+}
+
+// secretDigests are keyed digests of the values of Secrets.
+func (r *Rendering) secretDigests(key []byte) map[string]map[string]string {
+	if len(key) == 0 {
+		return nil
+	}
+	out := map[string]map[string]string{}
+	for _, o := range r.Objects {
+		data, ok := o.Content["data"].(map[string]any)
+		if !ok || !o.isSecret() {
+			continue
+		}
+		digests := make(map[string]string, len(data))
+		for name, value := range data {
+			digests[name] = digest.Short(key, []byte(fmt.Sprint(value)))
+		}
+		out[o.Key] = digests
+	}
+	return out
 }
 
 // text is the YAML of an object.
