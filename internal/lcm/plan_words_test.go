@@ -86,8 +86,7 @@ func TestPlanUpdate(t *testing.T) {
 	scaled := spec
 	scaled.ScaleLevels = map[string]int{"user-plane": 1}
 	expect("scale", &vnfm.PlannedUpdate{
-		Operations: []string{"SCALE user-plane 0 -> 1", "  upf: 1 -> 2"},
-		Changes:    map[string][]string{"apps/v1/StatefulSet upf": {"spec.replicas: 1 -> 2"}},
+		Operations: []string{"SCALE user-plane 0 -> 1", "  upf: 1 -> 2"}, Changes: map[string][]string{},
 	}, planned(i.ID, scaled))
 
 	healed := spec
@@ -112,4 +111,17 @@ func TestPlanUpdate(t *testing.T) {
 	if len(got.Changes) != 10 {
 		t.Errorf("%d objects change: %v", len(got.Changes), got.Changes)
 	}
+
+	// The values of a Secret are not shown, and its pods are replaced.
+	configured := spec
+	configured.PackageID = onboard(release(t, "password: example-only", "password: another-secret", "tac: 1", "tac: 2"))
+	got = planned(i.ID, configured)
+	expect("configuration", []string{"CHANGE_VNFPKG core5g 1.4.0, another content", "  amf: 2 rolled, 1 more at a time", "  db: 1 rolled, one at a time", "  udr: 1 rolled, 1 more at a time"}, got.Operations)
+	expect("changes of configuration", map[string][]string{
+		"v1/ConfigMap amf-config":  {"data.amf.yaml, line 7: tac: 1 -> tac: 2"},
+		"v1/Secret db-credentials": {"data.password: changed"},
+		"apps/v1/Deployment amf":   {"spec.template: reads other configuration"},
+		"apps/v1/Deployment udr":   {"spec.template: reads other configuration"},
+		"apps/v1/StatefulSet db":   {"spec.template: reads other configuration"},
+	}, got.Changes)
 }
