@@ -241,7 +241,7 @@ func TestAccInstance_hybrid(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateVerify: true, ConfigVariables: h.of(2, 2),
-				ImportStateVerifyIgnore: []string{"timeouts", "heal", "termination"},
+				ImportStateVerifyIgnore: []string{"timeouts", "heal", "termination", "operations", "changes"},
 			},
 			{
 				// With the cluster as the home, the servers are elsewhere. The VNFD is translated: what it says of containers is no business of Heat.
