@@ -90,7 +90,7 @@ func (c *cluster) explaining(ctx context.Context, own *unstructured.Unstructured
 		add(m, nil)
 		infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef")
 		if server := c.readServer(ctx, infrastructure); err == nil && server != nil {
-			// The OpenStackMachine is not told what becomes of its server before it runs.
+			// The OpenStackMachine does not say what its server does before it runs.
 			add(server, nil)
 			if ready, _, _ := unstructured.NestedBool(server.Object, "status", "ready"); !ready {
 				continue

@@ -97,7 +97,7 @@ type failedError struct {
 	failure *machineFailure
 	// fault is what Nova says of the server.
 	fault string
-	// check says why no MachineHealthCheck is waited for.
+	// check says why the operation does not wait for a MachineHealthCheck.
 	check string
 }
 
@@ -181,7 +181,7 @@ func (w *failureWatch) begin(ctx context.Context, which string) {
 	w.stop = stop
 	w.running.Go(func() {
 		err := w.follow(ctx, which)
-		// Whoever may not see these objects waits until the limit.
+		// Without the rights to see these objects the operation waits until its limit.
 		if isFinal(err) {
 			w.cancel(err)
 		}

@@ -60,8 +60,8 @@ func staysAsItIs(m *unstructured.Unstructured) bool {
 		kube.ClusterCondition(m, clusterv1.MachineUpdatingCondition).Status != "True" && (upToDate.Status == "True" || onlyKubelet)
 }
 
-// finalKubelets describes the machines whose kubelet has another version and that nothing replaces; all of those with one when
-// nothing else is waited for.
+// finalKubelets describes the machines whose kubelet has another version and that nothing replaces; with allElseDone, when the operation
+// waits for nothing else, all machines with such a kubelet.
 func finalKubelets(machines map[string]*unstructured.Unstructured, allElseDone bool) []string {
 	machines = maps.Clone(machines)
 	maps.DeleteFunc(machines, func(_ string, m *unstructured.Unstructured) bool { return !allElseDone && !staysAsItIs(m) })

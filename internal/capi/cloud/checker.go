@@ -86,7 +86,7 @@ func isEdited(err error) bool {
 }
 
 // IsExplained reports whether an error needs no explanation by the cluster or its OpenStack:
-// the request was wrong, or somebody else owns an object.
+// the request was wrong, or an object has another owner.
 func IsExplained(err error) bool {
 	var invalid *vnfm.InvalidError
 	var conflict *vnfm.ConflictError

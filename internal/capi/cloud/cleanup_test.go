@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -60,6 +61,7 @@ func namesAt(cloud *cloudtest.Cloud, collection string) string {
 		name, _ := o["id"].(string)
 		names = append(names, name)
 	}
+	slices.Sort(names)
 	return strings.Join(names, " ")
 }
 

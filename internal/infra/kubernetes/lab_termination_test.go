@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -61,23 +62,24 @@ func TestFasterTogether(t *testing.T) {
 	}
 }
 
-// TestLabTerminationOrder removes what pods use only after the pods: one by one on a network that is fast, with one request
-// for each kind on a slow one by somebody who may see pods and remove many objects at once, and also by somebody who may do neither.
+// TestLabTerminationOrder removes what pods use only after the pods: one by one on a fast network, and with one request for each kind on
+// a slow one; also with credentials that may neither see pods nor remove many objects with one request.
 func TestLabTerminationOrder(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		resources []string
 		// slow delays each LIST.
 		slow time.Duration
-		// want is how many requests remove the three ConfigMaps that go.
-		want int
+		// want are the numbers of requests that may remove the three ConfigMaps that go.
+		want []int
 	}{
-		"all rights":               {want: 3},
-		"all rights, slow network": {slow: time.Second, want: 1},
+		// On a busy machine a request may take long enough.
+		"all rights":               {want: []int{3, 1}},
+		"all rights, slow network": {slow: time.Second, want: []int{1}},
 		"no pods and no many at one time": {
 			resources: []string{"configmaps", "deployments.apps", "statefulsets.apps", "leases.coordination.k8s.io", "secrets", "persistentvolumeclaims"},
 			slow:      time.Second,
-			want:      4, // One attempt for all, and one for each that goes.
+			want:      []int{4}, // One attempt for all, and one for each that goes.
 		},
 	} {
 		resources := tc.resources
@@ -115,7 +117,7 @@ func TestLabTerminationOrder(t *testing.T) {
 					t.Errorf("pods were there when their configuration went: %s", pods)
 				}
 			}
-			if deletions != tc.want {
+			if !slices.Contains(tc.want, deletions) {
 				t.Errorf("%d requests removed ConfigMaps, want %d:\n%s", deletions, tc.want, strings.Join(l.meter.take(), "\n"))
 			}
 			if got := l.labelled(); len(got) > 0 {

@@ -94,7 +94,7 @@ func (b balancers) EnsureLoadBalancer(ctx context.Context, cluster string, servi
 			return nil, err
 		}
 	}
-	address, err := b.float(ctx, cluster, service, balancer)
+	address, err := b.ensureFloatingIP(ctx, cluster, service, balancer)
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func (b balancers) EnsureLoadBalancerDeleted(ctx context.Context, cluster string
 		return err
 	}
 	if balancer != nil {
-		if err := b.sink(ctx, cluster, service, balancer.VipPortID); err != nil {
+		if err := b.removeFloatingIP(ctx, cluster, service, balancer.VipPortID); err != nil {
 			return err
 		}
 		if err := b.settle(ctx, balancer.ID); err != nil {

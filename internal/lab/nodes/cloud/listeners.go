@@ -114,8 +114,8 @@ func (b balancers) membersOf(ctx context.Context, nodes []*corev1.Node, port int
 	return wanted, changed || len(wanted) != len(there), nil
 }
 
-// addressOf is where a node is reached from the network of the nodes; empty without a server. That of a new node does not have its
-// addresses yet, and nobody asks again when it has them.
+// addressOf is where a node is reached from the network of the nodes; empty without a server. A new node does not have its
+// addresses yet, and the framework does not ask again when it has them.
 func (b balancers) addressOf(ctx context.Context, node *corev1.Node) (string, error) {
 	addresses := node.Status.Addresses
 	internal := func(a corev1.NodeAddress) bool { return a.Type == corev1.NodeInternalIP }

@@ -94,8 +94,8 @@ func describe(cluster string, service *corev1.Service) string {
 	return fmt.Sprintf("Floating IP for Kubernetes external service %s/%s from cluster %s", service.Namespace, service.Name, cluster)
 }
 
-// float gives a load balancer a floating address, unless its Service is internal, and returns where it answers.
-func (b balancers) float(ctx context.Context, cluster string, service *corev1.Service, balancer *loadbalancers.LoadBalancer) (string, error) {
+// ensureFloatingIP gives a load balancer a floating address, unless its Service is internal, and returns where it answers.
+func (b balancers) ensureFloatingIP(ctx context.Context, cluster string, service *corev1.Service, balancer *loadbalancers.LoadBalancer) (string, error) {
 	floating, err := b.floatingOf(ctx, balancer.VipPortID)
 	if err != nil {
 		return "", err
@@ -104,7 +104,7 @@ func (b balancers) float(ctx context.Context, cluster string, service *corev1.Se
 		if floating == nil {
 			return balancer.VipAddress, nil
 		}
-		return balancer.VipAddress, b.sink(ctx, cluster, service, balancer.VipPortID)
+		return balancer.VipAddress, b.removeFloatingIP(ctx, cluster, service, balancer.VipPortID)
 	}
 	if floating != nil {
 		return floating.FloatingIP, nil
@@ -122,8 +122,8 @@ func (b balancers) float(ctx context.Context, cluster string, service *corev1.Se
 	return made.FloatingIP, nil
 }
 
-// sink removes the floating address of the load balancer of a Service if it was made for that and is not to be kept.
-func (b balancers) sink(ctx context.Context, cluster string, service *corev1.Service, port string) error {
+// removeFloatingIP removes the floating address of the load balancer of a Service if it was made for that and is not to be kept.
+func (b balancers) removeFloatingIP(ctx context.Context, cluster string, service *corev1.Service, port string) error {
 	floating, err := b.floatingOf(ctx, port)
 	if err != nil || floating == nil {
 		return err
