@@ -55,7 +55,7 @@ func (d *differ) compare(path string, old, new any) {
 			return
 		}
 	case string:
-		if is, ok := new.(string); ok && (long(was) || long(is)) {
+		if is, ok := new.(string); ok && (long(was) || long(is) || strings.TrimSuffix(was, "\n") == strings.TrimSuffix(is, "\n")) {
 			d.texts(path, was, is)
 			return
 		}
@@ -218,6 +218,7 @@ func short(v any) string {
 		}
 		return "[" + cut(strings.Join(parts, ", ")) + "]"
 	case string:
+		v = strings.TrimSuffix(v, "\n")
 		if v == "" || strings.TrimSpace(v) != v || long(v) {
 			return cut(strconv.Quote(v))
 		}
