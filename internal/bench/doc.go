@@ -14,6 +14,8 @@
 //	BENCH_PROVIDER=/path/to/another/build make bench
 //	BENCH_AGENT=terraform-provider-vnf/1.2.3 make bench
 //
+// last.txt has the last table.
+//
 // BenchmarkRoundTrips leads lives of 60 objects with an API server that is 100 ms away, and counts how many requests wait for one another.
 //
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.

@@ -72,7 +72,7 @@ func (s *stage) lead(b *testing.B, w *workload, by string, work func(l *life)) {
 	}
 	s.report.changed[name] = w.changed
 	l := &life{B: b, stage: s, workload: w, row: row{workload: name, n: w.n, by: by}, namespace: s.lab.Namespace(b)}
-	s.lab.Kubectl(b, "-n", l.namespace, "wait", "--for=create", "--timeout=60s", "serviceaccount/default", "configmap/kube-root-ca.crt")
+	s.lab.Kubectl(b, "-n", l.namespace, "wait", "--for=create", "--timeout=300s", "serviceaccount/default", "configmap/kube-root-ca.crt")
 	work(l)
 	l.expectNothing()
 	s.lab.Kubectl(b, "delete", "namespace", l.namespace, "--timeout=300s")

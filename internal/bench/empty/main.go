@@ -19,13 +19,19 @@ import (
 
 func main() {
 	// As the product does: without a level the plugin libraries write all of TRACE.
-	_ = os.Setenv("TF_LOG_SDK", "OFF")
-	err := providerserver.Serve(context.Background(), func() provider.Provider { return empty{} },
-		providerserver.ServeOpts{Address: "registry.terraform.io/nfv-iac/empty", ProtocolVersion: 6})
+	err := os.Setenv("TF_LOG_SDK", "OFF")
+	if err == nil {
+		err = serve()
+	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func serve() error {
+	return providerserver.Serve(context.Background(), func() provider.Provider { return empty{} },
+		providerserver.ServeOpts{Address: "registry.terraform.io/nfv-iac/empty", ProtocolVersion: 6})
 }
 
 type empty struct{}

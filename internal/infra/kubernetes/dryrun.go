@@ -40,6 +40,10 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	objects := slices.DeleteFunc(s.dryRunnable(wanted), func(o *render.Object) bool { return slices.Contains(taken, o.Key) })
 	recorded := s.inventoryIdentities(func(i *vnfm.InventoryItem) bool { return i.UID != "" })
 	objects = sample(objects, func(o *render.Object) bool {
+		if s.target.AdoptExisting {
+			// It may be there, and run.
+			return false
+		}
 		r, _, err := s.resolveKind(ctx, o.GVK)
 		return err == nil && !recorded[render.IdentityOf(&s.newTargetObject(o, r).item)]
 	})

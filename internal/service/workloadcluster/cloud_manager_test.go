@@ -39,7 +39,7 @@ type managed struct {
 
 // TestAccWorkloadCluster_cloudManagerLoadBalancer gives the cloud controller manager of the lab, which reads what the profile of an
 // add-on has it read, nodes that are servers and Services that need load balancers. What it made for these is gone when the cluster
-// is destroyed, although nobody deleted them: the provider does it.
+// is destroyed with its Services: the provider removes it.
 func TestAccWorkloadCluster_cloudManagerLoadBalancer(t *testing.T) {
 	folder := labtest.CloudManager(t)
 	m := &managed{testEnv: newEnv(t), cloud: labtest.OpenStackLoadBalancers(t)}
