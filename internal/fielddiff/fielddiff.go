@@ -18,17 +18,23 @@ import (
 //	spec.paused: removed, was true
 //	data.amf.conf, line 3: log: info -> log: debug
 //
-// Elements of a list are named by a field that tells them apart, such as name, else counted from 0. hidden says which paths hold
-// secrets, of which no value is shown; nil is none.
-func Diff(old, new any, hidden func(path string) bool) []string {
-	d := &differ{hidden: hidden}
+// Elements of a list are named by a field that tells them apart, such as name, else counted from 0. A Secret is never shown, and mask,
+// which may be nil, replaces secrets in texts: it is given whole texts, since of a part it would know no secret.
+func Diff(old, new any, mask func(string) string) []string {
+	d := &differ{mask: mask}
+	if mask == nil {
+		d.mask = func(text string) string { return text }
+	}
 	d.compare("", old, new)
 	return d.lines
 }
 
+// Secret stands in a document for a value that is not shown: a digest of it, or anything else that differs when the value does.
+type Secret string
+
 type differ struct {
-	hidden func(path string) bool
-	lines  []string
+	mask  func(string) string
+	lines []string
 }
 
 func (d *differ) say(path, format string, args ...any) {
@@ -39,11 +45,12 @@ func (d *differ) compare(path string, old, new any) {
 	if reflect.DeepEqual(old, new) {
 		return
 	}
-	if d.hidden != nil && d.hidden(path) {
-		d.say(path, "changed")
-		return
-	}
 	switch was := old.(type) {
+	case Secret:
+		if _, ok := new.(Secret); ok {
+			d.say(path, "changed")
+			return
+		}
 	case map[string]any:
 		if is, ok := new.(map[string]any); ok {
 			d.maps(path, was, is)
@@ -55,12 +62,26 @@ func (d *differ) compare(path string, old, new any) {
 			return
 		}
 	case string:
-		if is, ok := new.(string); ok && (long(was) || long(is) || strings.TrimSuffix(was, "\n") == strings.TrimSuffix(is, "\n")) {
-			d.texts(path, was, is)
+		if is, ok := new.(string); ok {
+			d.strings(path, was, is)
 			return
 		}
 	}
-	d.say(path, "%s -> %s", short(old), short(new))
+	d.say(path, "%s -> %s", d.short(old), d.short(new))
+}
+
+// strings compares two texts that differ.
+func (d *differ) strings(path, old, new string) {
+	was, is := d.mask(old), d.mask(new)
+	switch {
+	case was == is:
+		// They differ in secrets alone.
+		d.say(path, "changed")
+	case long(was) || long(is) || strings.TrimSuffix(was, "\n") == strings.TrimSuffix(is, "\n"):
+		d.texts(path, was, is)
+	default:
+		d.say(path, "%s -> %s", shortText(was), shortText(is))
+	}
 }
 
 func (d *differ) maps(path string, old, new map[string]any) {
@@ -80,18 +101,19 @@ func (d *differ) maps(path string, old, new map[string]any) {
 
 // entry compares one member of a map or list, which may be on one side alone.
 func (d *differ) entry(path string, old any, had bool, new any, has bool) {
-	secret := d.hidden != nil && d.hidden(path)
+	_, wasSecret := old.(Secret)
+	_, isSecret := new.(Secret)
 	switch {
 	case had && has:
 		d.compare(path, old, new)
-	case has && secret:
+	case has && isSecret:
 		d.say(path, "added")
 	case has:
-		d.say(path, "added %s", short(new))
-	case secret:
+		d.say(path, "added %s", d.short(new))
+	case wasSecret:
 		d.say(path, "removed")
 	default:
-		d.say(path, "removed, was %s", short(old))
+		d.say(path, "removed, was %s", d.short(old))
 	}
 }
 
@@ -115,7 +137,7 @@ func (d *differ) lists(path string, old, new []any) {
 		return
 	}
 	if scalars(old) && scalars(new) {
-		d.say(path, "%s -> %s", short(old), short(new))
+		d.say(path, "%s -> %s", d.short(old), d.short(new))
 		return
 	}
 	for i := range max(len(old), len(new)) {
@@ -202,10 +224,12 @@ const maxShort = 60
 func long(text string) bool { return strings.Contains(strings.TrimRight(text, "\n"), "\n") }
 
 // short is a value on one line.
-func short(v any) string {
+func (d *differ) short(v any) string {
 	switch v := v.(type) {
 	case nil:
 		return "null"
+	case Secret:
+		return "a secret"
 	case map[string]any:
 		return "{" + cut(strings.Join(slices.Sorted(maps.Keys(v)), ", ")) + "}"
 	case []any:
@@ -214,18 +238,23 @@ func short(v any) string {
 		}
 		parts := make([]string, len(v))
 		for i := range v {
-			parts[i] = short(v[i])
+			parts[i] = d.short(v[i])
 		}
 		return "[" + cut(strings.Join(parts, ", ")) + "]"
 	case string:
-		v = strings.TrimSuffix(v, "\n")
-		if v == "" || strings.TrimSpace(v) != v || long(v) {
-			return cut(strconv.Quote(v))
-		}
-		return cut(v)
+		return shortText(d.mask(v))
 	default:
-		return cut(fmt.Sprint(v))
+		return cut(d.mask(fmt.Sprint(v)))
 	}
+}
+
+// shortText is a text on one line, without secrets.
+func shortText(text string) string {
+	text = strings.TrimSuffix(text, "\n")
+	if text == "" || strings.TrimSpace(text) != text || long(text) {
+		return cut(strconv.Quote(text))
+	}
+	return cut(text)
 }
 
 func cut(text string) string {

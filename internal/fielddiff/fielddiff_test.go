@@ -22,7 +22,7 @@ func TestDiff(t *testing.T) {
 	long := strings.Repeat("a: b\n", 500)
 	for name, tc := range map[string]struct {
 		old, new string
-		hidden   func(string) bool
+		mask     func(string) string
 		want     []string
 	}{
 		"equal":   {old: "{a: [1, {b: c}]}", new: "{a: [1, {b: c}]}"},
@@ -45,19 +45,24 @@ func TestDiff(t *testing.T) {
 		"many lines":           {old: "{a: \"1\\n2\\n3\\n4\\n5\\n\"}", new: "{a: \"a\\nb\\nc\\nd\\ne\\n\"}", want: []string{"a, line 1: 1 -> a", "a, line 2: 2 -> b", "a, line 3: 3 -> c", "a: and 2 more changed lines"}},
 		"end of line":          {old: "{a: \"1\\n2\\n\"}", new: "{a: \"1\\n2\"}", want: []string{"a: the end of its last line"}},
 		"odd keys":             {old: "{'a b': 1, 'c.d': 1}", new: "{'a b': 2, 'c.d': 2}", want: []string{`"a b": 1 -> 2`, "c.d: 1 -> 2"}},
-		"secrets": {
-			old: "{data: {old: x, both: x, same: x}}", new: "{data: {new: y, both: y, same: x}}",
-			hidden: func(path string) bool { return strings.HasPrefix(path, "data.") },
-			want:   []string{"data.both: changed", "data.new: added", "data.old: removed"},
+		"secrets inside of texts": {
+			old:  "{same: 'x secret-1 y', other: 'secret-1 a', args: [secret-1, b], text: \"a\\nsecret-1\\nb\\n\"}",
+			new:  "{same: 'x secret-2 y', other: 'secret-2 b', args: [secret-2, c], text: \"a\\nsecret-2\\nc\\n\", more: secret-1}",
+			mask: strings.NewReplacer("secret-1", "***", "secret-2", "***").Replace,
+			want: []string{"args: [***, b] -> [***, c]", "more: added ***", "other: *** a -> *** b", "same: changed", "text, line 3: b -> c"},
 		},
 		"long values": {old: "{a: x}", new: "{a: " + strings.Repeat("y", 100) + "}", want: []string{"a: x -> " + strings.Repeat("y", maxShort) + "…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, Diff(decode(t, tc.old), decode(t, tc.new), tc.hidden)); diff != "" {
+			if diff := cmp.Diff(tc.want, Diff(decode(t, tc.old), decode(t, tc.new), tc.mask)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+	was, is := map[string]any{"old": Secret("x"), "both": Secret("x"), "same": Secret("x")}, map[string]any{"new": Secret("y"), "both": Secret("y"), "same": Secret("x")}
+	if diff := cmp.Diff([]string{"both: changed", "new: added", "old: removed"}, Diff(was, is, nil)); diff != "" {
+		t.Errorf("secrets: -want +got:\n%s", diff)
 	}
 	got := Diff(map[string]any{"a": long}, map[string]any{"a": strings.ReplaceAll(long, "a", "c")}, nil)
 	if want := []string{"a: 500 lines replaced by 500, from line 1"}; !cmp.Equal(want, got) {

@@ -13,7 +13,7 @@ const (
 	maxCompared = 400
 )
 
-// texts compares two texts line by line.
+// texts compares two texts without secrets line by line.
 func (d *differ) texts(path, old, new string) {
 	was, is := lines(old), lines(new)
 	begin := 0
@@ -38,11 +38,11 @@ func (d *differ) texts(path, old, new string) {
 		at := fmt.Sprintf("%s, line %d", path, begin+1+e.line)
 		switch {
 		case e.had && e.has:
-			d.say(at, "%s -> %s", short(strings.TrimSpace(e.old)), short(strings.TrimSpace(e.new)))
+			d.say(at, "%s -> %s", shortText(strings.TrimSpace(e.old)), shortText(strings.TrimSpace(e.new)))
 		case e.has:
-			d.say(at, "added %s", short(strings.TrimSpace(e.new)))
+			d.say(at, "added %s", shortText(strings.TrimSpace(e.new)))
 		default:
-			d.say(at, "removed, was %s", short(strings.TrimSpace(e.old)))
+			d.say(at, "removed, was %s", shortText(strings.TrimSpace(e.old)))
 		}
 	}
 	if len(found) == 0 {

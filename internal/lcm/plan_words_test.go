@@ -61,9 +61,13 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	spec := w.spec()
 	spec.Namespace, spec.PackageID = "core", onboard(release(t))
-	planned := func(id string, spec vnfm.InstanceSpec, drifted ...string) *vnfm.PlannedUpdate {
+	planned := func(id string, spec vnfm.InstanceSpec, changed ...string) *vnfm.PlannedUpdate {
 		t.Helper()
-		out, err := w.PlanUpdate(t.Context(), id, spec, drifted)
+		differs := map[string]string{}
+		for _, key := range changed {
+			differs[key] = vnfm.Drifted + "spec.replicas"
+		}
+		out, err := w.PlanUpdate(t.Context(), id, spec, differs)
 		require.NoError(t, err)
 		require.NotNil(t, out)
 		return out
@@ -76,12 +80,12 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	creation := planned("", spec)
 	expect("creation", []string{
-		"INSTANTIATE core5g 1.4.0", "  amf: 2 added", "  ausf: added", "  db: 1 added", "  nrf: 1 added", "  nssf: 1 added",
+		"INSTANTIATE core5g 1.4.0", "  Job db-init: runs", "  amf: 2 added", "  ausf: added", "  db: 1 added", "  nrf: 1 added", "  nssf: 1 added",
 		"  pcf: 1 added", "  smf: 2 added", "  udm: 1 added", "  udr: 1 added", "  upf: 1 added",
 	}, creation.Operations)
 	expect("changes of a creation", map[string][]string{}, creation.Changes)
 	i := w.mustInstantiate(t, spec)
-	expect("nothing to do", &vnfm.PlannedUpdate{Changes: map[string][]string{}}, planned(i.ID, spec))
+	expect("nothing to do", &vnfm.PlannedUpdate{Operations: []string{}, Changes: map[string][]string{}}, planned(i.ID, spec))
 
 	scaled := spec
 	scaled.ScaleLevels = map[string]int{"user-plane": 1}
@@ -91,21 +95,20 @@ func TestPlanUpdate(t *testing.T) {
 
 	healed := spec
 	healed.Heal = &vnfm.HealSpec{Trigger: "1", VDUIDs: []string{"amf"}}
-	expect("heal", []string{"HEAL amf", "  amf: 2 rolled, 1 more at a time"}, planned(i.ID, healed).Operations)
+	expect("heal", []string{"HEAL amf", "  amf: 2 replaced"}, planned(i.ID, healed).Operations)
 	expect("repair", []string{"HEAL: repair 2 objects"}, planned(i.ID, spec, "v1/Service amf", "v1/Service smf").Operations)
 
 	upgraded := scaled
 	upgraded.PackageID = onboard(release(t, ":1.4.0", ":1.5.0", "1.4", "1.5"))
 	got := planned(i.ID, upgraded)
 	expect("upgrade", []string{
-		"CHANGE_VNFPKG core5g 1.4.0 -> 1.5.0",
+		"CHANGE_VNFPKG core5g 1.4.0 -> 1.5.0", "  Job db-init: runs again",
 		"  amf: 2 rolled, 1 more at a time", "  ausf: rolled, 1 more at a time", "  nrf: 1 rolled, 1 more at a time",
 		"  nssf: 1 rolled, 1 more at a time", "  pcf: 1 rolled, 1 more at a time", "  smf: 2 rolled, 1 more at a time",
 		"  udm: 1 rolled, 1 more at a time", "  udr: 1 rolled, 1 more at a time", "  upf: 1 rolled, one at a time",
 		"SCALE user-plane 0 -> 1", "  upf: 1 -> 2",
 	}, got.Operations)
 	expect("changes of an upgrade", []string{
-		"spec.replicas: 1 -> 2",
 		"spec.template.spec.containers[upf].image: registry.example.com/core5g/upf:1.4.0 -> registry.example.com/core5g/upf:1.5.0",
 	}, got.Changes["apps/v1/StatefulSet upf"])
 	if len(got.Changes) != 10 {
@@ -124,4 +127,11 @@ func TestPlanUpdate(t *testing.T) {
 		"apps/v1/Deployment udr":   {"spec.template: reads other configuration"},
 		"apps/v1/StatefulSet db":   {"spec.template: reads other configuration"},
 	}, got.Changes)
+
+	// A plan that is applied again says the same, however far the apply before it came.
+	_, err := w.Update(t.Context(), i.ID, configured)
+	require.NoError(t, err)
+	expect("the same plan again", got, planned(i.ID, configured))
+	configured.Known.Generation++
+	expect("a later plan", &vnfm.PlannedUpdate{Operations: []string{}, Changes: map[string][]string{}}, planned(i.ID, configured))
 }

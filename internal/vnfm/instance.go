@@ -375,21 +375,11 @@ type Rendering struct {
 	// Contents maps the identity as written to the object as YAML, with the values
 	// of Secrets masked.
 	Contents map[string]string
-	// SecretDigests are keyed digests of the values of Secrets, by the identity of the Secret and the name of the value. They are empty
-	// without a key.
-	SecretDigests map[string]map[string]string
-	// Templates are digests of what the VNFCs of each VDU are made of, and Rollouts say how the VIM replaces VNFCs when that changes.
-	// VDUs of which that is not known are left out.
-	Templates, Rollouts map[string]string
-}
-
-// PlannedUpdate says in words what an update of an instance will do.
-type PlannedUpdate struct {
-	// Operations are the LCM operations in their order, each followed by indented lines for the VDUs that it touches and the hooks that it
-	// calls.
-	Operations []string
-	// Changes are the fields that change, by the identity of the object as written. Objects that are new are not among them.
-	Changes map[string][]string
+	// Fields are the same objects as they decode, for a comparison with another rendering: values of Secrets are replaced by something
+	// that differs when they do, and what is not known before the apply is left out.
+	Fields map[string]any
+	// Units are what runs, by names for people: the id of a VDU, a Job, a node group.
+	Units map[string]Unit
 }
 
 // VDUState is one VDU of an instance.

@@ -186,9 +186,7 @@ func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Pre
 
 // Render implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	all := &vnfm.Rendering{
-		Contents: map[string]string{}, SecretDigests: map[string]map[string]string{}, Templates: map[string]string{}, Rollouts: map[string]string{},
-	}
+	all := &vnfm.Rendering{Contents: map[string]string{}, Fields: map[string]any{}, Units: map[string]vnfm.Unit{}}
 	merged, problems := m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		r, found := v.driver.Render(ctx, t)
 		if r == nil {
@@ -197,11 +195,10 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 		for key, text := range r.Contents {
 			all.Contents[v.key(key)] = text
 		}
-		for key, digests := range r.SecretDigests {
-			all.SecretDigests[v.key(key)] = digests
+		for key, fields := range r.Fields {
+			all.Fields[v.key(key)] = fields
 		}
-		maps.Copy(all.Templates, r.Templates)
-		maps.Copy(all.Rollouts, r.Rollouts)
+		maps.Copy(all.Units, r.Units)
 		return &r.Preview, found
 	})
 	if merged == nil {

@@ -18,7 +18,7 @@ func changesOnUnreachableAlone(plan, state tftypes.Value) bool {
 	}
 	for name, value := range planned {
 		// What is unknown follows from arguments, which are known in an apply.
-		if slices.Contains([]string{onUnreachable, "timeouts", "lock_timeout"}, name) || !value.IsKnown() {
+		if slices.Contains([]string{onUnreachable, "timeouts", "lock_timeout", "operations", "changes"}, name) || !value.IsKnown() {
 			continue
 		}
 		if !value.Equal(before[name]) {

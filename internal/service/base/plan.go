@@ -25,6 +25,7 @@ import (
 // VIM, and has the VIM try what is new or changed.
 func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
+		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
 		return
 	}
 	ctx = vnfm.WithRefresh(ctx)
@@ -70,11 +71,14 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
-	r.planWords(ctx, m, state, spec, known && enough && manager != nil, runs)
+	r.planWords(ctx, m, state, spec, known && enough && manager != nil, runs, &req, &resp.Diagnostics)
 	if manager != nil && known && state != nil && !runs {
 		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	if state != nil && len(resp.RequiresReplace) > 0 {
+		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
+	}
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		asked := state == nil || argumentsDiffer(&req.State, &resp.Plan)
 		r.dryRun(ctx, m, state, spec, asked, &resp.Diagnostics)

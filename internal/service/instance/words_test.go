@@ -59,7 +59,7 @@ func TestAccInstance_words(t *testing.T) {
 			"v1/ConfigMap web-content": {"data.index.html: <h1>Hello from a VNF</h1> -> <h1>Hello again</h1>"},
 		}),
 		drifted,
-		step(env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`), []string{"HEAL web", "  web: 3 rolled, 1 more at a time"}, nil),
+		step(env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`), []string{"HEAL web", "  web: 3 replaced"}, nil),
 		resource.TestStep{
 			ResourceName: address, ImportState: true, ImportStateVerify: true,
 			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},

@@ -1,30 +1,34 @@
 package render
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// rollouts returns a digest of what the pods of each VDU are made of, and how its workload replaces them when that changes.
-func (r *Rendering) rollouts(counts map[string]int) (templates, rollouts map[string]string) {
-	templates, rollouts = map[string]string{}, map[string]string{}
+// units are the VDUs and Jobs of a rendering, with what their pods are made of.
+func (r *Rendering) units(counts map[string]int) map[string]vnfm.Unit {
+	out := make(map[string]vnfm.Unit, len(r.VDUs))
 	for vdu, o := range r.VDUs {
-		template := o.Field("spec", "template")
-		if o.GVK.Kind == "Pod" {
-			template = o.Content
+		state := r.States[vdu]
+		part := vnfm.UnitPart{Name: "template", Value: o.Field("spec", "template"), Effect: vnfm.Effect{Text: rollout(o, counts[vdu])}}
+		switch {
+		case o.GVK.Kind == "Pod":
+			part.Value = o.Content
+		case part.Value == nil:
+			part.Value, part.Effect.Text = o.Field("spec"), "changed"
 		}
-		text, err := json.Marshal(template)
-		if template == nil || err != nil {
-			continue
-		}
-		sum := sha256.Sum256(text)
-		templates[vdu], rollouts[vdu] = hex.EncodeToString(sum[:]), rollout(o, counts[vdu])
+		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part}}
 	}
-	return templates, rollouts
+	for _, o := range r.Objects {
+		if o.GVK.Group == "batch" && o.GVK.Kind == "Job" {
+			again := vnfm.UnitPart{Name: "template", Value: o.Field("spec", "template"), Effect: vnfm.Effect{Text: "runs again"}}
+			out["Job "+o.Name] = vnfm.Unit{Added: "runs", Parts: []vnfm.UnitPart{again}}
+		}
+	}
+	return out
 }
 
 // rollout says how a workload with so many pods replaces them, by the defaults of Kubernetes where the object says nothing; empty for
