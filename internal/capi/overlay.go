@@ -32,7 +32,7 @@ func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, 
 	rendering, problems := o.InfraDriver.Render(ctx, t)
 	if rendering != nil {
 		addCredential(&rendering.Preview, t)
-		rendering.Units = units(rendering.Fields)
+		rendering.Units = units(t.Instance.Cluster.Name, rendering.Fields)
 	}
 	return rendering, problems
 }

@@ -15,8 +15,8 @@ const unitControlPlane = "control plane"
 func unitGroup(name string) string { return "node group " + name }
 
 // units are the control plane and the node groups of a cluster, with what their machines are made of. Cluster API drains each machine
-// that it replaces.
-func units(fields map[string]any) map[string]vnfm.Unit {
+// that it replaces. The objects of a cluster begin with its name.
+func units(cluster string, fields map[string]any) map[string]vnfm.Unit {
 	out := map[string]vnfm.Unit{}
 	for _, o := range fields {
 		object, _ := o.(map[string]any)
@@ -28,7 +28,7 @@ func units(fields map[string]any) map[string]vnfm.Unit {
 		case apiGroup == group && kind == "Cluster" && fieldAt(object, "spec", "topology") != nil:
 			topologyUnits(object, out)
 		case apiGroup == group && kind == "MachineDeployment":
-			out[unitGroup(name)] = machines(object, fieldAt(object, "spec", "replicas"), groupRollout(object, "spec"), map[string]any{
+			out[unitGroup(strings.TrimPrefix(name, cluster+"-"))] = machines(object, fieldAt(object, "spec", "replicas"), groupRollout(object, "spec"), map[string]any{
 				"version": fieldAt(object, "spec", "template", "spec", "version"), "bootstrap": fieldAt(object, "spec", "template", "spec", "bootstrap"),
 				"infrastructure": fieldAt(object, "spec", "template", "spec", "infrastructureRef"), "zone": fieldAt(object, "spec", "template", "spec", "failureDomain"),
 				"after": first(fieldAt(object, "spec", "rollout", "after"), fieldAt(object, "spec", "rolloutAfter")),

@@ -16,7 +16,7 @@ func unitsOf(objects []map[string]any) map[string]vnfm.Unit {
 	for _, o := range objects {
 		fields[o["kind"].(string)+o["metadata"].(map[string]any)["name"].(string)] = o
 	}
-	return units(fields)
+	return units("edge", fields)
 }
 
 // effects says what becomes of each unit.
@@ -94,13 +94,13 @@ func TestObjectUnits(t *testing.T) {
 	assert.Empty(t, effects(before, of("v1.34.0", "a", int64(0), map[string]any{"type": "OnDelete"})))
 	assert.Equal(t, map[string]string{"control plane": "replaced, at most 1 unavailable, drained"}, effects(before, of("v1.34.0", "b", int64(0), nil)))
 	assert.Equal(t, map[string]string{"control plane": "replaced, 1 more at a time, drained"}, effects(before, of("v1.35.0", "a", int64(1), nil)))
-	assert.Equal(t, 2, *before["node group edge-md-0"].Count)
+	assert.Equal(t, 2, *before["node group md-0"].Count)
 	other := map[string]vnfm.Unit{}
 	for name, want := range map[string]string{"OnDelete": "replaced when they are deleted", "RollingUpdate": "replaced, 1 more at a time, drained"} {
 		for unit, u := range of("v1.34.0", "a", int64(1), map[string]any{"type": name}) {
 			other[unit] = u
 		}
-		u, was := other["node group edge-md-0"], vnfm.Unit{}
+		u, was := other["node group md-0"], vnfm.Unit{}
 		assert.Equal(t, want, u.Changed(&was))
 	}
 }

@@ -165,7 +165,9 @@ func (w *words) readRecorded(ctx context.Context, en *records.Entry[vnfm.Instanc
 	if err != nil {
 		return nil //nolint:nilerr // what was is not known then
 	}
-	vnfm.Conceal(ctx, vnfm.TextsIn(spec.InfraSecrets)...)
+	// A preview parts the parameters of a request.
+	spec.SecretParams = spec.InfraSecrets
+	vnfm.Conceal(ctx, vnfm.TextsIn(spec.SecretParams)...)
 	before, r, err := w.engine.rendered(ctx, en.Rec.ID, &spec)
 	if errors.Is(err, vnfm.ErrNotFound) || r == nil && err == nil {
 		return nil
