@@ -52,7 +52,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Computed:            true,
 		},
 		"operations": schema.ListAttribute{
-			MarkdownDescription: "What the last apply was planned to do: the LCM operations in their order, each followed by indented lines that say what it does to the VNFCs of each VDU and which management drivers it calls. " +
+			MarkdownDescription: "What the last apply was planned to do, in words: the LCM operations in their order, each followed by indented lines that say what it does to what runs and which management drivers it calls ([Reading plans](../guides/reading-plans.md)). " +
 				"It stays as it is until the next operation; what ran is in the data source `vnf_operations`.",
 			ElementType: types.StringType,
 			Computed:    true,
