@@ -104,7 +104,8 @@ func groupRollout(object map[string]any, path ...string) string {
 
 // controlPlaneRollout is groupRollout for a control plane.
 func controlPlaneRollout(object map[string]any) string {
-	return "replaced" + atATime(first(fieldAt(object, "spec", "rollout", "strategy", "rollingUpdate", "maxSurge"), fieldAt(object, "spec", "rolloutStrategy", "rollingUpdate", "maxSurge")), nil) + ", drained"
+	strategy, _ := first(fieldAt(object, "spec", "rollout", "strategy"), fieldAt(object, "spec", "rolloutStrategy")).(map[string]any)
+	return "replaced" + atATime(fieldAt(strategy, "rollingUpdate", "maxSurge"), nil) + ", drained"
 }
 
 func atATime(surge, unavailable any) string {

@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -14,7 +15,7 @@ import (
 func unitsOf(objects []map[string]any) map[string]vnfm.Unit {
 	fields := map[string]any{}
 	for _, o := range objects {
-		fields[o["kind"].(string)+o["metadata"].(map[string]any)["name"].(string)] = o
+		fields[fmt.Sprint(o["kind"], fieldAt(o, "metadata", "name"))] = o
 	}
 	return units("edge", fields)
 }

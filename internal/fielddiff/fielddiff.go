@@ -20,12 +20,12 @@ import (
 //
 // Elements of a list are named by a field that tells them apart, such as name, else counted from 0. A Secret is never shown, and mask,
 // which may be nil, replaces secrets in texts: it is given whole texts, since of a part it would know no secret.
-func Diff(old, new any, mask func(string) string) []string {
+func Diff(old, now any, mask func(string) string) []string {
 	d := &differ{mask: mask}
 	if mask == nil {
 		d.mask = func(text string) string { return text }
 	}
-	d.compare("", old, new)
+	d.compare("", old, now)
 	return d.lines
 }
 
@@ -41,38 +41,38 @@ func (d *differ) say(path, format string, args ...any) {
 	d.lines = append(d.lines, path+": "+fmt.Sprintf(format, args...))
 }
 
-func (d *differ) compare(path string, old, new any) {
-	if reflect.DeepEqual(old, new) {
+func (d *differ) compare(path string, old, now any) {
+	if reflect.DeepEqual(old, now) {
 		return
 	}
 	switch was := old.(type) {
 	case Secret:
-		if _, ok := new.(Secret); ok {
+		if _, ok := now.(Secret); ok {
 			d.say(path, "changed")
 			return
 		}
 	case map[string]any:
-		if is, ok := new.(map[string]any); ok {
+		if is, ok := now.(map[string]any); ok {
 			d.maps(path, was, is)
 			return
 		}
 	case []any:
-		if is, ok := new.([]any); ok {
+		if is, ok := now.([]any); ok {
 			d.lists(path, was, is)
 			return
 		}
 	case string:
-		if is, ok := new.(string); ok {
+		if is, ok := now.(string); ok {
 			d.strings(path, was, is)
 			return
 		}
 	}
-	d.say(path, "%s -> %s", d.short(old), d.short(new))
+	d.say(path, "%s -> %s", d.short(old), d.short(now))
 }
 
 // strings compares two texts that differ.
-func (d *differ) strings(path, old, new string) {
-	was, is := d.mask(old), d.mask(new)
+func (d *differ) strings(path, old, now string) {
+	was, is := d.mask(old), d.mask(now)
 	switch {
 	case was == is:
 		// They differ in secrets alone.
@@ -84,9 +84,9 @@ func (d *differ) strings(path, old, new string) {
 	}
 }
 
-func (d *differ) maps(path string, old, new map[string]any) {
+func (d *differ) maps(path string, old, now map[string]any) {
 	keys := slices.Collect(maps.Keys(old))
-	for key := range new {
+	for key := range now {
 		if _, both := old[key]; !both {
 			keys = append(keys, key)
 		}
@@ -94,22 +94,22 @@ func (d *differ) maps(path string, old, new map[string]any) {
 	slices.Sort(keys)
 	for _, key := range keys {
 		was, had := old[key]
-		is, has := new[key]
+		is, has := now[key]
 		d.entry(join(path, key), was, had, is, has)
 	}
 }
 
 // entry compares one member of a map or list, which may be on one side alone.
-func (d *differ) entry(path string, old any, had bool, new any, has bool) {
+func (d *differ) entry(path string, old any, had bool, now any, has bool) {
 	_, wasSecret := old.(Secret)
-	_, isSecret := new.(Secret)
+	_, isSecret := now.(Secret)
 	switch {
 	case had && has:
-		d.compare(path, old, new)
+		d.compare(path, old, now)
 	case has && isSecret:
 		d.say(path, "added")
 	case has:
-		d.say(path, "added %s", d.short(new))
+		d.say(path, "added %s", d.short(now))
 	case wasSecret:
 		d.say(path, "removed")
 	default:
@@ -131,25 +131,25 @@ func join(path, key string) string {
 // identities are the fields that tell elements of a list apart, in the order in which they are tried.
 var identities = []string{"name", "key", "containerPort", "port", "mountPath", "devicePath", "path", "host", "hostname", "ip", "type", "id"}
 
-func (d *differ) lists(path string, old, new []any) {
-	if field := identity(old, new); field != "" {
-		d.named(path, field, old, new)
+func (d *differ) lists(path string, old, now []any) {
+	if field := identity(old, now); field != "" {
+		d.named(path, field, old, now)
 		return
 	}
-	if scalars(old) && scalars(new) {
-		d.say(path, "%s -> %s", d.short(old), d.short(new))
+	if scalars(old) && scalars(now) {
+		d.say(path, "%s -> %s", d.short(old), d.short(now))
 		return
 	}
-	for i := range max(len(old), len(new)) {
+	for i := range max(len(old), len(now)) {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		var was, is any
 		if i < len(old) {
 			was = old[i]
 		}
-		if i < len(new) {
-			is = new[i]
+		if i < len(now) {
+			is = now[i]
 		}
-		d.entry(at, was, i < len(old), is, i < len(new))
+		d.entry(at, was, i < len(old), is, i < len(now))
 	}
 }
 
@@ -179,7 +179,7 @@ func tellsApart(field string, list []any) bool {
 	return true
 }
 
-func (d *differ) named(path, field string, old, new []any) {
+func (d *differ) named(path, field string, old, now []any) {
 	byName := func(list []any) (names []string, elements map[string]any) {
 		elements = make(map[string]any, len(list))
 		for _, element := range list {
@@ -190,7 +190,7 @@ func (d *differ) named(path, field string, old, new []any) {
 		return names, elements
 	}
 	oldNames, was := byName(old)
-	newNames, is := byName(new)
+	newNames, is := byName(now)
 	names := slices.Clone(oldNames)
 	for _, name := range newNames {
 		if _, both := was[name]; !both {

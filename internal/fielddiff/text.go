@@ -14,8 +14,8 @@ const (
 )
 
 // texts compares two texts without secrets line by line.
-func (d *differ) texts(path, old, new string) {
-	was, is := lines(old), lines(new)
+func (d *differ) texts(path, old, now string) {
+	was, is := lines(old), lines(now)
 	begin := 0
 	for begin < len(was) && begin < len(is) && was[begin] == is[begin] {
 		begin++
@@ -38,9 +38,9 @@ func (d *differ) texts(path, old, new string) {
 		at := fmt.Sprintf("%s, line %d", path, begin+1+e.line)
 		switch {
 		case e.had && e.has:
-			d.say(at, "%s -> %s", shortText(strings.TrimSpace(e.old)), shortText(strings.TrimSpace(e.new)))
+			d.say(at, "%s -> %s", shortText(strings.TrimSpace(e.old)), shortText(strings.TrimSpace(e.now)))
 		case e.has:
-			d.say(at, "added %s", shortText(strings.TrimSpace(e.new)))
+			d.say(at, "added %s", shortText(strings.TrimSpace(e.now)))
 		default:
 			d.say(at, "removed, was %s", shortText(strings.TrimSpace(e.old)))
 		}
@@ -60,20 +60,20 @@ func lines(text string) []string {
 // edit is one line that differs: replaced, added or removed. line counts from 0, in the new text unless the line is removed.
 type edit struct {
 	line     int
-	old, new string
+	old, now string
 	had, has bool
 }
 
 // editScript finds the fewest lines that differ. A removal beside an addition is a replacement.
-func editScript(old, new []string) []edit {
+func editScript(old, now []string) []edit {
 	// length[i][j] is the length of the longest common subsequence of old[i:] and new[j:].
 	length := make([][]int, len(old)+1)
 	for i := range length {
-		length[i] = make([]int, len(new)+1)
+		length[i] = make([]int, len(now)+1)
 	}
 	for i := len(old) - 1; i >= 0; i-- {
-		for j := len(new) - 1; j >= 0; j-- {
-			if old[i] == new[j] {
+		for j := len(now) - 1; j >= 0; j-- {
+			if old[i] == now[j] {
 				length[i][j] = length[i+1][j+1] + 1
 			} else {
 				length[i][j] = max(length[i+1][j], length[i][j+1])
@@ -84,21 +84,21 @@ func editScript(old, new []string) []edit {
 	var removed []edit
 	i, j := 0, 0
 	flush := func() { out, removed = append(out, removed...), nil }
-	for i < len(old) || j < len(new) {
+	for i < len(old) || j < len(now) {
 		switch {
-		case i < len(old) && j < len(new) && old[i] == new[j]:
+		case i < len(old) && j < len(now) && old[i] == now[j]:
 			flush()
 			i, j = i+1, j+1
-		case i < len(old) && (j == len(new) || length[i+1][j] >= length[i][j+1]):
+		case i < len(old) && (j == len(now) || length[i+1][j] >= length[i][j+1]):
 			removed = append(removed, edit{line: i, old: old[i], had: true})
 			i++
 		case len(removed) > 0:
 			e := removed[0]
 			removed = removed[1:]
-			out = append(out, edit{line: j, old: e.old, new: new[j], had: true, has: true})
+			out = append(out, edit{line: j, old: e.old, now: now[j], had: true, has: true})
 			j++
 		default:
-			out = append(out, edit{line: j, new: new[j], has: true})
+			out = append(out, edit{line: j, now: now[j], has: true})
 			j++
 		}
 	}

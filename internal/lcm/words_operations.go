@@ -42,6 +42,8 @@ func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 		w.operated(record, o)
 	case actionHeal:
 		w.healed(record, o)
+	default:
+		// Others leave the VNFCs as they are, or what they do is known only when they run.
 	}
 	if o.to != nil {
 		w.hooks(hooks.Operation{Kind: o.Type, Package: o.to.pkg, Flavour: o.to.flavour, Request: o.spec, Changes: o.Changes, Counts: o.to.counts})
