@@ -29,7 +29,8 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		return
 	}
 	plan.Operations, plan.Changes = types.ListUnknown(types.StringType), types.MapUnknown(changesType)
-	if !known || plan.Objects.IsUnknown() {
+	// What a new instance consists of decides what its creation does; an update may also be for what a preview does without.
+	if !known || plan.Objects.IsUnknown() || state != nil && !req.Config.Raw.IsFullyKnown() {
 		return
 	}
 	id := idOf[M, P](state)
@@ -120,7 +121,12 @@ func (r *InstanceResource[M, P]) warnOfStop(ctx context.Context, from tfsdk.Stat
 	if more := len(running) - maxRunning; more > 0 {
 		running = append(running[:maxRunning], fmt.Sprintf("%d more", more))
 	}
-	diags.AddWarning(stopSummary, fmt.Sprintf("This plan terminates %s: %s.", r.config.titled(P(&state).Common().Name.ValueString()), strings.Join(running, ", ")))
+	WarnOfStop(diags, r.config.titled(P(&state).Common().Name.ValueString()), running...)
+}
+
+// WarnOfStop warns that an object is terminated with what runs.
+func WarnOfStop(diags *diag.Diagnostics, object string, running ...string) {
+	diags.AddWarning(stopSummary, fmt.Sprintf("This plan terminates %s: %s.", object, strings.Join(running, ", ")))
 }
 
 // maxRunning is how much of what stops is named.

@@ -50,6 +50,7 @@ func TestAccInstance_words(t *testing.T) {
 	}
 	one, three := "scale_levels = { web = 0 }", "scale_levels = { web = 2 }"
 	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, nil)
+	later := "resource \"terraform_data\" \"later\" { input = \"north\" }\n" + env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`, `metadata = { site = terraform_data.later.output }`)
 	drifted.PreConfig = func() { env.kubectl("delete", "service", "web") }
 	env.run(t,
 		step(env.config("hello", one), []string{"INSTANTIATE hello 1.0.0", "  web: 1 added"}, nil),
@@ -61,7 +62,16 @@ func TestAccInstance_words(t *testing.T) {
 		drifted,
 		step(env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`), []string{"HEAL web", "  web: 3 replaced"}, nil),
 		resource.TestStep{
-			ResourceName: address, ImportState: true, ImportStateVerify: true,
+			// What is not known decides on an operation, and on no object.
+			Config: later,
+			ConfigPlanChecks: resource.ConfigPlanChecks{
+				PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, tfjsonpath.New("operations")), plancheck.ExpectUnknownValue(address, tfjsonpath.New("changes"))},
+				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+			},
+			ConfigStateChecks: []statecheck.StateCheck{value("operations", knownvalue.ListExact([]knownvalue.Check{knownvalue.StringExact("MODIFY_INFO: modify the record")}))},
+		},
+		resource.TestStep{
+			Config: later, ResourceName: address, ImportState: true, ImportStateVerify: true,
 			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
 		},
 	)
