@@ -115,6 +115,13 @@ func TestPlanUpdate(t *testing.T) {
 		t.Errorf("%d objects change: %v", len(got.Changes), got.Changes)
 	}
 
+	// What many objects have alike is said once.
+	labelled := spec
+	labelled.PackageID = onboard(release(t, "app.kubernetes.io/part-of: core5g", "app.kubernetes.io/part-of: other"))
+	got = planned(i.ID, labelled)
+	expect("labels", []string{"metadata.labels.app.kubernetes.io/part-of: core5g -> other"}, got.Changes["60 objects"])
+	expect("labels of pods", []string{"spec.template.metadata.labels.app.kubernetes.io/part-of: core5g -> other"}, got.Changes["11 objects"])
+
 	// The values of a Secret are not shown, and its pods are replaced.
 	configured := spec
 	configured.PackageID = onboard(release(t, "password: example-only", "password: another-secret", "tac: 1", "tac: 2"))

@@ -35,6 +35,12 @@ func (w *words) changes() {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
+	for key, was := range w.changed {
+		if _, had := w.before.Objects[key]; had && was == "" {
+			w.out.Changes[key] = []string{"gone, made again"}
+		}
+	}
+	w.joinCommon()
 	for key := range w.before.Objects {
 		if _, stays := w.after.Objects[key]; !stays {
 			w.out.Changes[key] = []string{"removed"}
@@ -63,6 +69,35 @@ func (w *words) fields(was, is any) []string {
 		}
 	}
 	return out
+}
+
+// manyObjects is from how many objects on a label or annotation that changes alike in all of them is said once.
+const manyObjects = 4
+
+// joinCommon says once what changes in the labels and annotations of many objects, such as the version of their chart.
+func (w *words) joinCommon() {
+	objects := map[string][]string{}
+	for key, lines := range w.out.Changes {
+		for _, line := range lines {
+			if strings.Contains(line, "metadata.labels.") || strings.Contains(line, "metadata.annotations.") {
+				objects[line] = append(objects[line], key)
+			}
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(objects)) {
+		keys := objects[line]
+		if len(keys) < manyObjects {
+			continue
+		}
+		for _, key := range keys {
+			left := slices.DeleteFunc(slices.Clone(w.out.Changes[key]), func(other string) bool { return other == line })
+			if w.out.Changes[key] = left; len(left) == 0 {
+				delete(w.out.Changes, key)
+			}
+		}
+		all := fmt.Sprintf("%d objects", len(keys))
+		w.out.Changes[all] = append(w.out.Changes[all], line)
+	}
 }
 
 // limitChanges leaves maxWords lines of changes, in the order of the objects.

@@ -49,7 +49,7 @@ func TestAccInstance_words(t *testing.T) {
 		return s
 	}
 	one, three := "scale_levels = { web = 0 }", "scale_levels = { web = 2 }"
-	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, nil)
+	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, map[string][]string{"v1/Service web": {"gone, made again"}})
 	later := "resource \"terraform_data\" \"later\" { input = \"north\" }\n" + env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`, `metadata = { site = terraform_data.later.output }`)
 	drifted.PreConfig = func() { env.kubectl("delete", "service", "web") }
 	env.run(t,
