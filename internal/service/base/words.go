@@ -24,7 +24,8 @@ var changesType = types.ListType{ElemType: types.StringType}
 // cannot be said yet is unknown.
 func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, known, runs bool, req *resource.ModifyPlanRequest, diags *diag.Diagnostics) {
 	plan, before := m.Common(), priorModel[M, P](state)
-	if before != nil && !runs {
+	// A change of the record alone, such as of metadata, is an operation as well.
+	if before != nil && !runs && !argumentsDiffer(&req.State, &req.Plan) {
 		keepWords(plan, before)
 		return
 	}
@@ -38,14 +39,16 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		spec.Known = r.known(P(state))
 	}
 	planned, err := r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
-	if isMissing(err, id) {
+	if runs && isMissing(err, id) {
 		// The apply of a saved plan over a store that was lost since: the update would recover the record as well.
-		if _, err = r.recoverAll(ctx, P(state), req.State, req.Private, diags); err == nil {
+		short, cancel := context.WithTimeout(ctx, fillLimit)
+		defer cancel()
+		if _, err = r.recoverAll(short, P(state), req.State, req.Private, diags); err == nil {
 			planned, err = r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
 		}
 	}
 	if err == nil {
-		plan.setWords(planned)
+		plan.setWords(planned, before, runs)
 	}
 	// What is wrong is reported by the preview.
 }
@@ -61,13 +64,17 @@ func (r *InstanceResource[M, P]) fillWords(ctx context.Context, m P, state *M, s
 		spec.Known = r.known(P(state))
 	}
 	if planned, err := r.data.Manager.PlanUpdate(ctx, idOf[M, P](state), spec, changedFrom(plan, priorModel[M, P](state))); err == nil {
-		plan.setWords(planned)
+		plan.setWords(planned, priorModel[M, P](state), false)
 	}
 }
 
-// setWords takes over what was planned; nil leaves the attributes as they are.
-func (m *InstanceModel) setWords(planned *vnfm.PlannedUpdate) {
+// setWords takes over what was planned; nil leaves the attributes as they are. Where nothing runs, they stay as they were before.
+func (m *InstanceModel) setWords(planned *vnfm.PlannedUpdate, before *InstanceModel, runs bool) {
 	if planned == nil {
+		return
+	}
+	if before != nil && !runs && len(planned.Operations) == 0 {
+		keepWords(m, before)
 		return
 	}
 	texts := func(lines []string) types.List {

@@ -22,13 +22,13 @@ func (m *model) words(ctx context.Context, state *model) types.List {
 		return texts("INSTALL "+m.Name.ValueString(), "  container: added, by "+m.Runtime.ValueString())
 	}
 	var changed []string
-	differ := func(arguments map[string][2]attr.Value) (any bool) {
+	differ := func(arguments map[string][2]attr.Value) (differs bool) {
 		for _, name := range order {
 			if pair, ok := arguments[name]; ok && !pair[0].Equal(pair[1]) {
-				changed, any = append(changed, name), true
+				changed, differs = append(changed, name), true
 			}
 		}
-		return any
+		return differs
 	}
 	server := map[string][2]attr.Value{"instance_generation": {m.InstanceGeneration, state.InstanceGeneration}, "ssh_cp_name": {m.ConnectionPoint, state.ConnectionPoint}}
 	container := map[string][2]attr.Value{
