@@ -176,14 +176,14 @@ func AllEqual(pairs [][2]attr.Value) bool {
 	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
 }
 
-// argumentsDiffer reports whether a plan differs from the state in what a configuration can set.
-func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan) bool {
+// argumentsDiffer reports whether a plan differs from the state in what a configuration can set, but for some arguments.
+func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan, except ...string) bool {
 	var before, after map[string]tftypes.Value
 	if state.Raw.As(&before) != nil || plan.Raw.As(&after) != nil {
 		return true
 	}
 	for name, a := range plan.Schema.GetAttributes() {
-		if (a.IsRequired() || a.IsOptional()) && !after[name].Equal(before[name]) {
+		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(except, name) && !after[name].Equal(before[name]) {
 			return true
 		}
 	}

@@ -25,7 +25,7 @@ var changesType = types.ListType{ElemType: types.StringType}
 func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, known, runs bool, req *resource.ModifyPlanRequest, diags *diag.Diagnostics) {
 	plan, before := m.Common(), priorModel[M, P](state)
 	// A change of the record alone, such as of metadata, is an operation as well.
-	if before != nil && !runs && !argumentsDiffer(&req.State, &req.Plan) {
+	if before != nil && !runs && !argumentsDiffer(&req.State, &req.Plan, providersOwn...) {
 		keepWords(plan, before)
 		return
 	}
@@ -39,7 +39,7 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		spec.Known = r.known(P(state))
 	}
 	planned, err := r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
-	if runs && isMissing(err, id) {
+	if isMissing(err, id) {
 		// The apply of a saved plan over a store that was lost since: the update would recover the record as well.
 		short, cancel := context.WithTimeout(ctx, fillLimit)
 		defer cancel()
