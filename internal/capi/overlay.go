@@ -27,11 +27,12 @@ func (o *overlay) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, v
 	return preview, problems
 }
 
-// Render adds the application credential, of which there is nothing to show.
+// Render adds the machines, and the application credential, of which there is nothing to show.
 func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	rendering, problems := o.InfraDriver.Render(ctx, t)
 	if rendering != nil {
 		addCredential(&rendering.Preview, t)
+		rendering.Units = units(t.Instance.Cluster.Name, rendering.Fields)
 	}
 	return rendering, problems
 }

@@ -112,6 +112,17 @@ spec:
   replicas: 1
   selector: { matchLabels: { app: chart } }
   template: { metadata: { labels: { app: chart } }, spec: { containers: [ { name: web, image: "registry.example.com/web:1" } ] } }
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: { name: {{ .Release.Name }}-users }
+data:
+  lines: |
+    [users]
+    {{- range .Values.users }}
+    {{ .name }} = {{ .password }}
+    {{- end }}
+  long: "{{ range .Values.users }}a text that is cut in the middle of its last word, which is {{ .password }}{{ end }}"
 {{- range .Values.users }}
 ---
 apiVersion: v1
@@ -251,6 +262,7 @@ func TestAccSecrets(t *testing.T) {
 	s.variables["value"] = value
 	source := s.sources(map[string]string{
 		"good.csar":   good,
+		"next.csar":   withSecret(t, "data:\n  key: "+base64Of(s.plant("other Secret data"))+"\nstringData:\n  password: "+s.plant("other Secret stringData")),
 		"base64.csar": withSecret(t, "data:\n  key: "+notBase64),
 		"number.csar": withSecret(t, "stringData:\n  pin: "+digits),
 		"type.csar":   withSecret(t, "type: kubernetes.io/dockerconfigjson\nstringData:\n  .dockerconfigjson: "+notBase64),
@@ -278,8 +290,13 @@ func TestAccSecrets(t *testing.T) {
 	if got := s.kubectl("get", "secret", "planted-user", "-o", "jsonpath={.data.login}"); got != base64Of("admin:"+value) {
 		t.Fatalf("the Secret of the chart holds %q: nothing was planted", got)
 	}
+	// What changes is said of the old secrets and of the new ones.
 	s.variables["level"], s.variables["token_version"] = "1", "2"
-	s.run(0, "apply", "-auto-approve")
+	s.variables["value"], s.variables["source_url"] = s.plant("other value of a chart"), source("next.csar").String()
+	s.run(0, "plan", "-out="+plan)
+	s.search.zip(placePlan, "plan file of an update", plan)
+	s.expectOutput(s.run(0, "show", "-json", plan), `"data.key: changed","data.password: changed"`, `"v1/Secret planted-user":["data.login: changed"]`, `"data.lines: changed","data.long: changed"`)
+	s.run(0, "apply", "-auto-approve", plan)
 	s.kubectl("patch", "secret", "planted", "--type=merge", "-p", `{"stringData":{"password":"somebody else's"}}`)
 	s.run(2, "plan", "-detailed-exitcode")
 	s.run(0, "apply", "-json", "-auto-approve")

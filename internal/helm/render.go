@@ -86,6 +86,9 @@ func (r *Rendering) ShownSecrets() []string { return r.shown }
 // ReleaseName is the name of the release.
 func (r *Rendering) ReleaseName() string { return r.options.Release }
 
+// Chart is the name and the version of the chart.
+func (r *Rendering) Chart() (name, version string) { return r.chart.Name(), r.chart.Metadata.Version }
+
 // templateOutput is what a template gives.
 type templateOutput struct {
 	Name, Content string

@@ -351,6 +351,9 @@ func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.E
 	if err := s.Delete(ctx, store.KindInstance, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of VNF instance %q: %w", en.Value.Name, err)
 	}
+	if err := s.Delete(ctx, store.KindPlan, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		return fmt.Errorf("removing the plan of VNF instance %q: %w", en.Value.Name, err)
+	}
 	for _, occ := range occs {
 		if slices.Contains(keep, occ.ID) {
 			continue

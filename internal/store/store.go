@@ -23,6 +23,7 @@ const (
 	KindInstance  Kind = "instance"
 	KindOperation Kind = "operation"
 	KindDryRun    Kind = "dry_run"
+	KindPlan      Kind = "plan"
 	KindChart     Kind = "chart"
 	KindRegistry  Kind = "registry"
 	// KindKey is a key that is kept sealed.

@@ -72,7 +72,7 @@ func (u *unwritten) List(ctx context.Context, q Query) ([]Record, error) {
 // Create implements Store.
 func (u *unwritten) Create(ctx context.Context, r *Record) error {
 	err := u.Store.Create(ctx, r)
-	if !errors.Is(err, ErrReadOnly) || !vnfm.IsRefresh(ctx) || r.Kind == KindKey || r.Kind == KindDryRun {
+	if !errors.Is(err, ErrReadOnly) || !vnfm.IsRefresh(ctx) || r.Kind == KindKey || r.Kind == KindDryRun || r.Kind == KindPlan {
 		return err
 	}
 	u.mu.Lock()

@@ -34,6 +34,8 @@ type Target struct {
 	// Arguments returns the arguments of the instance, which Apply and Scale keep on the VIM beside its objects for Find. Nil
 	// keeps none.
 	Arguments func(ctx context.Context) ([]byte, error)
+	// Compared says that a rendering is only compared with another one: Render leaves out the contents as texts.
+	Compared bool
 	// Concurrency bounds the requests in flight.
 	Concurrency int
 	// Yields reports, when an instance that is not made yet is tried, whether another instance

@@ -375,6 +375,11 @@ type Rendering struct {
 	// Contents maps the identity as written to the object as YAML, with the values
 	// of Secrets masked.
 	Contents map[string]string
+	// Fields are the same objects as they decode, for a comparison with another rendering: values of Secrets are replaced by something
+	// that differs when they do, and what is not known before the apply is left out.
+	Fields map[string]any
+	// Units are what runs, by names for people: the id of a VDU, a Job, a node group.
+	Units map[string]Unit
 }
 
 // VDUState is one VDU of an instance.

@@ -97,6 +97,10 @@ type InstanceManager interface {
 	// secrets are empty for a new instance, of which id is empty, and for one whose key
 	// neither its record nor the VIM tells.
 	PreviewInstance(ctx context.Context, id string, spec InstanceSpec) (*Preview, Problems, error)
+	// PlanUpdate says in words what an Update with this specification will do, as far as record and package tell; the VIM is not asked.
+	// changed are the objects that differ from Terraform's state, with what the state has of them; what it says of the instance is in
+	// spec.Known. For a new instance, whose id is empty, it says what Instantiate will do. It is nil where PreviewInstance has no preview.
+	PlanUpdate(ctx context.Context, id string, spec InstanceSpec, changed map[string]string) (*PlannedUpdate, error)
 	// RenderInstance is PreviewInstance of a new instance with the objects themselves.
 	RenderInstance(ctx context.Context, spec InstanceSpec) (*Rendering, Problems, error)
 	// RecoverInstance writes the record of an instance that the store has lost, from what Terraform's state says of it

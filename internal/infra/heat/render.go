@@ -226,6 +226,11 @@ func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, v
 	if ps.HasErrors() {
 		return nil, ps
 	}
+	preview := r.preview(t)
+	out := &vnfm.Rendering{Preview: preview, Fields: r.fields(t), Units: r.units(t, &preview)}
+	if t.Compared {
+		return out, ps
+	}
 	documents := []any{r.stack.Template, map[string]any{"parameters": r.stack.Parameters}}
 	text := ""
 	for _, document := range documents {
@@ -239,5 +244,6 @@ func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, v
 	for _, name := range slices.Sorted(maps.Keys(r.stack.Files)) {
 		text += "# " + name + "\n" + r.stack.Files[name] + "---\n"
 	}
-	return &vnfm.Rendering{Preview: r.preview(t), Contents: map[string]string{stackKey(t.Instance): text}}, ps
+	out.Contents = map[string]string{stackKey(t.Instance): text}
+	return out, ps
 }

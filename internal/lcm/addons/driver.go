@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -172,6 +173,15 @@ func (d *addonDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Renderi
 		return nil, problems
 	}
 	maps.Copy(rendering.Objects, listed)
+	for _, a := range d.installed {
+		if key := vnfm.AddonKey(a.name); listed[key] != "" && rendering.Fields != nil {
+			fields := map[string]any{"namespace": a.Namespace, "objects": fielddiff.Secret(listed[key])}
+			if chart := a.Source.Chart; chart != nil {
+				fields["chart"], fields["version"] = chart.Name, chart.Version
+			}
+			rendering.Fields[key] = fields
+		}
+	}
 	return rendering, problems
 }
 

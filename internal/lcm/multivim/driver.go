@@ -186,21 +186,26 @@ func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Pre
 
 // Render implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	contents := map[string]string{}
+	all := &vnfm.Rendering{Contents: map[string]string{}, Fields: map[string]any{}, Units: map[string]vnfm.Unit{}}
 	merged, problems := m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		r, found := v.driver.Render(ctx, t)
 		if r == nil {
 			return nil, found
 		}
 		for key, text := range r.Contents {
-			contents[v.key(key)] = text
+			all.Contents[v.key(key)] = text
 		}
+		for key, fields := range r.Fields {
+			all.Fields[v.key(key)] = fields
+		}
+		maps.Copy(all.Units, r.Units)
 		return &r.Preview, found
 	})
 	if merged == nil {
 		return nil, problems
 	}
-	return &vnfm.Rendering{Preview: *merged, Contents: contents}, problems
+	all.Preview = *merged
+	return all, problems
 }
 
 // preview merges the previews of all VIMs. Problems of the package are the same for all

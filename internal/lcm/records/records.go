@@ -18,6 +18,7 @@ var nouns = map[store.Kind]string{
 	store.KindInstance:  "VNF instance",
 	store.KindOperation: "LCM operation",
 	store.KindDryRun:    "dry run",
+	store.KindPlan:      "plan",
 	store.KindChart:     "Helm chart",
 	store.KindRegistry:  "private registry",
 	store.KindKey:       "key",

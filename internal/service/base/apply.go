@@ -106,6 +106,9 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
 	ctx = tfutil.Mask(ctx, secrets...)
 	P(plan).Prepare(ctx, manager, idOf[M, P](state), &configured, &spec, diags)
+	if !diags.HasError() {
+		r.fillWords(ctx, P(plan), state, spec)
+	}
 	return attrs.WithSink(ctx, config, &spec, diags), manager, spec
 }
 
@@ -127,6 +130,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if !resp.Diagnostics.HasError() && changesOnUnreachableAlone(req.Plan.Raw, req.State.Raw) {
 		setOnUnreachable(P(&state).Common(), P(&plan).Common())
+		keepWords(P(&state).Common(), P(&plan).Common())
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 		return
 	}

@@ -86,6 +86,8 @@ type Model[M any] interface {
 	SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics)
 	// Finish fills what neither plan nor record say after an operation.
 	Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instance, diags *diag.Diagnostics)
+	// Running is what runs by a state, in words: a termination stops it.
+	Running() []string
 	// TerminateSpec reads how the instance is to be terminated.
 	TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm.TerminateSpec
 	// SetTermination takes over the arguments that TerminateSpec reads.

@@ -34,6 +34,8 @@ type InstanceModel struct {
 	Status     types.String `tfsdk:"status"`
 	Generation types.Int64  `tfsdk:"generation"`
 	Objects    types.Map    `tfsdk:"objects"`
+	Operations types.List   `tfsdk:"operations"`
+	Changes    types.Map    `tfsdk:"changes"`
 }
 
 // Common returns the attributes.

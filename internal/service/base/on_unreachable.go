@@ -9,6 +9,9 @@ import (
 // onUnreachable is the argument that says what a destroy does when the VIM cannot be reached.
 const onUnreachable = "on_unreachable"
 
+// providersOwn are the arguments that concern the provider alone.
+var providersOwn = []string{onUnreachable, "timeouts", "lock_timeout"}
+
 // changesOnUnreachableAlone reports whether an update changes on_unreachable and nothing else that concerns the VIM. Such an update is
 // for a VIM that is gone, and asks it nothing.
 func changesOnUnreachableAlone(plan, state tftypes.Value) bool {
@@ -18,7 +21,7 @@ func changesOnUnreachableAlone(plan, state tftypes.Value) bool {
 	}
 	for name, value := range planned {
 		// What is unknown follows from arguments, which are known in an apply.
-		if slices.Contains([]string{onUnreachable, "timeouts", "lock_timeout"}, name) || !value.IsKnown() {
+		if slices.Contains(providersOwn, name) || name == "operations" || name == "changes" || !value.IsKnown() {
 			continue
 		}
 		if !value.Equal(before[name]) {

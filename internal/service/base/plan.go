@@ -25,6 +25,7 @@ import (
 // VIM, and has the VIM try what is new or changed.
 func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	if req.Plan.Raw.IsNull() {
+		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
 		return
 	}
 	ctx = vnfm.WithRefresh(ctx)
@@ -70,10 +71,14 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
 	m.PlanProgress(ctx, state, runs, &resp.Diagnostics)
+	r.planWords(ctx, m, state, spec, known && enough && manager != nil, runs, &req, &resp.Diagnostics)
 	if manager != nil && known && state != nil && !runs {
 		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	if state != nil && len(resp.RequiresReplace) > 0 {
+		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
+	}
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		asked := state == nil || argumentsDiffer(&req.State, &resp.Plan)
 		r.dryRun(ctx, m, state, spec, asked, &resp.Diagnostics)
@@ -171,14 +176,14 @@ func AllEqual(pairs [][2]attr.Value) bool {
 	return !slices.ContainsFunc(pairs, func(pair [2]attr.Value) bool { return !pair[0].Equal(pair[1]) })
 }
 
-// argumentsDiffer reports whether a plan differs from the state in what a configuration can set.
-func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan) bool {
+// argumentsDiffer reports whether a plan differs from the state in what a configuration can set, but for some arguments.
+func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan, except ...string) bool {
 	var before, after map[string]tftypes.Value
 	if state.Raw.As(&before) != nil || plan.Raw.As(&after) != nil {
 		return true
 	}
 	for name, a := range plan.Schema.GetAttributes() {
-		if (a.IsRequired() || a.IsOptional()) && !after[name].Equal(before[name]) {
+		if (a.IsRequired() || a.IsOptional()) && !slices.Contains(except, name) && !after[name].Equal(before[name]) {
 			return true
 		}
 	}

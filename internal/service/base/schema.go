@@ -51,6 +51,18 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. With any value other than `%[1]s`, the next apply resumes, unless the resource is tainted; see `on_failure`.", c.CompletedStatus),
 			Computed:            true,
 		},
+		"operations": schema.ListAttribute{
+			MarkdownDescription: "What the last apply was planned to do, in words: the LCM operations in their order, each followed by indented lines that say what it does to what runs and which management drivers it calls ([Reading plans](../guides/reading-plans.md)). " +
+				"It stays as it is until the next operation; what ran is in the data source `vnf_operations`.",
+			ElementType: types.StringType,
+			Computed:    true,
+		},
+		"changes": schema.MapAttribute{
+			MarkdownDescription: "What the last apply was planned to change in objects, field by field, by their names in `objects`: `spec.replicas: 1 -> 2`. Of Secrets it has the keys, and of new objects nothing. " +
+				"It has 40 lines at most, and stays as it is until the next operation.",
+			ElementType: changesType,
+			Computed:    true,
+		},
 		"on_failure": schema.StringAttribute{
 			MarkdownDescription: OnFailureDescription + " Defaults to the argument `on_failure` of the provider, else to `fail`. Changing this applies to the next operation.",
 			Optional:            true,

@@ -145,7 +145,7 @@ func TestAccInstance_openStackImages(t *testing.T) {
 				ImportStateIdFunc: func(s *terraform.State) (string, error) {
 					return "cloud/vnf-" + s.RootModule().Resources[address].Primary.ID, nil
 				},
-				ImportStateVerify: true, ImportStateVerifyIgnore: []string{"generation"},
+				ImportStateVerify: true, ImportStateVerifyIgnore: []string{"generation", "operations", "changes"},
 			},
 			{Config: first, PlanOnly: true},
 		},

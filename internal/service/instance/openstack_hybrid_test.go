@@ -230,8 +230,10 @@ func TestAccInstance_hybrid(t *testing.T) {
 					require.NoError(t, allChecks(h.releases("1.0"), h.pods("watcher 1"), h.servers(map[string]int{"FW": 2}), h.survivors("FW", 2))(nil))
 				},
 				Config: h.example(next), ConfigVariables: h.of(2, 2),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2), countOf("watcher", 2)),
-				Check:            allChecks(h.pods("watcher 2"), h.servers(map[string]int{"FW": 2}), h.releases("1.1")),
+				ConfigPlanChecks: updatesInPlace(countOf("FW", 2), countOf("watcher", 2), plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), knownvalue.ListPartial(map[int]knownvalue.Check{
+					1: knownvalue.StringExact("  FW: 2 updated in place"), 2: knownvalue.StringExact("  watcher: 1 rolled, 1 more at a time"),
+				}))),
+				Check: allChecks(h.pods("watcher 2"), h.servers(map[string]int{"FW": 2}), h.releases("1.1")),
 			},
 			{
 				PreConfig: h.remember,
@@ -241,7 +243,7 @@ func TestAccInstance_hybrid(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateVerify: true, ConfigVariables: h.of(2, 2),
-				ImportStateVerifyIgnore: []string{"timeouts", "heal", "termination"},
+				ImportStateVerifyIgnore: []string{"timeouts", "heal", "termination", "operations", "changes"},
 			},
 			{
 				// With the cluster as the home, the servers are elsewhere. The VNFD is translated: what it says of containers is no business of Heat.

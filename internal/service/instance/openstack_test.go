@@ -842,7 +842,7 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				ResourceName:            address,
 				ImportState:             true,
 				ImportStateVerify:       true,
-				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy"},
+				ImportStateVerifyIgnore: []string{"scale_levels", "ext_virtual_links", "timeouts", "heal", "deletion_policy", "operations", "changes"},
 			},
 		},
 	})

@@ -138,7 +138,7 @@ func TestAccInstance_readinessImported(t *testing.T) {
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
 			Config: config, ResourceName: address, ImportState: true, ImportStateVerify: true,
-			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
 		},
 	)
 }

@@ -104,7 +104,7 @@ func TestAccInstance_life(t *testing.T) {
 			ResourceName:            address,
 			ImportState:             true,
 			ImportStateVerify:       true,
-			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
 		},
 		resource.TestStep{
 			ResourceName: address,
@@ -114,7 +114,7 @@ func TestAccInstance_life(t *testing.T) {
 				return a["vim_id"] + "/" + a["namespace"] + "/" + a["name"], nil
 			},
 			ImportStateVerify:       true,
-			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts"},
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
 		},
 		resource.TestStep{
 			Config: strings.Replace(env.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),

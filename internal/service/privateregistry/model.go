@@ -40,6 +40,7 @@ type model struct {
 	OnUnreachable      types.String   `tfsdk:"on_unreachable"`
 	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 
+	Operations     types.List   `tfsdk:"operations"`
 	Status         types.String `tfsdk:"status"`
 	Drift          types.List   `tfsdk:"drift"`
 	PinnedHostKeys types.Map    `tfsdk:"pinned_host_keys"`

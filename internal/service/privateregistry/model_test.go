@@ -27,7 +27,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		set := map[string]any{"ssh.host_key_policy": "strict", "ssh.jump_host.host_key_policy": "strict"}
 		ignored := []string{
 			"id", "status", "drift", "address", "server", "url", "image_id", "operating_system", "runtime_version", "timeouts", "instance_generation", "deletion_policy",
-			"on_unreachable",
+			"on_unreachable", "operations",
 		}
 		for _, name := range secretNames {
 			ignored = append(ignored, name+"_wo_version")

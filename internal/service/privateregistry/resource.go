@@ -48,10 +48,16 @@ func object(name string) string { return fmt.Sprintf("Private Registry %q", name
 // ModifyPlan implements resource.ResourceWithModifyPlan: it finds what is wrong before
 // anything is done, and plans an installation when one is needed.
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var plan, config, state model
+	if !req.State.Raw.IsNull() {
+		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	}
+	if req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
+		warnOfStop(&state, &resp.Diagnostics)
+	}
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	if resp.Diagnostics.HasError() {
@@ -64,15 +70,15 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	if req.State.Raw.IsNull() {
-		return
-	}
-	var state model
-	if resp.Diagnostics.Append(req.State.Get(ctx, &state)...); resp.Diagnostics.HasError() {
+		plan.Operations = plan.words(ctx, nil)
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		return
 	}
 	if plan.asksFor(&state) || state.Status.ValueString() != statusReady && plan.OnUnreachable.Equal(state.OnUnreachable) {
 		plan.setUnknown()
+		plan.Operations = plan.words(ctx, &state)
 	} else {
+		plan.Operations = state.Operations
 		// A change of on_unreachable alone is for a host that may be gone: nothing is repaired there.
 		plan.Status, plan.Drift, plan.Address, plan.Server, plan.PinnedHostKeys = state.Status, state.Drift, state.Address, state.Server, state.PinnedHostKeys
 		plan.URL, plan.ImageID, plan.OperatingSystem, plan.RuntimeVersion = state.URL, state.ImageID, state.OperatingSystem, state.RuntimeVersion
@@ -116,6 +122,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	plan.fillWords(ctx, nil)
 	r.install(ctx, "Install", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -217,6 +224,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 		return
 	}
 	plan.PinnedHostKeys = state.PinnedHostKeys
+	plan.fillWords(ctx, &state)
 	r.install(ctx, "Update", &plan, &config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		// A destroy is given the state alone, and may be what the user does next.

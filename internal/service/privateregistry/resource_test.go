@@ -193,7 +193,7 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 			},
 			{
 				ResourceName: registryName, ImportState: true, ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "instance_generation"},
+				ImportStateVerifyIgnore: []string{"ssh", "tls", "users_wo_version", "instance_generation", "operations"},
 			},
 			{
 				Config:      store.Config(on(host.Address, `ssh = { username = "ubuntu", password_wo = "wrong-password", password_wo_version = 2 }`, pulled, secured)),

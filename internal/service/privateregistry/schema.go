@@ -236,6 +236,10 @@ func computedAttributes() map[string]schema.Attribute {
 		"drift": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType, MarkdownDescription: "Differences from the desired configuration.",
 		},
+		"operations": schema.ListAttribute{
+			Computed: true, ElementType: types.StringType,
+			MarkdownDescription: "What the last apply was planned to do, in words: the arguments that change, and indented lines that say what is replaced or restarted ([Reading plans](../guides/reading-plans.md)). It stays as it is until the next change.",
+		},
 		"pinned_host_keys": schema.MapAttribute{
 			Computed: true, ElementType: types.StringType,
 			MarkdownDescription: "Public keys of hosts that were pinned at first contact, in the format of `authorized_keys`: of `host/<address>`, of a jump host also, or of `vnfc/<id>` for a server of an instance. They hold also if the store has lost the record.",

@@ -118,8 +118,12 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		},
 		resource.TestStep{
 			// One group is resized, one comes.
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
-			ConfigPlanChecks:  updates(),
+			Config: env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), texts(
+					"CHANGE_VNFPKG Kubernetes 1.34.0, another description", "  node group a: 1 -> 2 machines", "  node group b: added")),
+			}},
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 2), groupHas("b", "available_replicas", 1)},
 		},
 		resource.TestStep{
@@ -130,9 +134,17 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		},
 		resource.TestStep{
 			// One group goes, and all is upgraded.
-			Config:           env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
-			ConfigPlanChecks: updates(),
-			Check:            func(*terraform.State) error { return env.upgradedInOrder("b", "v1.35.0") },
+			Config: env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), texts(
+					"CHANGE_VNFPKG Kubernetes 1.34.0 -> 1.35.0", "  control plane: 1 replaced, 1 more at a time, drained", "  node group b: replaced, 1 more at a time, drained", "  node group a: 2 removed")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("changes"), knownvalue.MapPartial(map[string]knownvalue.Check{
+					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-a": texts("removed"),
+					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-b": texts("spec.template.spec.version: v1.34.0 -> v1.35.0"),
+				})),
+			}},
+			Check: func(*terraform.State) error { return env.upgradedInOrder("b", "v1.35.0") },
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.35.0")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1)),
@@ -154,6 +166,15 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 			Config:    env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), Destroy: true,
 		},
 	)
+}
+
+// texts is a list of exactly these.
+func texts(all ...string) knownvalue.Check {
+	checks := make([]knownvalue.Check, len(all))
+	for i, text := range all {
+		checks[i] = knownvalue.StringExact(text)
+	}
+	return knownvalue.ListExact(checks)
 }
 
 // upgradedInOrder checks that a node group got a version after the control plane

@@ -8,6 +8,8 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -78,6 +80,9 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 	}
 	out := &vnfm.Rendering{Preview: *r.preview(t), Contents: make(map[string]string, len(r.Objects))}
 	for _, o := range r.Objects {
+		if t.Compared {
+			break
+		}
 		text, err := o.text()
 		if err != nil {
 			o.Problem(&ps, err.Error(), "")
@@ -85,7 +90,39 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 		}
 		out.Contents[o.Key] = text
 	}
+	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts)
 	return out, ps
+}
+
+// fields are the objects and the release for comparisons.
+func (r *Rendering) fields(key []byte) map[string]any {
+	out := make(map[string]any, len(r.Objects)+1)
+	for _, o := range r.Objects {
+		if !o.later {
+			out[o.Key] = o.compared(key)
+		}
+	}
+	if r.Release != nil {
+		chart, version := r.Release.Chart()
+		out[r.Release.Key()] = map[string]any{"chart": chart, "version": version}
+	}
+	return out
+}
+
+// compared is the content of an object with keyed digests for the values of a Secret.
+func (o *Object) compared(key []byte) any {
+	data, ok := o.Content["data"].(map[string]any)
+	if !ok || !o.isSecret() {
+		return o.Content
+	}
+	digests := make(map[string]any, len(data))
+	for name, value := range data {
+		digests[name] = fielddiff.Secret("")
+		if len(key) > 0 {
+			digests[name] = fielddiff.Secret(digest.Keyed(key, []byte(fmt.Sprint(value))))
+		}
+	}
+	return kube.Merged(o.Content, map[string]any{"data": digests})
 }
 
 // text is the YAML of an object.

@@ -1,0 +1,265 @@
+// Package fielddiff says in a few words how two documents differ, field by field. A document is what YAML or JSON decodes to: maps,
+// lists and scalars.
+package fielddiff
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Diff describes each field that differs, in the order of their paths:
+//
+//	spec.template.spec.containers[amf].image: amf:1.4 -> amf:1.5
+//	spec.replicas: added 3
+//	spec.paused: removed, was true
+//	data.amf.conf, line 3: log: info -> log: debug
+//
+// Elements of a list are named by a field that tells them apart, such as name, else counted from 0. A Secret is never shown, and mask,
+// which may be nil, replaces secrets in texts: it is given whole texts, since of a part it would know no secret.
+func Diff(old, now any, mask func(string) string) []string {
+	d := &differ{mask: mask}
+	if mask == nil {
+		d.mask = func(text string) string { return text }
+	}
+	d.compare("", old, now)
+	return d.lines
+}
+
+// Secret stands in a document for a value that is not shown: a digest of it, or anything else that differs when the value does.
+type Secret string
+
+type differ struct {
+	mask  func(string) string
+	lines []string
+}
+
+func (d *differ) say(path, format string, args ...any) {
+	d.lines = append(d.lines, path+": "+fmt.Sprintf(format, args...))
+}
+
+func (d *differ) compare(path string, old, now any) {
+	if reflect.DeepEqual(old, now) {
+		return
+	}
+	switch was := old.(type) {
+	case Secret:
+		if _, ok := now.(Secret); ok {
+			d.say(path, "changed")
+			return
+		}
+	case map[string]any:
+		if is, ok := now.(map[string]any); ok {
+			d.maps(path, was, is)
+			return
+		}
+	case []any:
+		if is, ok := now.([]any); ok {
+			d.lists(path, was, is)
+			return
+		}
+	case string:
+		if is, ok := now.(string); ok {
+			d.strings(path, was, is)
+			return
+		}
+	}
+	d.say(path, "%s -> %s", d.short(old), d.short(now))
+}
+
+// strings compares two texts that differ.
+func (d *differ) strings(path, old, now string) {
+	was, is := d.mask(old), d.mask(now)
+	switch {
+	case was == is:
+		// They differ in secrets alone.
+		d.say(path, "changed")
+	case long(was) || long(is) || strings.TrimSuffix(was, "\n") == strings.TrimSuffix(is, "\n"):
+		d.texts(path, was, is)
+	default:
+		d.say(path, "%s -> %s", shortText(was), shortText(is))
+	}
+}
+
+func (d *differ) maps(path string, old, now map[string]any) {
+	keys := slices.Collect(maps.Keys(old))
+	for key := range now {
+		if _, both := old[key]; !both {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		was, had := old[key]
+		is, has := now[key]
+		d.entry(join(path, key), was, had, is, has)
+	}
+}
+
+// entry compares one member of a map or list, which may be on one side alone.
+func (d *differ) entry(path string, old any, had bool, now any, has bool) {
+	_, wasSecret := old.(Secret)
+	_, isSecret := now.(Secret)
+	switch {
+	case had && has:
+		d.compare(path, old, now)
+	case has && isSecret:
+		d.say(path, "added")
+	case has:
+		d.say(path, "added %s", d.short(now))
+	case wasSecret:
+		d.say(path, "removed")
+	default:
+		d.say(path, "removed, was %s", d.short(old))
+	}
+}
+
+// join adds a key to a path, quoted when it has spaces or brackets.
+func join(path, key string) string {
+	if strings.ContainsAny(key, "[] \"") {
+		key = strconv.Quote(key)
+	}
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}
+
+// identities are the fields that tell elements of a list apart, in the order in which they are tried.
+var identities = []string{"name", "key", "containerPort", "port", "mountPath", "devicePath", "path", "host", "hostname", "ip", "type", "id"}
+
+func (d *differ) lists(path string, old, now []any) {
+	if field := identity(old, now); field != "" {
+		d.named(path, field, old, now)
+		return
+	}
+	if scalars(old) && scalars(now) {
+		d.say(path, "%s -> %s", d.short(old), d.short(now))
+		return
+	}
+	for i := range max(len(old), len(now)) {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		var was, is any
+		if i < len(old) {
+			was = old[i]
+		}
+		if i < len(now) {
+			is = now[i]
+		}
+		d.entry(at, was, i < len(old), is, i < len(now))
+	}
+}
+
+// identity is the first field that each element of both lists has and no two of one list share; empty for none.
+func identity(lists ...[]any) string {
+	for _, field := range identities {
+		if !slices.ContainsFunc(lists, func(list []any) bool { return !tellsApart(field, list) }) {
+			return field
+		}
+	}
+	return ""
+}
+
+func tellsApart(field string, list []any) bool {
+	seen := map[string]bool{}
+	for _, element := range list {
+		fields, ok := element.(map[string]any)
+		if !ok || fields[field] == nil {
+			return false
+		}
+		name := fmt.Sprint(fields[field])
+		if seen[name] {
+			return false
+		}
+		seen[name] = true
+	}
+	return true
+}
+
+func (d *differ) named(path, field string, old, now []any) {
+	byName := func(list []any) (names []string, elements map[string]any) {
+		elements = make(map[string]any, len(list))
+		for _, element := range list {
+			fields, _ := element.(map[string]any)
+			name := fmt.Sprint(fields[field])
+			names, elements[name] = append(names, name), element
+		}
+		return names, elements
+	}
+	oldNames, was := byName(old)
+	newNames, is := byName(now)
+	names := slices.Clone(oldNames)
+	for _, name := range newNames {
+		if _, both := was[name]; !both {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		before, had := was[name]
+		after, has := is[name]
+		d.entry(path+"["+name+"]", before, had, after, has)
+	}
+	if len(oldNames) == len(newNames) && !slices.Equal(oldNames, newNames) && slices.Equal(slices.Sorted(slices.Values(oldNames)), slices.Sorted(slices.Values(newNames))) {
+		d.say(path, "in another order")
+	}
+}
+
+func scalars(list []any) bool {
+	return !slices.ContainsFunc(list, func(v any) bool {
+		switch v.(type) {
+		case map[string]any, []any:
+			return true
+		}
+		return false
+	})
+}
+
+// maxShort is how many bytes of a value are shown.
+const maxShort = 60
+
+// long reports whether a text is better compared line by line.
+func long(text string) bool { return strings.Contains(strings.TrimRight(text, "\n"), "\n") }
+
+// short is a value on one line.
+func (d *differ) short(v any) string {
+	switch v := v.(type) {
+	case nil:
+		return "null"
+	case Secret:
+		return "a secret"
+	case map[string]any:
+		return "{" + cut(strings.Join(slices.Sorted(maps.Keys(v)), ", ")) + "}"
+	case []any:
+		if !scalars(v) {
+			return fmt.Sprintf("%d elements", len(v))
+		}
+		parts := make([]string, len(v))
+		for i := range v {
+			parts[i] = d.short(v[i])
+		}
+		return "[" + cut(strings.Join(parts, ", ")) + "]"
+	case string:
+		return shortText(d.mask(v))
+	default:
+		return cut(d.mask(fmt.Sprint(v)))
+	}
+}
+
+// shortText is a text on one line, without secrets.
+func shortText(text string) string {
+	text = strings.TrimSuffix(text, "\n")
+	if text == "" || strings.TrimSpace(text) != text || long(text) {
+		return cut(strconv.Quote(text))
+	}
+	return cut(text)
+}
+
+func cut(text string) string {
+	if len(text) <= maxShort {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxShort], "") + "…"
+}

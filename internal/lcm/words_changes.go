@@ -1,0 +1,119 @@
+package lcm
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// moreObjects is the key of what the bound leaves out.
+const moreObjects = "and more"
+
+// changes compares the objects that both the record and the request have, and says what is restored of those that were changed outside of
+// Terraform.
+func (w *words) changes() {
+	for key, was := range w.changed {
+		if lines := drifted(was); len(lines) > 0 {
+			w.out.Changes[key] = lines
+		} else if w.before == nil && was != "" {
+			w.out.Changes[key] = []string{"changed, old value not known"}
+		}
+	}
+	if w.before == nil {
+		return
+	}
+	for key, fields := range w.after.Fields {
+		was, had := w.before.Fields[key]
+		if !had {
+			continue
+		}
+		if found := w.fields(was, fields); len(found) > 0 {
+			w.out.Changes[key] = append(found, w.out.Changes[key]...)
+		}
+	}
+	for key, was := range w.changed {
+		if _, had := w.before.Objects[key]; had && was == "" {
+			w.out.Changes[key] = []string{"gone, made again"}
+		}
+	}
+	w.joinCommon()
+	for key := range w.before.Objects {
+		if _, stays := w.after.Objects[key]; !stays {
+			w.out.Changes[key] = []string{"removed"}
+		}
+	}
+}
+
+// drifted is what a state says of an object that was changed outside of Terraform: the paths of its fields.
+func drifted(was string) []string {
+	paths, ok := strings.CutPrefix(was, vnfm.Drifted)
+	if !ok {
+		return nil
+	}
+	return []string{"changed outside of Terraform, restored: " + paths}
+}
+
+// fields are the fields of an object that change.
+func (w *words) fields(was, is any) []string {
+	var out []string
+	for _, line := range fielddiff.Diff(was, is, w.mask) {
+		if path, _, ok := strings.Cut(line, vnfm.LabelPrefix); ok {
+			line = strings.TrimSuffix(path, ".metadata.annotations.") + ": reads other configuration"
+		}
+		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// manyObjects is from how many objects on a label or annotation that changes alike in all of them is said once.
+const manyObjects = 4
+
+// joinCommon says once what changes in the labels and annotations of many objects, such as the version of their chart.
+func (w *words) joinCommon() {
+	objects := map[string][]string{}
+	for key, lines := range w.out.Changes {
+		for _, line := range lines {
+			if strings.Contains(line, "metadata.labels.") || strings.Contains(line, "metadata.annotations.") {
+				objects[line] = append(objects[line], key)
+			}
+		}
+	}
+	for _, line := range slices.Sorted(maps.Keys(objects)) {
+		keys := objects[line]
+		if len(keys) < manyObjects {
+			continue
+		}
+		for _, key := range keys {
+			left := slices.DeleteFunc(slices.Clone(w.out.Changes[key]), func(other string) bool { return other == line })
+			if w.out.Changes[key] = left; len(left) == 0 {
+				delete(w.out.Changes, key)
+			}
+		}
+		all := fmt.Sprintf("%d objects", len(keys))
+		w.out.Changes[all] = append(w.out.Changes[all], line)
+	}
+}
+
+// limitChanges leaves maxWords lines of changes, in the order of the objects.
+func (w *words) limitChanges() {
+	left, more := maxWords, 0
+	for _, key := range slices.Sorted(maps.Keys(w.out.Changes)) {
+		lines := w.out.Changes[key]
+		if left == 0 {
+			more += len(lines)
+			delete(w.out.Changes, key)
+			continue
+		}
+		w.out.Changes[key] = limited(lines, left)
+		left -= len(w.out.Changes[key])
+	}
+	if more > 0 {
+		w.out.Changes[moreObjects] = []string{fmt.Sprintf("%d lines of other objects", more)}
+	}
+}

@@ -1,0 +1,140 @@
+package base
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// changesType is the type of the lists in changes.
+var changesType = types.ListType{ElemType: types.StringType}
+
+// planWords says in the plan what the apply will do. Terraform holds a provider to what it has planned, and asks for the same plan once
+// more when it applies: the attributes say what was planned, whatever ran, and stay as they are until an operation runs again. What
+// cannot be said yet is unknown.
+func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, known, runs bool, req *resource.ModifyPlanRequest, diags *diag.Diagnostics) {
+	plan, before := m.Common(), priorModel[M, P](state)
+	// A change of the record alone, such as of metadata, is an operation as well.
+	if before != nil && !runs && !argumentsDiffer(&req.State, &req.Plan, providersOwn...) {
+		keepWords(plan, before)
+		return
+	}
+	plan.Operations, plan.Changes = types.ListUnknown(types.StringType), types.MapUnknown(changesType)
+	// What a new instance consists of decides what its creation does; an update may also be for what a preview does without.
+	if !known || plan.Objects.IsUnknown() || state != nil && !req.Config.Raw.IsFullyKnown() {
+		return
+	}
+	id := idOf[M, P](state)
+	if state != nil {
+		spec.Known = r.known(P(state))
+	}
+	planned, err := r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
+	if isMissing(err, id) {
+		// The apply of a saved plan over a store that was lost since: the update would recover the record as well.
+		short, cancel := context.WithTimeout(ctx, fillLimit)
+		defer cancel()
+		if _, err = r.recoverAll(short, P(state), req.State, req.Private, diags); err == nil {
+			planned, err = r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
+		}
+	}
+	if err == nil {
+		plan.setWords(planned, before, runs)
+	}
+	// What is wrong is reported by the preview.
+}
+
+// fillWords fills in what the plan could not say; null where it cannot be said now either.
+func (r *InstanceResource[M, P]) fillWords(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec) {
+	plan := m.Common()
+	if !plan.Operations.IsUnknown() && !plan.Changes.IsUnknown() {
+		return
+	}
+	plan.Operations, plan.Changes = types.ListNull(types.StringType), types.MapNull(changesType)
+	if state != nil {
+		spec.Known = r.known(P(state))
+	}
+	if planned, err := r.data.Manager.PlanUpdate(ctx, idOf[M, P](state), spec, changedFrom(plan, priorModel[M, P](state))); err == nil {
+		plan.setWords(planned, priorModel[M, P](state), false)
+	}
+}
+
+// setWords takes over what was planned; nil leaves the attributes as they are. Where nothing runs, they stay as they were before.
+func (m *InstanceModel) setWords(planned *vnfm.PlannedUpdate, before *InstanceModel, runs bool) {
+	if planned == nil {
+		return
+	}
+	if before != nil && !runs && len(planned.Operations) == 0 {
+		keepWords(m, before)
+		return
+	}
+	texts := func(lines []string) types.List {
+		values := make([]attr.Value, 0, len(lines))
+		for _, line := range lines {
+			values = append(values, types.StringValue(line))
+		}
+		return types.ListValueMust(types.StringType, values)
+	}
+	changes := make(map[string]attr.Value, len(planned.Changes))
+	for key, lines := range planned.Changes {
+		changes[key] = texts(lines)
+	}
+	m.Operations, m.Changes = texts(planned.Operations), types.MapValueMust(changesType, changes)
+}
+
+// keepWords takes over the words that are known.
+func keepWords(to, from *InstanceModel) {
+	if !from.Operations.IsUnknown() && !from.Changes.IsUnknown() {
+		to.Operations, to.Changes = from.Operations, from.Changes
+	}
+}
+
+// changedFrom are the objects whose planned digests differ from the state, with what the state has of them.
+func changedFrom(plan, state *InstanceModel) map[string]string {
+	var before map[string]string
+	if state != nil {
+		before = tfutil.Texts(state.Objects)
+	}
+	out := map[string]string{}
+	for _, key := range changedObjects(plan, state) {
+		out[key] = before[key]
+	}
+	return out
+}
+
+// stopSummary is the same for all resources: Terraform shows one of several warnings with the same summary, and counts the others.
+const stopSummary = "Running Functions Stop"
+
+// warnOfStop says what a destroy or a replacement interrupts, which no attribute can.
+func (r *InstanceResource[M, P]) warnOfStop(ctx context.Context, from tfsdk.State, diags *diag.Diagnostics) {
+	var state M
+	if from.Raw.IsNull() || from.Get(ctx, &state).HasError() {
+		return
+	}
+	running := P(&state).Running()
+	if len(running) == 0 {
+		return
+	}
+	slices.Sort(running)
+	if more := len(running) - maxRunning; more > 0 {
+		running = append(running[:maxRunning], fmt.Sprintf("%d more", more))
+	}
+	WarnOfStop(diags, r.config.titled(P(&state).Common().Name.ValueString()), running...)
+}
+
+// WarnOfStop warns that an object is terminated with what runs.
+func WarnOfStop(diags *diag.Diagnostics, object string, running ...string) {
+	diags.AddWarning(stopSummary, fmt.Sprintf("This plan terminates %s: %s.", object, strings.Join(running, ", ")))
+}
+
+// maxRunning is how much of what stops is named.
+const maxRunning = 10
