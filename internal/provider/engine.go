@@ -139,7 +139,6 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	cfg := lcm.Config{
 		OpenStore:   open,
 		Keyring:     keyring,
-		Management:  management(),
 		Concurrency: s.concurrency,
 		VIMs:        s.vims,
 		Params:      s.params,
@@ -151,6 +150,12 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 			})
 		},
 	}
-	drivers(userAgent, &cfg)
+	return NewEngine(version, cfg)
+}
+
+// NewEngine returns a VNF manager that stands on cfg and has all drivers.
+func NewEngine(version string, cfg lcm.Config) *lcm.Engine {
+	cfg.Management = management()
+	drivers("terraform-provider-vnf/"+version, &cfg)
 	return lcm.New(cfg)
 }

@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
@@ -70,11 +71,11 @@ func openPlace(ctx context.Context, argument, release string, mustExist bool) (*
 		}
 		p, err := k.open(ctx, rest, release, mustExist)
 		if err != nil {
-			return nil, usage(err)
+			return nil, cli.Usage(err)
 		}
 		return p, nil
 	}
-	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
+	return nil, cli.Usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
 }
 
 // withStore opens an existing store, works on it and closes it.
