@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/operations"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/packages"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/stores"
 )
@@ -38,7 +39,7 @@ func (p Program) root() *cobra.Command {
 	var debug bool
 	root := &cobra.Command{
 		Use:   "terraform-provider-vnf",
-		Short: "Terraform provider for network functions, with commands for packages and for its store",
+		Short: "Terraform provider for network functions, with commands for packages, operations and its store",
 		Long: "terraform-provider-vnf is started by Terraform, without arguments.\n" +
 			"The commands below are for people and pipelines. Those for packages need neither Terraform nor a VIM.",
 		Version: p.Version,
@@ -46,6 +47,6 @@ func (p Program) root() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return p.Serve(cmd.Context(), debug) },
 	}
 	root.Flags().BoolVar(&debug, "debug", false, "serve one debugger session: print TF_REATTACH_PROVIDERS and wait")
-	root.AddCommand(packages.Command(p.Version), stores.Command(p.Version))
+	root.AddCommand(packages.Command(p.Version), operations.Command(p.Version), stores.Command(p.Version))
 	return root
 }

@@ -25,6 +25,8 @@ const (
 	KindDryRun    Kind = "dry_run"
 	KindChart     Kind = "chart"
 	KindRegistry  Kind = "registry"
+	// KindCancellation asks the process that runs an operation to stop it. Its id is that of the instance.
+	KindCancellation Kind = "cancellation"
 	// KindKey is a key that is kept sealed.
 	KindKey Kind = "key"
 )

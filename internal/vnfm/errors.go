@@ -155,6 +155,16 @@ func (e *BusyError) Error() string {
 	return text
 }
 
+// CancelledError says that somebody has cancelled an operation from outside of its process.
+type CancelledError struct {
+	// By says who: "alice on host build-7 (process 4711)".
+	By string
+}
+
+func (e *CancelledError) Error() string {
+	return "the operation was cancelled by " + e.By + "; what was done stays, and the next apply goes on with it"
+}
+
 // LeaseLostError says that the right to work on an object was lost: this process was
 // stopped for too long, or could not renew its lease in time. It ends the work as it is;
 // nothing of it is taken back, for the object may be in the hands of another process.

@@ -20,7 +20,7 @@ func backupCommand(release string) *cobra.Command {
 Sealed values and contents stay sealed: keep the key apart from the backup, and keep it, for
 without it the backup opens nothing.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store backup --file vnf-store.zip
   terraform-provider-vnf store backup postgres --file vnf-store.zip`,
 		Args: oneStore,
@@ -60,7 +60,7 @@ func restoreCommand(release string) *cobra.Command {
 interrupted restore continues when the same command runs again. A store that holds anything
 else is refused. The target needs the key of the store that was backed up.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store restore --file vnf-store.zip
   terraform-provider-vnf store restore postgres:vnf_new --file vnf-store.zip`,
 		Args: oneStore,

@@ -28,7 +28,7 @@ local store. Nothing is changed.
 
 Exit codes: 0 sound, 1 damaged, 2 the store cannot be opened or the command is written wrongly.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store check
   terraform-provider-vnf store check --key-file /secure/key.txt postgres`,
 		Args: oneStore,

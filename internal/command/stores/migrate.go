@@ -28,7 +28,7 @@ package that is too large for the target is named and left out: the provider rea
 source of the package when it needs it. Where the record does not know that source, and for a
 chart, the target is refused before anything is written.
 
-` + storeNames,
+` + Names,
 		Example: `  # From this machine to a team's database
   export PG_CONN_STR=postgres://vnf@db.example.com/infra
   terraform-provider-vnf store migrate --from ~/.local/state/terraform-provider-vnf/store.db --to postgres`,

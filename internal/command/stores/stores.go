@@ -12,7 +12,7 @@ import (
 // Command is the group of the commands about stores. The release is that of the provider.
 func Command(release string) *cobra.Command {
 	return cli.Group("store", "Move, check, back up and restore the store",
-		"The store holds the provider's records, package contents and leases.\n\n"+storeNames,
+		"The store holds the provider's records, package contents and leases.\n\n"+Names,
 		migrateCommand(release), checkCommand(release), backupCommand(release), restoreCommand(release))
 }
 
