@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -163,6 +164,11 @@ type CancelledError struct {
 
 func (e *CancelledError) Error() string {
 	return "the operation was cancelled by " + e.By + "; what was done stays, and the next apply goes on with it"
+}
+
+// Interrupted reports whether an error says that somebody wanted the work to stop, in its own run or from outside.
+func Interrupted(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.As(err, new(*CancelledError))
 }
 
 // LeaseLostError says that the right to work on an object was lost: this process was
