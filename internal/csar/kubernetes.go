@@ -1,8 +1,10 @@
 package csar
 
 import (
+	"bytes"
 	"io/fs"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -21,6 +23,7 @@ import (
 func (p *Package) KubernetesFiles(b *budget.Budget, a Archive) ([]string, vnfm.Problems) {
 	var files []string
 	var problems vnfm.Problems
+	defer func() { problems.Under(ruleObjects) }()
 	for _, artifact := range p.Artifacts {
 		if artifact.External || artifact.Size > maxTextBytes || !p.mayHoldObjects(a, artifact.Path) {
 			continue
@@ -74,7 +77,10 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	}
 	docs, found := yamlpos.Parse(b, name, data, yamlpos.Options{LastKeyWins: true})
 	// An error of syntax has no column.
-	if slices.ContainsFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }) {
+	if i := slices.IndexFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }); i >= 0 {
+		if beginsAsObject(data) {
+			problems.Warnf(name, found[i].Line, 0, "looks like a Kubernetes manifest and is not taken as one: %s", found[i].Summary)
+		}
 		return false
 	}
 	if len(docs) == 0 {
@@ -85,6 +91,16 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	}
 	return !slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) })
 }
+
+// beginsAsObject reports that a text which is no YAML has the first lines of an object and is no template.
+func beginsAsObject(data []byte) bool {
+	return objectVersion.Match(data) && objectKind.Match(data) && !bytes.Contains(data, []byte("{{"))
+}
+
+var (
+	objectVersion = regexp.MustCompile(`(?m)^apiVersion:`)
+	objectKind    = regexp.MustCompile(`(?m)^kind:`)
+)
 
 func isObject(doc *yamlpos.Document) bool {
 	version, kind := doc.Get(doc.Root, "apiVersion"), doc.Get(doc.Root, "kind")

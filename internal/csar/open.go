@@ -82,6 +82,7 @@ func OpenFile(f *os.File, o Options, l Limits) (Archive, *Package, vnfm.Problems
 func refused(err error) (Archive, *Package, vnfm.Problems, error) {
 	var bad *vnfm.InvalidError
 	if errors.As(err, &bad) {
+		bad.Problems.Under(ruleArchive)
 		return nil, nil, bad.Problems, nil
 	}
 	return nil, nil, nil, err
@@ -122,10 +123,12 @@ func findOuter(a Archive) (outerFiles, bool) {
 func (f outerFiles) open(outer Archive, o Options, l Limits) (a Archive, p *Package, problems vnfm.Problems, err error) {
 	defer func() { err = errors.Join(err, outer.Close()) }()
 	problems = f.check()
+	problems.Under(ruleOption2)
 	if problems.HasErrors() {
 		return nil, nil, problems, nil
 	}
 	security := f.verify(outer, o, &problems)
+	problems.Under(ruleSignature)
 	inner, err := openInner(outer, f.csar[0], l)
 	if err != nil {
 		a, p, more, err := refused(err)

@@ -61,18 +61,18 @@ const mostProblems = 250
 func (r *reader) read() {
 	defer func() { r.ps = r.ps.Capped(mostProblems) }()
 	if len(r.files) == 0 {
-		r.ps = append(r.ps, vnfm.Problem{Summary: "the package is empty", Detail: "a package holds at least a VNFD"})
+		r.ps = append(r.ps, vnfm.Problem{Rule: ruleArchive, Summary: "the package is empty", Detail: "a package holds at least a VNFD"})
 		return
 	}
 	if _, ok := r.files[metaFile]; ok {
-		r.readMeta()
+		r.under(ruleMeta, r.readMeta)
 	} else {
-		r.readRoot()
+		r.under(ruleRoot, r.readRoot)
 	}
-	r.readManifest()
-	r.collectSources()
-	r.checkIntegrity()
-	r.checkAuthenticity()
+	r.under(ruleManifest, r.readManifest)
+	r.under(ruleManifest, r.collectSources)
+	r.under(ruleIntegrity, r.checkIntegrity)
+	r.under(ruleSignature, r.checkAuthenticity)
 }
 
 // readable is the archive without what protects it.

@@ -1,12 +1,18 @@
 package e2e_test
 
 import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -139,20 +145,60 @@ func TestAccInterrupt(t *testing.T) {
 	env.destroyed()
 }
 
-// TestAccInterrupt_rollback presses Ctrl-C although the instance would be rolled
-// back after a failure: an interrupted user wants to stop now, not to wait for a
-// removal.
-func TestAccInterrupt_rollback(t *testing.T) {
+// TestAccInterrupt_cancel follows an instantiation that would be rolled back after a failure, and cancels it from another shell. As after
+// Ctrl-C nothing is rolled back: who cancels wants to stop now, not to wait for a removal.
+func TestAccInterrupt_cancel(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
+	lines := filepath.Join(t.TempDir(), "progress")
+	env.variables = append(env.variables, "VNF_PROGRESS="+lines)
 	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`)
-	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
-		t.Errorf("the interrupted apply ended well\n%s", r.output)
+	waiting := env.gateway.expect(isDeploymentWatch)
+	run := env.start("apply", "-auto-approve")
+	select {
+	case <-waiting:
+	case <-run.done:
+		t.Fatalf("terraform ended before it waited\n%s", run.wait().output)
+	}
+	followed := make(chan string, 1)
+	go func() { followed <- env.operationsCommand(1, "watch", "test") }()
+	if said := env.operationsCommand(0, "cancel", "test"); !strings.Contains(said, "INSTANTIATE of test is FAILED_TEMP") {
+		t.Errorf("operations cancel says\n%s", said)
+	}
+	r := run.wait()
+	if r.code == 0 || !strings.Contains(r.text(), "the operation was cancelled by") {
+		t.Errorf("the cancelled apply ended with %d\n%s", r.code, r.output)
+	}
+	if said := <-followed; !strings.Contains(said, "INSTANTIATE of test: PROCESSING") || !strings.Contains(said, "was cancelled by") {
+		t.Errorf("operations watch says\n%s", said)
+	}
+	text, err := os.ReadFile(lines)
+	if err != nil || !regexp.MustCompile(`(?m)^[\d:]{8}  test  INSTANTIATE  \d+s  PROCESSING$`).Match(text) || !bytes.Contains(text, []byte("FAILED_TEMP: the operation was cancelled by")) {
+		t.Errorf("VNF_PROGRESS: %v\n%s", err, text)
 	}
 	env.resume(env.expectResumable(), acctest.ExamplePackage(t, "hello"), `on_failure = "rollback"`)
 	env.destroy()
 	env.destroyed()
-	if left := env.list(store.KindOperation); len(left) > 0 {
-		t.Errorf("%d operations left", len(left))
+	for _, kind := range []store.Kind{store.KindOperation, store.KindCancellation} {
+		if left := env.list(kind); len(left) > 0 {
+			t.Errorf("%d records of kind %s left", len(left), kind)
+		}
 	}
+}
+
+// operationsCommand runs a command about operations of the provider's binary on the local store, and wants an exit code.
+func (env *testEnv) operationsCommand(code int, args ...string) string {
+	env.Helper()
+	config, err := os.ReadFile(env.tools.cliConfig)
+	require.NoError(env, err)
+	dir := regexp.MustCompile(`"nfv-iac/vnf" = "(.*)"`).FindSubmatch(config)
+	require.NotNil(env, dir, "the configuration of terraform names no folder of the provider")
+	args = append([]string{"operations", "--store", env.store.Path}, args...)
+	cmd := exec.CommandContext(env.Context(), filepath.Join(string(dir[1]), "terraform-provider-vnf"), args...) //nolint:gosec // the program under test
+	cmd.Env = env.env
+	out, err := cmd.CombinedOutput()
+	if cmd.ProcessState == nil || cmd.ProcessState.ExitCode() != code {
+		env.Errorf("%v: %v, want exit code %d\n%s", args, err, code, out)
+	}
+	return string(out)
 }

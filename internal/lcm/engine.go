@@ -45,8 +45,8 @@ type Config struct {
 	// RunID is the same for all processes of one run: those that plan, and those that apply
 	// what was planned.
 	RunID string
-	// Progress, when set, is called with every line of progress of an operation.
-	Progress func(ctx context.Context, op vnfm.Operation, line string)
+	// Progress, when set, is called with every line of progress of an operation, and when it enters a state.
+	Progress func(ctx context.Context, p vnfm.Progress)
 }
 
 // Engine is the embedded VNF manager. New opens nothing; the store is opened at

@@ -120,7 +120,7 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.RetryWhileBusy(ctx, func() error {
-		held, release, err := e.lockForChange(ctx, s, "instance/"+en.Rec.ID, en.Value.Noun()+" "+strconv.Quote(en.Value.Name))
+		held, release, err := e.lockForChange(ctx, s, leaseOf(en.Rec.ID), en.Value.Noun()+" "+strconv.Quote(en.Value.Name))
 		if err == nil {
 			ctx, done = held, release
 		}
@@ -130,6 +130,8 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		return nil, err
 	}
 	defer done()
+	ctx, heeded := heedCancellation(ctx, s, en.Rec.ID)
+	defer heeded()
 	ctx, settle := vnfm.WithTrailing(ctx)
 	defer settle()
 	fresh, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, en.Rec.ID)

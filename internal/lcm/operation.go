@@ -104,7 +104,15 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 		*occ = before
 		return err
 	}
+	o.report(ctx, "")
 	return nil
+}
+
+// report tells those who follow the operation. o.mu is held.
+func (o *operation) report(ctx context.Context, line string) {
+	if o.engine.cfg.Progress != nil {
+		o.engine.cfg.Progress(ctx, vnfm.Progress{Instance: o.instance.Value.Name, Operation: o.occ.Value, Line: line})
+	}
 }
 
 // fail enters FAILED_TEMP, where the operation may be already. An operation that has
@@ -217,9 +225,7 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	defer o.mu.Unlock()
 	line = o.concealed.Hide(line)
 	o.occ.Value.Progress = line
-	if o.engine.cfg.Progress != nil {
-		o.engine.cfg.Progress(ctx, o.occ.Value, line)
-	}
+	o.report(ctx, line)
 	if time.Since(o.written) < progressInterval {
 		return
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -13,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/progress"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/postgres"
@@ -141,18 +143,42 @@ func newManager(ctx context.Context, version string, m *model, diags *diag.Diagn
 	cfg := lcm.Config{
 		OpenStore:   open,
 		Keyring:     keyring,
-		Management:  management(),
 		Concurrency: s.concurrency,
 		VIMs:        s.vims,
 		Params:      s.params,
 		// One run of Terraform starts all its processes of the provider.
-		RunID: strconv.Itoa(os.Getppid()),
-		Progress: func(ctx context.Context, op vnfm.Operation, line string) {
-			tflog.Info(ctx, "LCM operation", map[string]any{
-				"instance_id": op.InstanceID, "operation_id": op.ID, "type": string(op.Type), "state": string(op.State), "progress": line,
-			})
-		},
+		RunID:    strconv.Itoa(os.Getppid()),
+		Progress: follow(diags),
 	}
-	drivers(userAgent, &cfg)
+	return NewEngine(version, cfg)
+}
+
+// NewEngine returns a VNF manager that stands on cfg and has all drivers.
+func NewEngine(version string, cfg lcm.Config) *lcm.Engine {
+	cfg.Management = management()
+	drivers("terraform-provider-vnf/"+version, &cfg)
 	return lcm.New(cfg)
+}
+
+// envProgress names a file or a terminal that gets a line for each step of an operation.
+const envProgress = "VNF_PROGRESS"
+
+// follow returns what is called with the progress of operations.
+func follow(diags *diag.Diagnostics) func(ctx context.Context, p vnfm.Progress) {
+	lines := func(vnfm.Progress) {}
+	if name := os.Getenv(envProgress); name != "" {
+		opened, err := progress.Open(name)
+		if err != nil {
+			diags.AddWarning("Progress Not Shown", fmt.Sprintf("The file that the environment variable %s names cannot be written, so that no progress is shown: %v.", envProgress, err))
+		} else {
+			lines = opened.Write
+		}
+	}
+	return func(ctx context.Context, p vnfm.Progress) {
+		lines(p)
+		op := p.Operation
+		tflog.Info(ctx, "LCM operation", map[string]any{
+			"instance": p.Instance, "instance_id": op.InstanceID, "operation_id": op.ID, "type": string(op.Type), "state": string(op.State), "progress": p.Line,
+		})
+	}
 }

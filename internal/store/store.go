@@ -26,6 +26,8 @@ const (
 	KindPlan      Kind = "plan"
 	KindChart     Kind = "chart"
 	KindRegistry  Kind = "registry"
+	// KindCancellation asks the process that runs an operation to stop it. Its id is that of the instance.
+	KindCancellation Kind = "cancellation"
 	// KindKey is a key that is kept sealed.
 	KindKey Kind = "key"
 )

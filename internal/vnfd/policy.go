@@ -51,34 +51,32 @@ func (r *reader) readPolicies(f *indexed, t *template) {
 	of := func(k kind) []policy {
 		return slices.DeleteFunc(slices.Clone(list), func(p policy) bool { return p.kind != k })
 	}
-	for _, p := range of(kindScalingAspects) {
-		r.readAspects(f, p)
-	}
-	for _, p := range of(kindScalingDeltas) {
-		r.readDeltas(f, t, p)
-	}
-	for _, p := range of(kindInitialDelta) {
-		r.readInitialDelta(f, t, p)
-	}
-	for _, p := range of(kindLevels) {
-		r.readLevels(f, p)
-	}
 	declared := len(of(kindLevels)) > 0
-	for _, p := range of(kindVDULevels) {
-		r.readVDULevels(f, t, p, declared)
+	for _, step := range []struct {
+		rule string
+		kind kind
+		read func(p policy)
+	}{
+		{ruleAspects, kindScalingAspects, func(p policy) { r.readAspects(f, p) }},
+		{ruleDeltas, kindScalingDeltas, func(p policy) { r.readDeltas(f, t, p) }},
+		{ruleInitialDelta, kindInitialDelta, func(p policy) { r.readInitialDelta(f, t, p) }},
+		{ruleLevels, kindLevels, func(p policy) { r.readLevels(f, p) }},
+		{ruleVDULevels, kindVDULevels, func(p policy) { r.readVDULevels(f, t, p, declared) }},
+		{ruleTackerScaling, kindTackerScaling, func(p policy) { r.readTackerScaling(f, t, p) }},
+	} {
+		for _, p := range of(step.kind) {
+			r.under(step.rule, func() { step.read(p) })
+		}
 	}
 	if f.DefaultLevelID == "" && len(f.Levels) == 1 {
 		f.DefaultLevelID = f.Levels[0].ID
 	}
-	for _, p := range of(kindTackerScaling) {
-		r.readTackerScaling(f, t, p)
-	}
 	for _, p := range list {
 		switch p.kind {
 		case kindAffinity, kindAntiAffinity:
-			r.readAffinity(f, t, p)
+			r.under(ruleAffinity, func() { r.readAffinity(f, t, p) })
 		case kindSecurityRule:
-			r.readSecurityRule(f, t, p)
+			r.under(ruleSecurityGroup, func() { r.readSecurityRule(f, t, p) })
 		default:
 		}
 	}

@@ -118,6 +118,7 @@ func (r *reader) bounded(read func() *vnfm.Descriptor) (d *vnfm.Descriptor, prob
 			d = &vnfm.Descriptor{}
 			r.problems = append(r.problems, end.problem)
 		}
+		r.problems.Under(ruleTOSCA)
 		problems = r.problems.Capped(mostProblems)
 		for i := range problems {
 			p := &problems[i]

@@ -223,19 +223,23 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 			vnf = t.vnf()
 		}
 	}
-	r.identity(d, entry, vnf, templates)
+	r.under(ruleVNF, func() { r.identity(d, entry, vnf, templates) })
 	for _, t := range templates {
-		r.flavour(d, t, top)
+		r.under(ruleFlavour, func() { r.flavour(d, t, top) })
 	}
 	if len(templates) == 0 && (r.readsImports() || vnf == nil) {
-		entry.root.errorf("the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs")
+		r.under(ruleFlavour, func() {
+			entry.root.errorf("the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs")
+		})
 	} else if len(templates) == 0 {
 		entry.root.warnf("the deployment flavours are in other files, which are not read here")
 	}
-	r.defaultFlavour(d, vnf)
-	for _, doc := range r.docs {
-		d.PackageChanges = append(d.PackageChanges, r.packageChanges(doc)...)
-	}
+	r.under(ruleFlavour, func() { r.defaultFlavour(d, vnf) })
+	r.under(ruleChange, func() {
+		for _, doc := range r.docs {
+			d.PackageChanges = append(d.PackageChanges, r.packageChanges(doc)...)
+		}
+	})
 	return d
 }
 
@@ -363,14 +367,21 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 	}
 	key := []string{"flavour", f.ID}
 	r.places.add(t.topo, key...)
-	r.readVDUs(f, t)
-	r.readNetwork(f, t)
-	r.readStorages(f, t)
-	r.readWorkloads(f, t)
-	r.readMCIOPs(f, t)
-	r.readPolicies(f, t)
-	r.readOperations(f.Flavour, t, top)
-	r.checkArtifacts(t)
+	for _, step := range []struct {
+		rule string
+		read func(f *indexed, t *template)
+	}{
+		{ruleVDU, r.readVDUs},
+		{ruleNetwork, r.readNetwork},
+		{ruleStorage, r.readStorages},
+		{ruleContainer, r.readWorkloads},
+		{ruleMCIOP, r.readMCIOPs},
+		{ruleFlavour, r.readPolicies},
+	} {
+		r.under(step.rule, func() { step.read(f, t) })
+	}
+	r.under(ruleLCM, func() { r.readOperations(f.Flavour, t, top) })
+	r.under(ruleArtifact, func() { r.checkArtifacts(t) })
 	d.Flavours = append(d.Flavours, *f.Flavour)
 }
 

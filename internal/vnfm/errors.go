@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -153,6 +154,21 @@ func (e *BusyError) Error() string {
 		text += ": " + string(e.Doing) + " is in progress"
 	}
 	return text
+}
+
+// CancelledError says that somebody has cancelled an operation from outside of its process.
+type CancelledError struct {
+	// By says who: "alice on host build-7 (process 4711)".
+	By string
+}
+
+func (e *CancelledError) Error() string {
+	return "the operation was cancelled by " + e.By + "; what was done stays, and the next apply goes on with it"
+}
+
+// Interrupted reports whether an error says that somebody wanted the work to stop, in its own run or from outside.
+func Interrupted(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.As(err, new(*CancelledError))
 }
 
 // LeaseLostError says that the right to work on an object was lost: this process was

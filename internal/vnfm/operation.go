@@ -72,3 +72,12 @@ type Operation struct {
 	// Notes are what the driver keeps until the operation is over, by its own keys.
 	Notes map[string]string `json:"notes,omitempty"`
 }
+
+// Progress is what a running operation says.
+type Progress struct {
+	// Instance is the name of the instance, or what else the operation works on.
+	Instance  string
+	Operation Operation
+	// Line is a step or what is waited for; empty when the operation has entered its state.
+	Line string
+}

@@ -32,6 +32,8 @@ type Problem struct {
 	Key       string
 	// Field is the argument inside the entry Key; empty for the entry itself.
 	Field string
+	// Rule is the id of the rule of a standard that the finding is about; empty for findings about anything else.
+	Rule string
 	// Summary is one clause without final period; Detail says what to do.
 	Summary string
 	Detail  string
@@ -78,6 +80,17 @@ func QuotedNames(names []string) string {
 	return strings.Join(sorted, ", ")
 }
 
+// Rule is a rule of a standard that packages and descriptors are held against.
+type Rule struct {
+	// ID is stable over the versions of the provider.
+	ID string `json:"id"`
+	// Title is what the rule asks for, one clause without final period.
+	Title string `json:"title"`
+	// Clause is where the standard has it: a clause of SOL004, or the type of SOL001 whose clause it is, because SOL001 counts its
+	// clauses anew in each release.
+	Clause string `json:"clause"`
+}
+
 // Problems is a list of findings in the order of their discovery.
 type Problems []Problem
 
@@ -94,6 +107,15 @@ func (ps *Problems) Invalid(attribute, summary, detail string) {
 // Warnf appends a warning without a detail.
 func (ps *Problems) Warnf(file string, line, column int, format string, args ...any) {
 	*ps = append(*ps, Problem{Severity: SeverityWarning, File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
+}
+
+// Under gives those of the problems that have no rule yet the one that they are about.
+func (ps Problems) Under(rule string) {
+	for i := range ps {
+		if ps[i].Rule == "" {
+			ps[i].Rule = rule
+		}
+	}
 }
 
 // HasErrors reports whether one of the problems stops the work.

@@ -13,15 +13,16 @@ import (
 
 // nouns name the kinds of records.
 var nouns = map[store.Kind]string{
-	store.KindVIM:       "VIM",
-	store.KindPackage:   "VNF package",
-	store.KindInstance:  "VNF instance",
-	store.KindOperation: "LCM operation",
-	store.KindDryRun:    "dry run",
-	store.KindPlan:      "plan",
-	store.KindChart:     "Helm chart",
-	store.KindRegistry:  "private registry",
-	store.KindKey:       "key",
+	store.KindVIM:          "VIM",
+	store.KindPackage:      "VNF package",
+	store.KindInstance:     "VNF instance",
+	store.KindOperation:    "LCM operation",
+	store.KindDryRun:       "dry run",
+	store.KindPlan:         "plan",
+	store.KindCancellation: "cancellation",
+	store.KindChart:        "Helm chart",
+	store.KindRegistry:     "private registry",
+	store.KindKey:          "key",
 }
 
 // Noun names a kind of records in texts for people.

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -21,8 +22,9 @@ func (m *Manager) host(ctx context.Context, r *vnfm.Registry) (*vnfm.RegistryHos
 	spec := &r.Spec
 	h := &vnfm.RegistryHost{Spec: spec, Address: spec.SSH.Address, HostKeys: &recordKeys{registry: r}, Progress: func(string) {}}
 	if m.cfg.Progress != nil {
+		begin := time.Now().UTC()
 		h.Progress = func(line string) {
-			m.cfg.Progress(ctx, vnfm.Operation{InstanceID: r.ID, Type: "INSTALL_REGISTRY"}, line)
+			m.cfg.Progress(ctx, vnfm.Progress{Instance: r.Address, Operation: vnfm.Operation{InstanceID: r.ID, Type: "INSTALL_REGISTRY", StartedAt: begin}, Line: line})
 		}
 	}
 	h.Pin = "host/" + h.Address

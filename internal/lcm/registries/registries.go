@@ -39,7 +39,7 @@ type Config struct {
 	Package              func(ctx context.Context, id string) (*vnfm.Package, error)
 	RemoveUnusedPackages func(ctx context.Context, s store.Store) error
 	// Progress, when set, is called with every line of progress.
-	Progress func(ctx context.Context, op vnfm.Operation, line string)
+	Progress func(ctx context.Context, p vnfm.Progress)
 }
 
 // Manager installs registries. It is safe for concurrent use.

@@ -68,7 +68,7 @@ func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager v
 
 // endCreate says how a creation that failed ends. Nothing exists: an error and no
 // state. Something exists: an error and state, which Terraform marks as tainted. The user
-// wants to resume, or has interrupted the run, which fails by that: a warning and state, since
+// wants to resume, or has interrupted the run or cancelled the operation: a warning and state, since
 // the next apply would destroy what is tainted.
 func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, diags *diag.Diagnostics) *vnfm.Instance {
 	var failed *vnfm.OperationError
@@ -76,7 +76,7 @@ func (r *InstanceResource[M, P]) endCreate(spec vnfm.InstanceSpec, err error, di
 		tfutil.AddError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err, path.Empty())
 		return nil
 	}
-	if spec.OnFailure != vnfm.OnFailureResume && !errors.Is(err, context.Canceled) {
+	if spec.OnFailure != vnfm.OnFailureResume && !vnfm.Interrupted(err) {
 		tfutil.AddCreateError(diags, r.config.CreateVerb, r.config.titled(spec.Name), err)
 		return failed.Instance
 	}

@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -20,14 +21,14 @@ func TestBackup(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the backup: %v, %v, want mode 0600", info, err)
 	}
-	run(t, "store", "backup", path, "--file", file).want(t, ExitUsage, file+" exists")
+	run(t, "store", "backup", path, "--file", file).want(t, cli.ExitUsage, file+" exists")
 
 	restore := func(file string) answer { return run(t, "store", "restore", to, "--file", file) }
 	restore(file).want(t, 0, "5 records and 3 contents", "copied and verified")
 	wantAlike(t, openLocalStore(t, path), openLocalStore(t, to))
 	restore(file).want(t, 0, "5 records and 3 contents were there already")
 	require.NoError(t, openLocalStore(t, to).Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "other"}))
-	restore(file).want(t, ExitUsage, `is not empty: vim "other"`, "nothing was written")
+	restore(file).want(t, cli.ExitUsage, `is not empty: vim "other"`, "nothing was written")
 }
 
 // TestBackupIsDamaged reads backups that are not as they were written. Nothing is restored of
@@ -53,7 +54,7 @@ func TestBackupIsDamaged(t *testing.T) {
 				wantAlike(t, openLocalStore(t, from), openLocalStore(t, to))
 				continue
 			}
-			a.want(t, ExitUsage, file)
+			a.want(t, cli.ExitUsage, file)
 			if _, err := os.Stat(to); err == nil {
 				t.Fatalf("%s at %d: something was restored", name, at)
 			}

@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -19,13 +20,13 @@ func backupCommand(release string) *cobra.Command {
 Sealed values and contents stay sealed: keep the key apart from the backup, and keep it, for
 without it the backup opens nothing.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store backup --file vnf-store.zip
   terraform-provider-vnf store backup postgres --file vnf-store.zip`,
 		Args: oneStore,
-		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if file == "" {
-				return usagef("--file FILE is needed: the file that is written")
+				return cli.Usagef("--file FILE is needed: the file that is written")
 			}
 			return withStore(ctx, named(args), release, func(s *place) error { return backup(ctx, cmd, s, file, release) })
 		}),
@@ -37,15 +38,15 @@ without it the backup opens nothing.
 func backup(ctx context.Context, cmd *cobra.Command, s *place, file, release string) error {
 	held, err := s.HeldLeases(ctx)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	m, err := writeArchive(ctx, s, file, release)
 	if err != nil {
 		return err
 	}
-	say(cmd, "%s -> %s: %d records and %d contents", s.name, file, m.Records, len(m.ContentsSHA256))
+	cli.Say(cmd, "%s -> %s: %d records and %d contents", s.name, file, m.Records, len(m.ContentsSHA256))
 	if len(held) > 0 {
-		say(cmd, "A run was at work (%s): the backup shows it half-way, as an interruption would.", holders(held))
+		cli.Say(cmd, "A run was at work (%s): the backup shows it half-way, as an interruption would.", holders(held))
 	}
 	return nil
 }
@@ -59,13 +60,13 @@ func restoreCommand(release string) *cobra.Command {
 interrupted restore continues when the same command runs again. A store that holds anything
 else is refused. The target needs the key of the store that was backed up.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store restore --file vnf-store.zip
   terraform-provider-vnf store restore postgres:vnf_new --file vnf-store.zip`,
 		Args: oneStore,
-		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			if file == "" {
-				return usagef("--file FILE is needed: the backup that is read")
+				return cli.Usagef("--file FILE is needed: the backup that is read")
 			}
 			return restore(ctx, cmd, named(args), file, release)
 		}),
@@ -92,7 +93,7 @@ func restore(ctx context.Context, cmd *cobra.Command, name, file, release string
 	if err != nil {
 		return err
 	}
-	say(cmd, "%s of %s -> %s: %s", a.Name(), a.manifest.Created.Format("2006-01-02 15:04 MST"), s.name, done)
+	cli.Say(cmd, "%s of %s -> %s: %s", a.Name(), a.manifest.Created.Format("2006-01-02 15:04 MST"), s.name, done)
 	sayLeft(cmd, done)
 	return nil
 }
@@ -100,10 +101,10 @@ func restore(ctx context.Context, cmd *cobra.Command, name, file, release string
 // everythingIn are the records of a store, and the digests of its contents.
 func everythingIn(ctx context.Context, s *place) (records []store.Record, digests []string, err error) {
 	if records, err = s.List(ctx, store.Query{}); err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	if digests, err = s.Contents(ctx); err != nil {
-		return nil, nil, usage(err)
+		return nil, nil, cli.Usage(err)
 	}
 	return records, digests, nil
 }
@@ -127,7 +128,7 @@ func onlyOf(ctx context.Context, a *archive, s *place) error {
 		}
 	}
 	if len(others) > 0 {
-		return usagef("%s is not empty: %s: nothing was written; name a store that is not there yet", s.name, list(others))
+		return cli.Usagef("%s is not empty: %s: nothing was written; name a store that is not there yet", s.name, list(others))
 	}
 	return nil
 }

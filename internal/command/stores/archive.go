@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"archive/zip"
@@ -13,6 +13,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -58,10 +59,10 @@ type archivedRecord struct {
 func writeArchive(ctx context.Context, from *place, path, release string) (m manifest, err error) {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrExist) {
-		return m, usagef("%s exists: name another file, or remove it", path)
+		return m, cli.Usagef("%s exists: name another file, or remove it", path)
 	}
 	if err != nil {
-		return m, usagef("making the backup: %w", err)
+		return m, cli.Usagef("making the backup: %w", err)
 	}
 	defer func() {
 		if err != nil {

@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -27,14 +28,14 @@ package that is too large for the target is named and left out: the provider rea
 source of the package when it needs it. Where the record does not know that source, and for a
 chart, the target is refused before anything is written.
 
-` + storeNames,
+` + Names,
 		Example: `  # From this machine to a team's database
   export PG_CONN_STR=postgres://vnf@db.example.com/infra
   terraform-provider-vnf store migrate --from ~/.local/state/terraform-provider-vnf/store.db --to postgres`,
-		Args: noArguments,
-		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
+		Args: cli.NoArguments,
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, _ []string) error {
 			if from == "" || to == "" {
-				return usagef("both --from STORE and --to STORE are needed; see %s --help", cmd.CommandPath())
+				return cli.Usagef("both --from STORE and --to STORE are needed; see %s --help", cmd.CommandPath())
 			}
 			return migrate(ctx, cmd, from, to, release)
 		}),
@@ -57,17 +58,17 @@ func migrate(ctx context.Context, cmd *cobra.Command, fromName, toName, release 
 	defer func() { err = errors.Join(err, to.Close()) }()
 
 	if from.name == to.name {
-		return usagef("both stores are the same: %s", from.name)
+		return cli.Usagef("both stores are the same: %s", from.name)
 	}
 	if err := idle(ctx, from); err != nil {
 		return err
 	}
 	records, err := from.List(ctx, store.Query{})
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if len(records) == 0 {
-		return usagef("%s has no records: there is nothing to migrate", from.name)
+		return cli.Usagef("%s has no records: there is nothing to migrate", from.name)
 	}
 	done, err := copyStore(ctx, from, to)
 	if err != nil {
@@ -76,16 +77,16 @@ func migrate(ctx context.Context, cmd *cobra.Command, fromName, toName, release 
 	if err := idle(ctx, from); err != nil {
 		return fmt.Errorf("everything was copied, but a run has begun meanwhile: run the same command again when it has ended: %w", err)
 	}
-	say(cmd, "%s -> %s: %s", from.name, to.name, done)
+	cli.Say(cmd, "%s -> %s: %s", from.name, to.name, done)
 	sayLeft(cmd, done)
-	say(cmd, "Change the provider argument store in every configuration that uses the old store, and remove that when all of them have been applied.")
+	cli.Say(cmd, "Change the provider argument store in every configuration that uses the old store, and remove that when all of them have been applied.")
 	return nil
 }
 
 // sayLeft names the contents that were left out.
 func sayLeft(cmd *cobra.Command, done result) {
 	for _, left := range done.left {
-		say(cmd, "left out: %s", left)
+		cli.Say(cmd, "left out: %s", left)
 	}
 }
 
@@ -93,7 +94,7 @@ func sayLeft(cmd *cobra.Command, done result) {
 func idle(ctx context.Context, s *place) error {
 	held, err := s.HeldLeases(ctx)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	if len(held) == 0 {
 		return nil

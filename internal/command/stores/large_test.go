@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -100,7 +100,7 @@ func onboardLarge(t *testing.T, e *lcm.Engine, dir string, size int64) *vnfm.Pac
 	t.Helper()
 	image := filepath.Join(dir, "Files", "image.img")
 	if _, err := os.Stat(image); err != nil {
-		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "examples", "packages", "core5g"))))
+		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join("..", "..", "..", "examples", "packages", "core5g"))))
 		require.NoError(t, os.MkdirAll(filepath.Dir(image), 0o700))
 		f, err := os.Create(image)
 		require.NoError(t, err)

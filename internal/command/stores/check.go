@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 )
@@ -27,11 +28,11 @@ local store. Nothing is changed.
 
 Exit codes: 0 sound, 1 damaged, 2 the store cannot be opened or the command is written wrongly.
 
-` + storeNames,
+` + Names,
 		Example: `  terraform-provider-vnf store check
   terraform-provider-vnf store check --key-file /secure/key.txt postgres`,
 		Args: oneStore,
-		RunE: interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			return withStore(ctx, named(args), release, func(s *place) error { return checkStore(ctx, cmd, s, keyFile) })
 		}),
 	}
@@ -53,7 +54,7 @@ type checker struct {
 func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile string) error {
 	keys, err := keyring(s, keyFile)
 	if err != nil {
-		return usage(err)
+		return cli.Usage(err)
 	}
 	c := &checker{cmd: cmd, from: s}
 	if keys != nil {
@@ -72,12 +73,12 @@ func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile strin
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	say(cmd, "%s: %d records, %d contents, %d damaged", s.name, c.records, c.contents, c.damaged)
+	cli.Say(cmd, "%s: %d records, %d contents, %d damaged", s.name, c.records, c.contents, c.damaged)
 	if keys == nil {
-		say(cmd, "What is sealed was read and not opened: there is no key. Give it with --key-file or %s.", seal.EnvKey)
+		cli.Say(cmd, "What is sealed was read and not opened: there is no key. Give it with --key-file or %s.", seal.EnvKey)
 	}
 	if c.unopened > 0 {
-		say(cmd, "%d were not opened: their key is in Barbican.", c.unopened)
+		cli.Say(cmd, "%d were not opened: their key is in Barbican.", c.unopened)
 	}
 	if c.damaged > 0 {
 		return fmt.Errorf("%d objects of %s are damaged: restore a backup, or apply again, which repairs contents and records of what still exists", c.damaged, s.name)
@@ -112,7 +113,7 @@ func (c *checker) found(ctx context.Context, what string, err error) {
 		c.unopened++
 	default:
 		c.damaged++
-		say(c.cmd, "damaged: %s: %v", what, err)
+		cli.Say(c.cmd, "damaged: %s: %v", what, err)
 	}
 }
 

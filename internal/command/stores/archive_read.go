@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"archive/zip"
@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -29,17 +30,17 @@ type archive struct {
 func openArchive(ctx context.Context, path string) (*archive, error) {
 	z, err := zip.OpenReader(path)
 	if errors.Is(err, zip.ErrFormat) {
-		return nil, usagef("%s is not a backup of a store, or it was cut off: name a file that store backup has written to its end", path)
+		return nil, cli.Usagef("%s is not a backup of a store, or it was cut off: name a file that store backup has written to its end", path)
 	}
 	if err != nil {
-		return nil, usagef("opening the backup %s: %w", path, err)
+		return nil, cli.Usagef("opening the backup %s: %w", path, err)
 	}
 	a := &archive{path: path, file: z, entries: map[string]*zip.File{}}
 	for _, f := range z.File {
 		a.entries[f.Name] = f
 	}
 	if err := a.read(ctx); err != nil {
-		return nil, usagef("the backup %s cannot be used: %w", path, errors.Join(err, z.Close()))
+		return nil, cli.Usagef("the backup %s cannot be used: %w", path, errors.Join(err, z.Close()))
 	}
 	return a, nil
 }

@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"os"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 )
@@ -40,7 +41,7 @@ func TestCheck(t *testing.T) {
 		run(t, "store", "check", path).want(t, 0, "5 records, 3 contents, 0 damaged")
 	})
 	other := filepath.Join(filepath.Dir(newStore(t)), "key.txt")
-	run(t, "store", "check", path, "--key-file", other).want(t, ExitFailure, "5 records, 3 contents, 8 damaged", "sealed for the recipient")
+	run(t, "store", "check", path, "--key-file", other).want(t, cli.ExitFailure, "5 records, 3 contents, 8 damaged", "sealed for the recipient")
 
 	// Each damage is named.
 	s := openLocalStore(t, path)
@@ -62,7 +63,7 @@ func TestCheck(t *testing.T) {
 	}
 	sum := strings.TrimPrefix(digest, "sha256:")
 	flip(t, filepath.Join(filepath.Dir(path), "blobs", "sha256", sum[:2], sum))
-	run(t, "store", "check", path, "--key-file", away).want(t, ExitFailure, `damaged: vim "vim-1": its data is not JSON`, `damaged: vim "vim-2"`, `damaged: vim "vim-3"`,
+	run(t, "store", "check", path, "--key-file", away).want(t, cli.ExitFailure, `damaged: vim "vim-1": its data is not JSON`, `damaged: vim "vim-2"`, `damaged: vim "vim-3"`,
 		"damaged: content "+digest, "4 damaged", "restore a backup")
 
 	// Whatever it found, it has changed nothing.

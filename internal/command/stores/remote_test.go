@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
@@ -42,7 +43,7 @@ func TestRemoteStores(t *testing.T) {
 				want []string
 			}{
 				{[]string{"check", remote}, 0, []string{"0 records, 0 contents, 0 damaged"}},
-				{[]string{"migrate", "--from", remote, "--to", back}, ExitUsage, []string{"no records"}},
+				{[]string{"migrate", "--from", remote, "--to", back}, cli.ExitUsage, []string{"no records"}},
 				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"5 records and 3 contents", says}},
 				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"were there already"}},
 				{[]string{"check", remote, "--key-file", key}, 0, []string{"5 records, 3 contents, 0 damaged"}},
@@ -72,5 +73,5 @@ func TestCheckOfPostgres(t *testing.T) {
 	from := newStore(t)
 	run(t, "store", "migrate", "--from", from, "--to", "postgres").want(t, 0)
 	server.Exec(t, "postgres", "UPDATE vnf.chunks SET data = set_byte(data, 500, get_byte(data, 500) # 1) WHERE length(data) > 1000; DELETE FROM vnf.chunks WHERE length(data) < 1000")
-	run(t, "store", "check", "postgres", "--key-file", filepath.Join(filepath.Dir(from), "key.txt")).want(t, ExitFailure, "5 records, 3 contents, 3 damaged")
+	run(t, "store", "check", "postgres", "--key-file", filepath.Join(filepath.Dir(from), "key.txt")).want(t, cli.ExitFailure, "5 records, 3 contents, 3 damaged")
 }

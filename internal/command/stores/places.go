@@ -1,4 +1,4 @@
-package command
+package stores
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
@@ -21,8 +22,8 @@ import (
 // password and so is no argument.
 const envConnStr = "PG_CONN_STR"
 
-// storeNames says how stores are named, for the texts of help.
-const storeNames = `STORE is one of
+// Names says how stores are named, for the texts of help.
+const Names = `STORE is one of
   PATH                the file of a local store (store = { local = { path = ... } });
                       when no STORE is named: the provider's default local store
   postgres            the schema "vnf" of the database that PG_CONN_STR names
@@ -70,11 +71,16 @@ func openPlace(ctx context.Context, argument, release string, mustExist bool) (*
 		}
 		p, err := k.open(ctx, rest, release, mustExist)
 		if err != nil {
-			return nil, usage(err)
+			return nil, cli.Usage(err)
 		}
 		return p, nil
 	}
-	return nil, usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
+	return nil, cli.Usagef("there is no kind of store for %q: a store is PATH, postgres, postgres:SCHEMA or kubernetes:NAMESPACE", scheme(argument))
+}
+
+// Open opens an existing store. Every error is one of usage.
+func Open(ctx context.Context, argument, release string) (store.Portable, error) {
+	return openPlace(ctx, argument, release, true)
 }
 
 // withStore opens an existing store, works on it and closes it.

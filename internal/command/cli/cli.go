@@ -1,0 +1,117 @@
+// Package cli is what all commands of the provider's binary share: exit codes, errors of usage, interruption and output.
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// The exit codes besides 0.
+const (
+	// ExitFailure says that a command failed, or found damage.
+	ExitFailure = 1
+	// ExitUsage says that a command did not begin: it was written wrongly, or a store or file
+	// that it names cannot be opened.
+	ExitUsage = 2
+)
+
+// Run runs a command with its arguments and returns the exit code. An error is one line on stderr.
+func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	root.SilenceErrors, root.SilenceUsage = true, true
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return Usagef("%w; see %s --help", err, cmd.CommandPath())
+	})
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintf(stderr, "Error: %v\n", err)
+	if errors.As(err, new(*usageError)) {
+		return ExitUsage
+	}
+	return ExitFailure
+}
+
+// usageError is an error that a command ends with before it does anything.
+type usageError struct{ err error }
+
+func (e *usageError) Error() string { return e.err.Error() }
+func (e *usageError) Unwrap() error { return e.err }
+
+// Usage marks an error as one of usage; nil stays nil.
+func Usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err: err}
+}
+
+// Usagef returns an error of usage.
+func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// Group returns a command that has others and does nothing itself.
+func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {
+	group := &cobra.Command{
+		Use: use, Short: short, Long: long, Args: NoArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	group.AddCommand(commands...)
+	return group
+}
+
+// NoArguments refuses arguments of a command that has none, such as the name of another
+// command that is misspelled.
+func NoArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return Usagef("%s has no command or argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
+}
+
+// Arguments requires one argument for each name.
+func Arguments(names ...string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return Usagef("%s takes %s, got %d arguments; see %s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args), cmd.CommandPath())
+	}
+}
+
+// Interruptible runs a command that ends when it is interrupted.
+func Interruptible(run func(ctx context.Context, cmd *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+		defer stop()
+		err := run(ctx, cmd, args)
+		if err != nil && ctx.Err() != nil && cmd.Context().Err() == nil {
+			return fmt.Errorf("interrupted: %w; nothing is lost: run the same command again", err)
+		}
+		return err
+	}
+}
+
+// Say writes a line of a command's output.
+func Say(cmd *cobra.Command, format string, args ...any) {
+	_, _ = fmt.Fprintf(cmd.OutOrStdout(), format+"\n", args...)
+}
+
+// JSON writes a value as the whole output of a command.
+func JSON(cmd *cobra.Command, value any) error {
+	encoder := json.NewEncoder(cmd.OutOrStdout())
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}

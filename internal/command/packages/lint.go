@@ -1,0 +1,167 @@
+package packages
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// The forms in which "package lint" reports.
+const (
+	formText  = "text"
+	formSARIF = "sarif"
+)
+
+func lintCommand(version string) *cobra.Command {
+	var r reading
+	var form string
+	var strict, rules bool
+	cmd := &cobra.Command{
+		Use:   "lint PACKAGE",
+		Short: "Check a package against SOL004 and SOL001",
+		Long: `Checks a package and its VNFD, and names each finding with its place, its rule and the clause that
+the rule is from. What is an error here is an error of vnf_package. All flavours are rendered
+with their defaults where the package holds Kubernetes objects.
+
+Exit codes: 0 no errors (with --strict no warnings either), 1 findings, 2 the package cannot be
+opened or the command is written wrongly.`,
+		Example: `  terraform-provider-vnf package lint examples/packages/core5g
+  terraform-provider-vnf package lint --output sarif examples/packages/core5g > core5g.sarif
+  terraform-provider-vnf package lint --rules`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if rules {
+				return cli.NoArguments(cmd, args)
+			}
+			return cli.Arguments("PACKAGE")(cmd, args)
+		},
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			if err := oneOf("output", form, []string{formText, formJSON, formSARIF}); err != nil {
+				return err
+			}
+			if rules {
+				return listRules(cmd, form)
+			}
+			return withEngine(version, func(e *lcm.Engine) error {
+				found, err := r.lint(ctx, e, args[0])
+				if err != nil {
+					return err
+				}
+				return report(cmd, version, found, form, strict)
+			})
+		}),
+	}
+	r.flags(cmd, signatures[1])
+	cmd.Flags().StringVarP(&form, "output", "o", formText, "`FORM`: text, json or sarif")
+	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
+	cmd.Flags().BoolVar(&rules, "rules", false, "list the rules instead")
+	return cmd
+}
+
+// lint returns what is found in a package.
+func (r *reading) lint(ctx context.Context, e *lcm.Engine, source string) (vnfm.Problems, error) {
+	spec, err := r.spec(source)
+	if err != nil {
+		return nil, err
+	}
+	p, found, err := e.ReadPackage(ctx, spec)
+	if err != nil || found.HasErrors() {
+		return found, cli.Usage(err)
+	}
+	for i := range p.Descriptor.Flavours {
+		f := &p.Descriptor.Flavours[i]
+		if !p.HasContainers(f) {
+			continue
+		}
+		_, problems, err := e.RenderInstance(ctx, vnfm.InstanceSpec{PackageID: p.ID, FlavourID: f.ID, OperationalState: vnfm.Started})
+		if err != nil {
+			return nil, err
+		}
+		for _, problem := range problems {
+			// The flavours mostly have the same objects.
+			if problem.Attribute == "" && !slices.Contains(found, problem) {
+				found = append(found, problem)
+			}
+		}
+	}
+	return found, nil
+}
+
+// ruleOf returns a rule; one without an id is that of a finding about no standard.
+func ruleOf(id string) vnfm.Rule {
+	for _, rule := range slices.Concat(csar.Rules(), vnfd.Rules()) {
+		if rule.ID == id {
+			return rule
+		}
+	}
+	return vnfm.Rule{ID: "kubernetes-object", Title: "The objects of an instance can be rendered and applied", Clause: "Kubernetes API"}
+}
+
+func listRules(cmd *cobra.Command, form string) error {
+	all := append(slices.Concat(csar.Rules(), vnfd.Rules()), ruleOf(""))
+	if form != formText {
+		return cli.JSON(cmd, all)
+	}
+	for _, rule := range all {
+		cli.Say(cmd, "%-26s %s (%s)", rule.ID, rule.Title, rule.Clause)
+	}
+	return nil
+}
+
+// finding is a problem as JSON.
+type finding struct {
+	Severity string    `json:"severity"`
+	File     string    `json:"file,omitempty"`
+	Line     int       `json:"line,omitempty"`
+	Column   int       `json:"column,omitempty"`
+	Rule     vnfm.Rule `json:"rule"`
+	Summary  string    `json:"summary"`
+	Detail   string    `json:"detail,omitempty"`
+}
+
+func severity(p vnfm.Problem) string {
+	if p.Severity == vnfm.SeverityWarning {
+		return "warning"
+	}
+	return "error"
+}
+
+// report writes the findings and fails when they are a reason to.
+func report(cmd *cobra.Command, version string, found vnfm.Problems, form string, strict bool) error {
+	failed, warnings := 0, 0
+	list := make([]finding, 0, len(found))
+	for _, p := range found {
+		if p.Severity == vnfm.SeverityError {
+			failed++
+		} else {
+			warnings++
+		}
+		list = append(list, finding{severity(p), p.File, p.Line, p.Column, ruleOf(p.Rule), p.Summary, p.Detail})
+	}
+	switch form {
+	case formJSON:
+		if err := cli.JSON(cmd, list); err != nil {
+			return err
+		}
+	case formSARIF:
+		if err := cli.JSON(cmd, sarif(version, list)); err != nil {
+			return err
+		}
+	default:
+		for i, p := range found {
+			cli.Say(cmd, "%s: %s [%s, %s]", severity(p), p, list[i].Rule.ID, list[i].Rule.Clause)
+		}
+		cli.Say(cmd, "%d errors, %d warnings", failed, warnings)
+	}
+	if failed > 0 || strict && warnings > 0 {
+		return fmt.Errorf("the package has %d errors and %d warnings", failed, warnings)
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package packages
+
+import (
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/json"
+	"encoding/pem"
+	"encoding/xml"
+	"io"
+	"math/big"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// answer is what a command has said.
+type answer struct {
+	code        int
+	out, errors string
+}
+
+func root() *cobra.Command {
+	root := &cobra.Command{Use: "terraform-provider-vnf", Args: cli.NoArguments}
+	root.AddCommand(Command("v1.2.3"))
+	return root
+}
+
+func run(t *testing.T, args ...string) answer {
+	t.Helper()
+	var out, problems bytes.Buffer
+	code := cli.Run(t.Context(), root(), args, &out, &problems)
+	return answer{code: code, out: out.String(), errors: problems.String()}
+}
+
+// want checks the exit code of a command, and that it says all of that.
+func (a answer) want(t *testing.T, code int, parts ...string) answer {
+	t.Helper()
+	if a.code != code {
+		t.Errorf("exit code %d, want %d\n%s%s", a.code, code, a.out, a.errors)
+	}
+	for _, part := range parts {
+		if !strings.Contains(a.out+a.errors, part) {
+			t.Errorf("the command does not say %q:\n%s%s", part, a.out, a.errors)
+		}
+	}
+	return a
+}
+
+// examples are the packages of the repository.
+func examples(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs("../../../examples/packages")
+	require.NoError(t, err)
+	return dir
+}
+
+// writeIdentity writes a certificate that signs for itself, and its key.
+func writeIdentity(t *testing.T, dir string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "Acme"}, KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	require.NoError(t, err)
+	key, err := x509.MarshalECPrivateKey(private)
+	require.NoError(t, err)
+	for name, block := range map[string]*pem.Block{
+		"signer.pem": {Type: "CERTIFICATE", Bytes: der}, "root.pem": {Type: "CERTIFICATE", Bytes: der}, "signer.key": {Type: "EC PRIVATE KEY", Bytes: key},
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), pem.EncodeToMemory(block), 0o600))
+	}
+}
+
+// edited copies an example package and replaces a text in one of its files.
+func edited(t *testing.T, name, file, from, to string) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), name)
+	require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(examples(t), name))))
+	at := filepath.Join(dir, file)
+	text, err := os.ReadFile(at)
+	require.NoError(t, err)
+	if !bytes.Contains(text, []byte(from)) {
+		t.Fatalf("%s does not hold %q", file, from)
+	}
+	require.NoError(t, os.WriteFile(at, bytes.ReplaceAll(text, []byte(from), []byte(to)), 0o600))
+	return dir
+}
+
+// TestExamples runs the examples of each help, in the order of a package's life.
+func TestExamples(t *testing.T) {
+	dir := t.TempDir()
+	writeIdentity(t, dir)
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "examples/packages/hello"), os.DirFS(filepath.Join(examples(t), "hello"))))
+	for _, name := range []string{"core5g", "firewall"} {
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "examples/packages", name), os.DirFS(filepath.Join(examples(t), name))))
+	}
+	t.Chdir(dir)
+	group, _, err := root().Find([]string{"package"})
+	require.NoError(t, err)
+	commands := group.Commands()
+	slices.SortFunc(commands, func(a, b *cobra.Command) int {
+		order := []string{"hash", "pack", "sign", "verify"}
+		return slices.Index(order, a.Name()) - slices.Index(order, b.Name())
+	})
+	for _, command := range commands {
+		if command.Example == "" {
+			t.Errorf("the help of %s has no example", command.Name())
+		}
+		for line := range strings.Lines(command.Example) {
+			line, _, _ = strings.Cut(strings.TrimSpace(line), " > ")
+			args := strings.Fields(line)
+			run(t, args[1:]...).want(t, 0)
+		}
+	}
+}
+
+// TestLife goes from a directory to packages that are signed in both ways, and back to what an attacker makes of them.
+func TestLife(t *testing.T) {
+	dir, out := edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), t.TempDir()
+	writeIdentity(t, out)
+	at := func(name string) string { return filepath.Join(out, name) }
+	identity := []string{"--cert", at("signer.pem"), "--key", at("signer.key")}
+	run(t, "package", "pack", dir, at("p.csar")).want(t, cli.ExitFailure, "web.yaml", "package hash "+dir)
+	if _, err := os.Stat(at("p.csar")); err == nil {
+		t.Error("a package whose digests are wrong was packed")
+	}
+	run(t, "package", "hash", dir).want(t, 0, ".mf\n")
+	packed := run(t, "package", "pack", dir, at("p.csar")).want(t, 0, at("p.csar")+" sha256:")
+	again := run(t, "package", "pack", dir, at("again.csar"))
+	first, err := os.ReadFile(at("p.csar"))
+	require.NoError(t, err)
+	second, err := os.ReadFile(at("again.csar"))
+	require.NoError(t, err)
+	if !bytes.Equal(first, second) || strings.Fields(packed.out)[1] != strings.Fields(again.out)[1] {
+		t.Error("packed twice, a package differs")
+	}
+	run(t, append([]string{"package", "sign", dir, at("one.csar")}, identity...)...).want(t, 0)
+	run(t, append([]string{"package", "sign", "--option", "2", dir, at("two.zip")}, identity...)...).want(t, 0)
+	for name, option := range map[string]string{"one.csar": "OPTION_1", "two.zip": "OPTION_2"} {
+		run(t, "package", "verify", "--roots", at("root.pem"), at(name)).want(t, 0, "signer  CN=Acme", "option  "+option)
+		run(t, "package", "verify", "--roots", at("root.pem"), "--subject", "CN=Another", at(name)).want(t, cli.ExitFailure, "CN=Another")
+		run(t, "package", "inspect", "--roots", at("root.pem"), at(name)).want(t, 0, "by CN=Acme ("+option+")")
+	}
+	run(t, "package", "verify", "--roots", at("root.pem"), at("p.csar")).want(t, cli.ExitFailure, "the package is not signed")
+	other := t.TempDir()
+	writeIdentity(t, other)
+	run(t, "package", "verify", "--roots", filepath.Join(other, "root.pem"), at("one.csar")).want(t, cli.ExitFailure, "Acme")
+}
+
+func TestInspect(t *testing.T) {
+	hello, firewall := filepath.Join(examples(t), "hello"), filepath.Join(examples(t), "firewall")
+	run(t, "package", "inspect", hello).want(t, 0, "hello 1.0.0 by Example Networks\n", "  web  Deployment web  1..4       web", "  web             0..3    web 1\n")
+	var got topology
+	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "inspect", "-o", "json", firewall).want(t, 0).out), &got))
+	if len(got.Flavours) < 3 || got.Flavours[0].VDUs[0].ID != "FW" || len(got.Flavours[0].ConnectionPoints) != 4 {
+		t.Errorf("topology of the firewall: %+v", got)
+	}
+	run(t, "package", "inspect", "-o", "mermaid", "--flavour", "plain", firewall).want(t, 0, "flowchart LR\n", `vdu0["FW<br>1..3"]`, `vdu0 ---|"FW_CP2"| link0`)
+	drawn := run(t, "package", "inspect", "-o", "svg", "--flavour", "plain", firewall).want(t, 0, ">FW<", ">inside  192.168.120.0/24<", "FW_CP1", ">outside<")
+	decoder := xml.NewDecoder(strings.NewReader(drawn.out))
+	for {
+		if _, err := decoder.Token(); err == io.EOF {
+			break
+		} else if err != nil {
+			t.Fatalf("the drawing is no XML: %v", err)
+		}
+	}
+	run(t, "package", "inspect", "-o", "svg", "--flavour", "none", firewall).want(t, cli.ExitUsage, `no deployment flavour "none"`, `"plain"`)
+}
+
+// TestDrawingOfNames draws names that mean something to Mermaid and XML.
+func TestDrawingOfNames(t *testing.T) {
+	f := &flavour{
+		ID: "<f>", VDUs: []vdu{{ID: `end "a" <b> #1`, Min: 1, Max: 1}},
+		ConnectionPoints: []connectionPoint{{ID: "p|q", VDU: `end "a" <b> #1`, VirtualLink: "l&m"}, {ID: "alone"}},
+		VirtualLinks:     []virtualLink{{ID: "l&m"}},
+	}
+	if got, want := mermaid(f), "flowchart LR\n  vdu0[\"end #quot;a#quot; <b> #35;1<br>1\"]\n  link0([\"l&m\"])\n  vdu0 ---|\"p|q\"| link0\n"; got != want {
+		t.Errorf("Mermaid:\n%s\nwant\n%s", got, want)
+	}
+	var any struct{}
+	if err := xml.Unmarshal([]byte(svg(f)), &any); err != nil {
+		t.Errorf("SVG: %v\n%s", err, svg(f))
+	}
+}
+
+func TestLint(t *testing.T) {
+	for name, test := range map[string]struct {
+		dir  string
+		args []string
+		code int
+		want []string
+	}{
+		"nothing":   {dir: filepath.Join(examples(t), "core5g"), want: []string{"0 errors, 0 warnings\n"}},
+		"a digest":  {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
+		"a policy":  {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
+		"an object": {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
+		"no YAML":   {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and is not taken as one", "[csar-kubernetes-manifests,"}},
+		"a warning": {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
+		"strict":    {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, append([]string{"package", "lint", test.dir}, test.args...)...).want(t, test.code, test.want...)
+		})
+	}
+	bad := edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n")
+	t.Run("JSON", func(t *testing.T) {
+		var list []finding
+		require.NoError(t, json.Unmarshal([]byte(run(t, "package", "lint", "-o", "json", bad).want(t, 0).out), &list))
+		if len(list) != 1 || list[0].Line != 2 || list[0].Severity != "warning" || list[0].Rule.Clause != "SOL004 4.3.2" {
+			t.Errorf("findings %+v", list)
+		}
+	})
+	t.Run("SARIF", func(t *testing.T) {
+		var log sarifLog
+		require.NoError(t, json.Unmarshal([]byte(run(t, "package", "lint", "-o", "sarif", bad).want(t, 0).out), &log))
+		result := log.Runs[0].Results[0]
+		if log.Version != "2.1.0" || result.RuleID != "csar-manifest" || result.Level != "warning" || result.Locations[0].Physical.Artifact.URI != "hello.mf" ||
+			result.Locations[0].Physical.Region.StartLine != 2 || log.Runs[0].Tool.Driver.Rules[0].ID != "csar-manifest" {
+			t.Errorf("SARIF %+v", log)
+		}
+	})
+	t.Run("no archive", func(t *testing.T) {
+		file := filepath.Join(t.TempDir(), "x.csar")
+		require.NoError(t, os.WriteFile(file, []byte("not a zip"), 0o600))
+		run(t, "package", "lint", file).want(t, 1, "[csar-archive, SOL004 4.1]")
+	})
+}
+
+// TestRules has each rule once, with what people need of it.
+func TestRules(t *testing.T) {
+	seen := map[string]bool{}
+	for _, rule := range slices.Concat(csar.Rules(), vnfd.Rules(), []vnfm.Rule{ruleOf("")}) {
+		if seen[rule.ID] || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(rule.ID) || rule.Title == "" || strings.HasSuffix(rule.Title, ".") || rule.Clause == "" {
+			t.Errorf("rule %+v", rule)
+		}
+		seen[rule.ID] = true
+		run(t, "package", "lint", "--rules").want(t, 0, rule.ID, rule.Title, rule.Clause)
+	}
+}
+
+func TestRender(t *testing.T) {
+	params := filepath.Join(t.TempDir(), "params.yaml")
+	require.NoError(t, os.WriteFile(params, []byte("lcm-kubernetes-def-files: [Files/nowhere.yaml]\n"), 0o600))
+	hello := filepath.Join(examples(t), "hello")
+	run(t, "package", "render", "--scale", "web=2", hello).want(t, 0, "kind: Deployment", "replicas: 3", "\n---\n", "kind: ConfigMap")
+	run(t, "package", "render", "--params", params, hello).want(t, cli.ExitFailure, "Files/nowhere.yaml")
+	run(t, "package", "render", "--scale", "web=9", hello).want(t, cli.ExitFailure, "web")
+	run(t, "package", "render", filepath.Join(examples(t), "firewall")).want(t, cli.ExitFailure, "rendering the package")
+}
+
+func TestUsage(t *testing.T) {
+	dir := t.TempDir()
+	writeIdentity(t, dir)
+	hello, pem, key := filepath.Join(examples(t), "hello"), filepath.Join(dir, "signer.pem"), filepath.Join(dir, "signer.key")
+	for name, test := range map[string]struct {
+		args []string
+		want []string
+	}{
+		"no command":         {[]string{"lnit"}, []string{`no command or argument "lnit"`}},
+		"no package":         {[]string{"lint"}, []string{"takes PACKAGE, got 0 arguments", "lint --help"}},
+		"two packages":       {[]string{"inspect", "a", "b"}, []string{"takes PACKAGE, got 2 arguments"}},
+		"no such package":    {[]string{"lint", "/no/package"}, []string{"/no/package"}},
+		"form":               {[]string{"lint", "-o", "xml", hello}, []string{`--output is "xml"; it can be "json", "sarif", "text"`}},
+		"form of a drawing":  {[]string{"inspect", "-o", "png", hello}, []string{`--output is "png"`}},
+		"signature":          {[]string{"lint", "--signature", "maybe", hello}, []string{`--signature is "maybe"`, `"verify_if_present"`}},
+		"roots":              {[]string{"lint", "--roots", "/no/roots", hello}, []string{"reading the trust roots", "/no/roots"}},
+		"no roots":           {[]string{"verify", hello}, []string{"--roots FILE is needed"}},
+		"no identity":        {[]string{"sign", hello, "/no/out"}, []string{"both --cert FILE and --key FILE"}},
+		"no key":             {[]string{"sign", "--cert", pem, "--key", "/no/key", hello, "/no/out"}, []string{"reading the key", "/no/key"}},
+		"option":             {[]string{"sign", "--cert", pem, "--key", key, "--option", "3", hello, "/no/out"}, []string{"--option is 3; SOL004 has 1 and 2"}},
+		"no directory":       {[]string{"pack", "/no/package", "/no/out"}, []string{"/no/package"}},
+		"scale":              {[]string{"render", "--scale", "workers=many", hello}, []string{"--scale workers=many is no scale level"}},
+		"params":             {[]string{"render", "--params", pem, hello}, []string{"reading the parameters", "signer.pem"}},
+		"rules of a package": {[]string{"lint", "--rules", hello}, []string{"no command or argument"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run(t, append([]string{"package"}, test.args...)...).want(t, cli.ExitUsage, test.want...)
+		})
+	}
+}

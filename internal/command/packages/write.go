@@ -1,0 +1,153 @@
+package packages
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+)
+
+func hashCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "hash DIRECTORY",
+		Short: "Write the digests of all files into the manifest of a package",
+		Long: `Writes Algorithm and Hash of each file into the manifest, adds files that are not listed, and
+removes a signature, which would not hold any more. Other lines stay as they are.`,
+		Example: `  terraform-provider-vnf package hash examples/packages/core5g`,
+		Args:    cli.Arguments("DIRECTORY"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			manifest, err := csar.Hash(args[0])
+			if err != nil {
+				return err
+			}
+			cli.Say(cmd, "%s", filepath.Join(args[0], manifest))
+			return nil
+		},
+	}
+}
+
+func packCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "pack DIRECTORY FILE",
+		Short: "Pack a directory as a package file",
+		Long: `Packs a directory as a .csar file. The file depends on the content alone: packed again, it is equal
+to the byte. Digests that do not match are an error; "package hash" writes them. An existing
+file is replaced.`,
+		Example: `  terraform-provider-vnf package pack examples/packages/core5g core5g.csar`,
+		Args:    cli.Arguments("DIRECTORY", "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return withDirectory(args[0], func(a csar.Archive, _ *csar.Package) error { return write(cmd, a, args[1]) })
+		},
+	}
+}
+
+func signCommand() *cobra.Command {
+	var certificate, key string
+	var option int
+	cmd := &cobra.Command{
+		Use:   "sign DIRECTORY FILE",
+		Short: "Pack a directory as a signed package file",
+		Long: `Packs a directory with a signature. Option 1 of SOL004 signs the manifest, and with it the digest of
+each file; option 2 signs the packed archive and writes FILE as an archive of both. The key is
+RSA or ECDSA, PEM, without a password. An existing file is replaced.`,
+		Example: `  terraform-provider-vnf package sign --cert signer.pem --key signer.key examples/packages/core5g core5g.csar`,
+		Args:    cli.Arguments("DIRECTORY", "FILE"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if certificate == "" || key == "" {
+				return cli.Usagef("both --cert FILE and --key FILE are needed; see %s --help", cmd.CommandPath())
+			}
+			if option != 1 && option != 2 {
+				return cli.Usagef("--option is %d; SOL004 has 1 and 2", option)
+			}
+			certificatePEM, err := os.ReadFile(filepath.Clean(certificate))
+			if err != nil {
+				return cli.Usagef("reading the certificate: %w", err)
+			}
+			keyPEM, err := os.ReadFile(filepath.Clean(key))
+			if err != nil {
+				return cli.Usagef("reading the key: %w", err)
+			}
+			return withDirectory(args[0], func(a csar.Archive, p *csar.Package) error {
+				signed, err := signManifest(a, p, certificatePEM, keyPEM)
+				if option == 2 {
+					signed, err = signArchive(a, args[1], certificatePEM, keyPEM)
+				}
+				if err != nil {
+					return err
+				}
+				return write(cmd, signed, args[1])
+			})
+		},
+	}
+	cmd.Flags().StringVar(&certificate, "cert", "", "`FILE` with the signer's certificate and any intermediate ones behind it, PEM")
+	cmd.Flags().StringVar(&key, "key", "", "`FILE` with the signer's private key, PEM")
+	cmd.Flags().IntVar(&option, "option", 1, "security option of SOL004: 1 or 2")
+	return cmd
+}
+
+// withDirectory opens the directory of a package that can be packed.
+func withDirectory(dir string, work func(a csar.Archive, p *csar.Package) error) (err error) {
+	a, err := csar.OpenDirectory(dir, csar.DefaultLimits())
+	if err != nil {
+		return cli.Usage(err)
+	}
+	defer func() { err = errors.Join(err, a.Close()) }()
+	p, problems := csar.Read(a, csar.Options{Signature: csar.SignatureIgnore})
+	if err := problems.Err(); err != nil {
+		return fmt.Errorf("reading the package %s: %w; after a change of its files, run %q", dir, err, "package hash "+dir)
+	}
+	return work(a, p)
+}
+
+func signManifest(a csar.Archive, p *csar.Package, certificate, key []byte) (csar.Archive, error) {
+	if p.Manifest == nil {
+		return nil, errors.New("the package has no manifest to sign; write one, or use --option 2")
+	}
+	files := map[string][]byte{}
+	for _, f := range a.Files() {
+		data, err := a.ReadFile(f.Path)
+		if err != nil {
+			return nil, err
+		}
+		files[f.Path] = data
+	}
+	manifest, err := csar.SignOption1(files[p.ManifestFile], certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	files[p.ManifestFile] = manifest
+	return csar.FromFiles(files), nil
+}
+
+func signArchive(a csar.Archive, target string, certificate, key []byte) (csar.Archive, error) {
+	var inner bytes.Buffer
+	if err := csar.WriteZip(a, &inner); err != nil {
+		return nil, err
+	}
+	cms, err := csar.SignOption2(inner.Bytes(), certificate, key)
+	if err != nil {
+		return nil, err
+	}
+	base := strings.TrimSuffix(filepath.Base(target), filepath.Ext(target))
+	return csar.FromFiles(map[string][]byte{base + ".csar": inner.Bytes(), base + ".cms": cms}), nil
+}
+
+// write packs an archive into memory first, so that a failure leaves no half file.
+func write(cmd *cobra.Command, a csar.Archive, target string) error {
+	var buf bytes.Buffer
+	if err := csar.WriteZip(a, &buf); err != nil {
+		return err
+	}
+	if err := os.WriteFile(target, buf.Bytes(), 0o644); err != nil { //nolint:gosec // a package is public
+		return err
+	}
+	cli.Say(cmd, "%s %s", target, csar.ContentDigest(a))
+	return nil
+}
