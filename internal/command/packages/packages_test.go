@@ -113,6 +113,8 @@ func TestExamples(t *testing.T) {
 	for _, name := range []string{"core5g", "firewall"} {
 		require.NoError(t, os.CopyFS(filepath.Join(dir, "examples/packages", name), os.DirFS(filepath.Join(examples(t), name))))
 	}
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "hello-1.1"), os.DirFS(next(t))))
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "core5g-1.5"), os.DirFS(filepath.Join(examples(t), "core5g"))))
 	t.Chdir(dir)
 	group, _, err := root().Find([]string{"package"})
 	require.NoError(t, err)
@@ -266,6 +268,59 @@ func TestRender(t *testing.T) {
 	run(t, "package", "render", "--params", params, hello).want(t, cli.ExitFailure, "Files/nowhere.yaml")
 	run(t, "package", "render", "--scale", "web=9", hello).want(t, cli.ExitFailure, "web")
 	run(t, "package", "render", filepath.Join(examples(t), "firewall")).want(t, cli.ExitFailure, "rendering the package")
+}
+
+// next is the next version of the package hello: another image and page, its Service is gone, and it has a ServiceAccount.
+func next(t *testing.T) string {
+	t.Helper()
+	dir := edited(t, "hello", "Files/kubernetes/web.yaml", "hello/web:1.0.0", "hello/web:1.1.0")
+	for _, edit := range []struct{ file, from, to string }{
+		{"Files/kubernetes/web.yaml", "<h1>Hello from", "<h1>Greetings from"},
+		{"Files/kubernetes/web.yaml", "kind: Service\nmetadata:\n  name: web\nspec:\n  selector: { app.kubernetes.io/name: web }\n  ports:\n    - { name: http, port: 80, targetPort: http }\n", "kind: ServiceAccount\nmetadata:\n  name: web\n"},
+		{"hello.yaml", `"1.0.0"`, `"1.1.0"`},
+	} {
+		at := filepath.Join(dir, edit.file)
+		text, err := os.ReadFile(at)
+		require.NoError(t, err)
+		if !strings.Contains(string(text), edit.from) {
+			t.Fatalf("%s does not hold %q", edit.file, edit.from)
+		}
+		require.NoError(t, os.WriteFile(at, []byte(strings.ReplaceAll(string(text), edit.from, edit.to)), 0o600))
+	}
+	run(t, "package", "hash", dir).want(t, 0)
+	return dir
+}
+
+func TestDiff(t *testing.T) {
+	hello := filepath.Join(examples(t), "hello")
+	const want = `CHANGE_VNFPKG hello 1.0.0 -> 1.1.0
+  web: 3 rolled, 1 more at a time
+
+apps/v1/Deployment web
+  spec.template: reads other configuration
+  spec.template.spec.containers[web].image: registry.example.com/hello/web:1.0.0 -> registry.example.com/hello/web:1.1.0
+
+v1/ConfigMap web-content
+  data.index.html: <h1>Hello from a VNF</h1> -> <h1>Greetings from a VNF</h1>
+
+v1/Service web
+  removed
+
+v1/ServiceAccount web
+  added
+`
+	if got := run(t, "package", "diff", "--scale", "web=2", hello, next(t)).want(t, 0).out; got != want {
+		t.Errorf("diff:\n%s\nwant\n%s", got, want)
+	}
+	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
+	var got difference
+	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "diff", "--json", hello, next(t)).want(t, 0).out), &got))
+	if len(got.Operations) == 0 || len(got.Changes) != 4 {
+		t.Errorf("as JSON: %+v", got)
+	}
+	run(t, "package", "diff", hello, edited(t, "hello", "hello.mf", "Hash: ", "Hash: 00")).want(t, cli.ExitFailure, "hello.mf")
+	run(t, "package", "diff", hello, "/no/package").want(t, cli.ExitUsage, "/no/package")
+	run(t, "package", "diff", hello).want(t, cli.ExitUsage, "takes OLD and NEW, got 1 arguments")
 }
 
 func TestUsage(t *testing.T) {

@@ -1,0 +1,48 @@
+package lcm
+
+import (
+	"context"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// DiffPackages says what an instance of one request would do to become that of another one, such as of the next version of its package.
+// It needs no store and no VIM: the packages must have been read in this process. Problems of either request are returned, and nothing
+// else when one of them is an error.
+func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (*vnfm.PlannedUpdate, vnfm.Problems, error) {
+	var all vnfm.Problems
+	for _, spec := range []vnfm.InstanceSpec{from, to} {
+		_, problems, err := e.PreviewInstance(ctx, "", spec)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, problems...)
+	}
+	if all.HasErrors() {
+		return nil, all, nil
+	}
+	before, was, err := e.rendered(ctx, "", &from)
+	if before == nil || err != nil {
+		return nil, all, err
+	}
+	w, err := e.newWords(ctx, "", &to)
+	if w == nil || err != nil {
+		return nil, all, err
+	}
+	w.before, w.was, w.changed = before, was.pkg, map[string]string{}
+	var record vnfm.Instance
+	describeNew(&record, from, was)
+	record.Status = vnfm.StatusInstantiated
+	in := planInput{record: record, spec: to, wanted: w.wanted, observed: true}
+	for _, o := range planUpdate(in).operations {
+		w.operation(&record, &o)
+	}
+	w.changes()
+	// A plan leaves new objects out, since Terraform shows them anyway.
+	for key := range w.after.Objects {
+		if _, had := before.Objects[key]; !had {
+			w.out.Changes[key] = []string{"added"}
+		}
+	}
+	return w.finish(), all, nil
+}
