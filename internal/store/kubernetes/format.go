@@ -63,13 +63,16 @@ func (s *kubeStore) reading(ctx context.Context, doing string, read func(ctx con
 	err := s.ready(ctx, doing, false)
 	if err != nil {
 		cancel()
-		_ = <-done
+	}
+	failed := <-done
+	switch {
+	case err != nil:
 		return err
+	case failed != nil:
+		return s.explain(ctx, doing, failed)
+	default:
+		return nil
 	}
-	if err := <-done; err != nil {
-		return s.explain(ctx, doing, err)
-	}
-	return nil
 }
 
 // look reads the format, or writes it.
