@@ -21,8 +21,8 @@
 //
 // BenchmarkFleets leads 20 to 1,000 instances of one package through their lives at the same time, beside a loop over all their objects, and
 // prints what an instance costs among 1,000 and among 100: what grows with the number of others. The largest is led once unless BENCH_LIVES
-// says how often; -bench Fleets/instances=100,objects=12 leads one of them. Terraform writes the state of all instances after each one, so that
-// its own share of the processor time grows faster than the number of instances; the provider's does not.
+// says how often; -bench Fleets/instances=100,objects=12 leads one of them. Terraform's
+// own share of the processor time grows faster than the number of instances, with the empty provider as well; the provider's does not.
 //
 // BenchmarkStoreRoundTrips leads lives of 60 objects when VIM and store are 100 ms away, and counts how many requests wait for one another
 // besides those of the local store.

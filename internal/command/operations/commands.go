@@ -3,7 +3,6 @@ package operations
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -196,7 +195,8 @@ func (b *book) cancel(ctx context.Context, cmd *cobra.Command, name string) erro
 		return err
 	}
 	cli.Say(cmd, "asked %s to stop %s of %s", e.Runner, e.Type, e.label())
-	within, done := context.WithTimeoutCause(ctx, cancelPatience, errors.New("the process has not stopped it within "+cancelPatience.String()+"; \"operations watch\" shows what it does"))
+	within, done := context.WithTimeoutCause(ctx, cancelPatience,
+		fmt.Errorf("the process has not stopped it within %s; \"operations watch\" shows what it does", cancelPatience))
 	defer done()
 	ticker := time.NewTicker(watchInterval)
 	defer ticker.Stop()

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"encoding/xml"
+	"errors"
 	"io"
 	"math/big"
 	"os"
@@ -180,7 +181,7 @@ func TestInspect(t *testing.T) {
 	drawn := run(t, "package", "inspect", "-o", "svg", "--flavour", "plain", firewall).want(t, 0, ">FW<", ">inside  192.168.120.0/24<", "FW_CP1", ">outside<")
 	decoder := xml.NewDecoder(strings.NewReader(drawn.out))
 	for {
-		if _, err := decoder.Token(); err == io.EOF {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
 			t.Fatalf("the drawing is no XML: %v", err)
@@ -199,8 +200,8 @@ func TestDrawingOfNames(t *testing.T) {
 	if got, want := mermaid(f), "flowchart LR\n  vdu0[\"end #quot;a#quot; <b> #35;1<br>1\"]\n  link0([\"l&m\"])\n  vdu0 ---|\"p|q\"| link0\n"; got != want {
 		t.Errorf("Mermaid:\n%s\nwant\n%s", got, want)
 	}
-	var any struct{}
-	if err := xml.Unmarshal([]byte(svg(f)), &any); err != nil {
+	var drawn struct{}
+	if err := xml.Unmarshal([]byte(svg(f)), &drawn); err != nil {
 		t.Errorf("SVG: %v\n%s", err, svg(f))
 	}
 }

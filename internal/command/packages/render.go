@@ -2,6 +2,7 @@ package packages
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -11,11 +12,11 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
-	sigsyaml "sigs.k8s.io/yaml"
 )
 
 // instance are the flags that describe an instance of a package.
@@ -53,10 +54,24 @@ func (i *instance) spec() (vnfm.InstanceSpec, error) {
 	if err != nil {
 		return s, cli.Usagef("reading the parameters: %w", err)
 	}
-	if err := sigsyaml.UnmarshalStrict(text, &s.AdditionalParams); err != nil {
+	if s.AdditionalParams, err = params(text); err != nil {
 		return s, cli.Usagef("reading the parameters %s: %w", i.params, err)
 	}
 	return s, nil
+}
+
+// params reads parameters as Terraform gives them: numbers are those of JSON.
+func params(text []byte) (map[string]any, error) {
+	var read map[string]any
+	if err := yaml.Unmarshal(text, &read); err != nil {
+		return nil, err
+	}
+	data, err := json.Marshal(read)
+	if err != nil {
+		return nil, err
+	}
+	var out map[string]any
+	return out, json.Unmarshal(data, &out)
 }
 
 func renderCommand(version string) *cobra.Command {
