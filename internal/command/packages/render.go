@@ -71,7 +71,8 @@ func params(text []byte) (map[string]any, error) {
 		return nil, err
 	}
 	var out map[string]any
-	return out, json.Unmarshal(data, &out)
+	err = json.Unmarshal(data, &out)
+	return out, err
 }
 
 func renderCommand(version string) *cobra.Command {
