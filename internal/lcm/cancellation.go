@@ -51,6 +51,15 @@ func Cancel(ctx context.Context, s store.Portable, op *vnfm.Operation) error {
 	return asked.Create(ctx, s)
 }
 
+// WithdrawCancellation takes back what Cancel has asked for and no process has heeded: the operation had ended by itself.
+func WithdrawCancellation(ctx context.Context, s store.Store, op *vnfm.Operation) error {
+	err := s.Delete(ctx, store.KindCancellation, op.InstanceID)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
 // leaseOf is the name of the lease of an instance.
 func leaseOf(instanceID string) string { return "instance/" + instanceID }
 

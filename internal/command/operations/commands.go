@@ -207,7 +207,7 @@ func (b *book) cancel(ctx context.Context, cmd *cobra.Command, name string) erro
 		}
 		if now.op.State != e.op.State || now.ended() {
 			cli.Say(cmd, "%s of %s is %s", now.Type, now.label(), now.State)
-			return nil
+			return lcm.WithdrawCancellation(ctx, b.store, &e.op)
 		}
 		select {
 		case <-within.Done():

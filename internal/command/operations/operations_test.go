@@ -131,4 +131,7 @@ func TestCancel(t *testing.T) {
 		w.enter("bbbb3333", vnfm.StateFailedTemp)
 	})
 	w.run(0, []string{"cancel", "core"}, "asked ", "to stop SCALE of core", "SCALE of core is FAILED_TEMP")
+	if left, err := w.store.List(t.Context(), store.Query{Kind: store.KindCancellation}); err != nil || len(left) > 0 {
+		t.Errorf("cancellations in the store: %v, %v", left, err)
+	}
 }
