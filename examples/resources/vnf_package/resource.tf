@@ -16,10 +16,19 @@ resource "vnf_package" "hello" {
   signature = "verify_if_present"
 }
 
-# Everything that the package says is known in the plan, also in the first one.
+# What the package says of itself is known in the plan, also in the first one.
+output "product" {
+  value = "${vnf_package.hello.product_name} ${vnf_package.hello.software_version}"
+}
+
+# The data source has the deployment flavours and the digests of the artifacts.
+data "vnf_package" "hello" {
+  id = vnf_package.hello.id
+}
+
 output "scaling_aspects" {
   value = {
-    for flavour_id, flavour in vnf_package.hello.flavours : flavour_id => {
+    for flavour_id, flavour in data.vnf_package.hello.flavours : flavour_id => {
       for aspect_id, aspect in flavour.scaling_aspects : aspect_id => aspect.max_level
     }
   }

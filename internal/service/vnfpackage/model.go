@@ -99,7 +99,6 @@ type described struct {
 	SoftwareVersion  types.String `tfsdk:"software_version"`
 	VNFMInfo         types.Set    `tfsdk:"vnfm_info"`
 	DefaultFlavourID types.String `tfsdk:"default_flavour_id"`
-	Flavours         types.Map    `tfsdk:"flavours"`
 	SecurityOption   types.String `tfsdk:"security_option"`
 	Signer           types.String `tfsdk:"signer"`
 }
@@ -119,21 +118,25 @@ func describe(p *vnfm.Package) described {
 		SoftwareVersion:  tfutil.OptionalString(d.SoftwareVersion),
 		VNFMInfo:         tfutil.StringSet(d.VNFMInfo),
 		DefaultFlavourID: tfutil.OptionalString(d.DefaultFlavourID),
-		Flavours:         attrs.FlavoursValue(d.Flavours),
 		SecurityOption:   tfutil.OptionalString(p.SecurityOption),
 		Signer:           tfutil.OptionalString(p.Signer),
 	}
 }
 
-// detailed is what a data source says of a package. The artifacts are in no state of a resource: packages list hundreds of them, and Terraform
-// and the framework walk each element several times in every plan.
+// detailed is what a data source says of a package. Flavours and artifacts are in no state of a resource: a first plan of a large package
+// shows hundreds of lines of them, and Terraform and the framework walk each element several times in every plan.
 type detailed struct {
 	described
+	Flavours  types.Map `tfsdk:"flavours"`
 	Artifacts types.Map `tfsdk:"artifacts"`
 }
 
 func detail(p *vnfm.Package) detailed {
-	return detailed{described: describe(p), Artifacts: artifactsValue(p)}
+	out := detailed{described: describe(p), Flavours: attrs.FlavoursValue(nil), Artifacts: artifactsValue(p)}
+	if p.Descriptor != nil {
+		out.Flavours = attrs.FlavoursValue(p.Descriptor.Flavours)
+	}
+	return out
 }
 
 // artifactsValue maps artifacts to their digests: those that the package lists, else

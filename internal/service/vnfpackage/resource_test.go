@@ -83,7 +83,7 @@ func TestPackageLife(t *testing.T) {
 					PreApply: []plancheck.PlanCheck{
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("id"), knownvalue.StringRegexp(id)),
 						plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("ONBOARDED")),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("scaling_aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(3)),
+						plancheck.ExpectKnownValue(address, tfjsonpath.New("default_flavour_id"), knownvalue.StringExact("default")),
 					},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
@@ -101,18 +101,6 @@ func TestPackageLife(t *testing.T) {
 					expect("checksum", knownvalue.Null()),
 					expect("security_option", knownvalue.Null()),
 					expect("signer", knownvalue.Null()),
-					expect("flavours", knownvalue.MapExact(map[string]knownvalue.Check{"default": knownvalue.ObjectPartial(map[string]knownvalue.Check{
-						"description":          knownvalue.StringExact("one web server"),
-						"instantiation_levels": knownvalue.MapSizeExact(0),
-						"vdus": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
-							"name":              knownvalue.StringExact("web"),
-							"description":       knownvalue.StringExact("web server"),
-							"type":              knownvalue.StringExact("tosca.nodes.nfv.Vdu.Compute"),
-							"min_instances":     knownvalue.Int64Exact(1),
-							"max_instances":     knownvalue.Int64Exact(4),
-							"initial_instances": knownvalue.Int64Exact(1),
-						})}),
-					})})),
 					digest.AddStateValue(address, tfjsonpath.New("digest")),
 				},
 			},
@@ -153,7 +141,18 @@ data "vnf_packages" "test" {
 data "vnf_packages" "none" { name = "other" }
 `),
 				ConfigStateChecks: []statecheck.StateCheck{
-					statecheck.CompareValuePairs("data.vnf_package.by_name", tfjsonpath.New("flavours"), address, tfjsonpath.New("flavours"), compare.ValuesSame()),
+					statecheck.ExpectKnownValue("data.vnf_package.by_name", tfjsonpath.New("flavours"), knownvalue.MapExact(map[string]knownvalue.Check{"default": knownvalue.ObjectPartial(map[string]knownvalue.Check{
+						"description":          knownvalue.StringExact("one web server"),
+						"instantiation_levels": knownvalue.MapSizeExact(0),
+						"vdus": knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.ObjectExact(map[string]knownvalue.Check{
+							"name":              knownvalue.StringExact("web"),
+							"description":       knownvalue.StringExact("web server"),
+							"type":              knownvalue.StringExact("tosca.nodes.nfv.Vdu.Compute"),
+							"min_instances":     knownvalue.Int64Exact(1),
+							"max_instances":     knownvalue.Int64Exact(4),
+							"initial_instances": knownvalue.Int64Exact(1),
+						})}),
+					})})),
 					statecheck.ExpectKnownValue("data.vnf_package.by_id", tfjsonpath.New("artifacts"), knownvalue.MapPartial(map[string]knownvalue.Check{
 						"Files/kubernetes/web.yaml": knownvalue.StringExact("sha256:0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb"),
 					})),
@@ -161,7 +160,7 @@ data "vnf_packages" "none" { name = "other" }
 					statecheck.ExpectKnownValue("data.vnf_package.by_id", tfjsonpath.New("onboarded_at"), knownvalue.NotNull()),
 					statecheck.ExpectKnownValue("data.vnf_packages.test", tfjsonpath.New("packages"), knownvalue.ListSizeExact(1)),
 					statecheck.CompareValuePairs("data.vnf_packages.test", tfjsonpath.New("packages").AtSliceIndex(0).AtMapKey("id"), address, tfjsonpath.New("id"), compare.ValuesSame()),
-					statecheck.CompareValuePairs("data.vnf_packages.test", tfjsonpath.New("packages").AtSliceIndex(0).AtMapKey("flavours"), address, tfjsonpath.New("flavours"), compare.ValuesSame()),
+					statecheck.CompareValuePairs("data.vnf_packages.test", tfjsonpath.New("packages").AtSliceIndex(0).AtMapKey("flavours"), "data.vnf_package.by_id", tfjsonpath.New("flavours"), compare.ValuesSame()),
 					statecheck.ExpectKnownValue("data.vnf_packages.none", tfjsonpath.New("packages"), knownvalue.ListSizeExact(0)),
 				},
 			},
@@ -217,7 +216,6 @@ func TestPackageContentChanges(t *testing.T) {
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply: []plancheck.PlanCheck{
 						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-						plancheck.ExpectKnownValue(address, tfjsonpath.New("flavours").AtMapKey("default").AtMapKey("scaling_aspects").AtMapKey("web").AtMapKey("max_level"), knownvalue.Int64Exact(2)),
 					},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},

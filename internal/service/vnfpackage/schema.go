@@ -153,7 +153,6 @@ func describedAttributes() map[string]schema.Attribute {
 		"software_version":   text("Software version of the VNF."),
 		"vnfm_info":          schema.SetAttribute{Computed: true, ElementType: types.StringType, MarkdownDescription: "VNFMs that the VNFD supports."},
 		"default_flavour_id": text("Deployment flavour of instances that name none. Null when the VNFD has several and prefers none."),
-		"flavours":           attrs.FlavoursAttribute(),
 		"security_option":    text("Signature option of the package, `OPTION_1` or `OPTION_2` (SOL004 5.1). Null when it is not signed."),
 		"signer":             text("Subject of the certificate that signed the package. Null unless a signature over everything in the package was verified against `trust`."),
 	}
@@ -162,6 +161,7 @@ func describedAttributes() map[string]schema.Attribute {
 // detailedAttributes are those of a data source.
 func detailedAttributes() map[string]schema.Attribute {
 	all := describedAttributes()
+	all["flavours"] = attrs.FlavoursAttribute()
 	all["artifacts"] = schema.MapAttribute{
 		Computed:    true,
 		ElementType: types.StringType,
