@@ -50,7 +50,14 @@ func (s *snapshot) run(ctx context.Context) error {
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("goreleaser: %w", err)
 	}
-	return os.WriteFile(filepath.Join(s.root, "dist", publicKey), k.public, 0o644)
+	commit, err := exec.CommandContext(ctx, "git", "-C", s.root, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return fmt.Errorf("git rev-parse: %w", err)
+	}
+	dist := filepath.Join(s.root, "dist")
+	list := filepath.Join(dist, "terraform-provider-vnf_"+s.version+"_SHA256SUMS")
+	b := build{version: s.version, commit: strings.TrimSpace(string(commit))}
+	return errors.Join(writeProvenance(list, list+".intoto.json", b), os.WriteFile(filepath.Join(dist, publicKey), k.public, 0o644))
 }
 
 // configFor writes a configuration that builds for the wanted platforms alone, and returns its path.
