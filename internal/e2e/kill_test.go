@@ -1,13 +1,13 @@
+//go:build unix
+
 package e2e_test
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -15,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
 // killer ends processes with SIGKILL at instants of its choice.
@@ -165,7 +166,7 @@ func (k *killer) kill(operation string, i instant, args ...string) {
 
 // end kills a process that may have ended already.
 func end(pid int) {
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+	if err := proctest.Kill(pid); err != nil {
 		panic(err)
 	}
 }

@@ -93,14 +93,23 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	if rightsErr != nil {
 		return check, rightsErr
 	}
-	for _, m := range missing {
-		check.Problems = append(check.Problems, vnfm.Problem{
-			Severity: vnfm.SeverityWarning,
-			Summary:  fmt.Sprintf("the credentials of VIM %q may not %s %s in the namespace %s", c.vim, strings.Join(m.verbs, ", "), m.name(), namespace),
-			Detail:   "without it, " + m.why,
-		})
+	if len(missing) > 0 {
+		check.Problems = append(check.Problems, c.missingRightsProblem(missing, namespace))
 	}
 	return check, groupsErr
+}
+
+// missingRightsProblem is one problem for all that is missing: whoever grants one right grants the others with it.
+func (c *Client) missingRightsProblem(missing []need, namespace string) vnfm.Problem {
+	lines := make([]string, 0, len(missing))
+	for _, m := range missing {
+		lines = append(lines, fmt.Sprintf("may not %s %s: %s", strings.Join(m.verbs, ", "), m.name(), m.why))
+	}
+	return vnfm.Problem{
+		Severity: vnfm.SeverityWarning,
+		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s", c.vim, namespace),
+		Detail:   "They " + strings.Join(lines, ".\nThey ") + ".",
+	}
 }
 
 // serverVersion is what an API server says of itself.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -78,8 +79,40 @@ func (c *cli) run(t *testing.T, example string, vars []string, args ...string) s
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%s: terraform %s: %v\n%s", example, strings.Join(args, " "), err, out.String())
 	}
+	expectWorthwhileWarnings(t, example, args[0], out.String())
 	return out.String()
 }
+
+// warningLine is the summary of a warning, which colours may surround.
+var warningLine = regexp.MustCompile(`Warning: (?:\x1b\[[0-9;]*m)*([^\x1b\n]*)`)
+
+// worthwhileWarnings are those that examples give, and the command that gives them. A new one is worth a person's time, or
+// does not exist.
+var worthwhileWarnings = map[string]string{
+	// No attribute of what is destroyed can say it.
+	"Running Functions Stop": "destroy",
+	// A plan with the mock outputs of Terragrunt, whose ids no store knows.
+	`Plan of VNF Instance "hello" Shows No Objects`: "plan", `Plan of Workload Cluster "edge" Shows No Objects`: "plan",
+	// The request is one of Tacker: what has no meaning here is said once.
+	`The OpenStack driver ignores additional parameters "lcm-operation-user-data", "lcm-operation-user-data-class"`: "plan",
+	// Terraform's own: the tests run a build.
+	"Provider development overrides are in effect": "",
+}
+
+func expectWorthwhileWarnings(t *testing.T, example, command, out string) {
+	t.Helper()
+	if example == exampleOfFewRights {
+		return
+	}
+	for _, found := range warningLine.FindAllStringSubmatch(out, -1) {
+		if of, known := worthwhileWarnings[strings.TrimSpace(found[1])]; !known || of != "" && of != command {
+			t.Errorf("%s: terraform %s warns: %s\n%s", example, command, found[1], out)
+		}
+	}
+}
+
+// exampleOfFewRights is a configuration of TestFewRightsAreSaid, which looks at the warnings itself.
+const exampleOfFewRights = "narrow"
 
 // plan plans an example into the file "planned" of its directory, expects the plan to be shown as JSON, as pipelines have it, and
 // returns what terraform said.
@@ -375,17 +408,25 @@ resource "vnf_vim" "narrow" {
   }
 }
 `, lab.Endpoint, lab.CAFile, lab.LimitedToken, lab.LimitedNamespace)
-	acctest.Write(t, c.root, "narrow/main.tf", config)
-	out := c.apply(t, "narrow")
-	for _, want := range []string{"Warning: ", "may not", "deployments.apps in the namespace " + lab.LimitedNamespace, "1 added"} {
-		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+	acctest.Write(t, c.root, exampleOfFewRights+"/main.tf", config)
+	out := c.apply(t, exampleOfFewRights)
+	plain := strings.Join(strings.Fields(strings.ReplaceAll(out, "│", "")), " ")
+	for _, want := range []string{
+		`Warning: The credentials of VIM "narrow" lack rights in the namespace ` + lab.LimitedNamespace,
+		"They may not get, list, watch, create, patch, delete deployments.apps: instances with Deployments cannot be managed.",
+		"They may not list events: errors cannot show events.", "1 added",
+	} {
+		if !strings.Contains(plain, want) {
 			t.Errorf("the apply does not say %q:\n%s", want, out)
 		}
+	}
+	if n := strings.Count(plain, "Warning: The credentials"); n != 1 {
+		t.Errorf("%d warnings about rights, one is wanted:\n%s", n, out)
 	}
 	if strings.Contains(out, lab.LimitedToken) {
 		t.Error("the apply says the token")
 	}
-	c.run(t, "narrow", nil, "destroy", "-auto-approve", "-no-color")
+	c.run(t, exampleOfFewRights, nil, "destroy", "-auto-approve", "-no-color")
 }
 
 // TestContentChangesAfterThePlan applies a saved plan after the package changed:

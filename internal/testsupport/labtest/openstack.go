@@ -11,9 +11,10 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
 // EnvOpenStackDir is the environment variable that names the directory of a running
@@ -200,7 +201,7 @@ var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 // Restart ends a program of the lab as a failure of its machine would, and starts it again.
 func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	t.Helper()
-	if err := syscall.Kill(e.PIDs[program], syscall.SIGKILL); err != nil {
+	if err := proctest.Kill(e.PIDs[program]); err != nil {
 		t.Fatalf("ending %s: %v", program, err)
 	}
 	_, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {

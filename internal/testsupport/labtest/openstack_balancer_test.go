@@ -9,10 +9,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
 // webServer is a server's user data: a web server that says which one it is.
@@ -157,7 +157,7 @@ func (b *balanced) killHAProxy(t *testing.T) {
 		t.Fatal("no HAProxy runs")
 	}
 	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := proctest.Kill(pid); err != nil {
 			t.Fatal(err)
 		}
 	}

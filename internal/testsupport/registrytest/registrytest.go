@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
 //go:embed docker.sh
@@ -94,7 +94,7 @@ func (h *Host) killAll(t testing.TB) {
 			continue
 		}
 		if pid, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = proctest.Kill(pid)
 		}
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 )
 
@@ -78,7 +78,7 @@ func newHost(t *testing.T, programs ...string) *hosttest.Host {
 	require.NoError(t, os.MkdirAll(h.Root+"/run/haproxy", 0o755)) //nolint:gosec // as in any system
 	t.Cleanup(func() {
 		if pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/haproxy.pid"))); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL)
+			_ = proctest.Kill(pid)
 		}
 	})
 	return h
@@ -172,7 +172,7 @@ func TestTraffic(t *testing.T) {
 
 	pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/haproxy.pid")))
 	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.NoError(t, proctest.Kill(pid))
 	require.NoError(t, apply(nodes[1], nodes[2]))
 	served(t, front, "127.0.8.2", "127.0.8.3")
 

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -380,5 +380,5 @@ func end(t *testing.T, h *registrytest.Host) {
 	t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/docker/containers/private_registry/pid")))
 	require.NoError(t, err)
-	require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
+	require.NoError(t, proctest.Kill(pid))
 }
