@@ -64,6 +64,7 @@ func (c *cli) borrow(t *testing.T, example, file, until string) {
 var plannedElsewhere = map[string]string{
 	"complete/capi/cluster":                            "TestClusterExample",
 	"complete/capi/cnf":                                "TestNetworkFunctionOnAClusterExample",
+	"complete/getting-started":                         "TestGettingStartedExample",
 	"complete/operators":                               "TestOperatorsExample",
 	"complete/service/function":                        "TestExamplePlans, with complete/service",
 	"complete/private-registry":                        "TestPrivateRegistryExample",
