@@ -20,7 +20,7 @@ func TestCompatibilityNamesWhatIsTested(t *testing.T) {
 		{"internal/lab/go.mod", `k8s.io/kubernetes v(\S+)`, "| Kubernetes as a VIM | %:"},
 		{"internal/lab/nodes/go.mod", `k8s.io/kubernetes v(\S+)`, "and % with real nodes"},
 		{"internal/lab/nodes/previous/go.mod", `k8s.io/kubernetes v(\S+)`, "| Kubernetes of workload clusters | % and"},
-		{"internal/lab/capi/go.mod", `(?m)^\tsigs.k8s.io/cluster-api v(\S+)$`, "| Cluster API | % with"},
+		{"internal/lab/capi/go.mod", `(?m)^\tsigs.k8s.io/cluster-api v(\S+)$`, "| Cluster API | %:"},
 		{"internal/lab/capi/go.mod", `cluster-api-provider-openstack v(\S+)`, "| Cluster API Provider OpenStack | % with"},
 		{"internal/lab/capi/go.mod", `openstack-resource-controller/v2 v(\S+)`, "Resource Controller % |"},
 		{"go.mod", `helm.sh/helm/v4 v(\S+)`, "| Helm | %:"},
