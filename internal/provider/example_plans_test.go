@@ -64,6 +64,7 @@ func (c *cli) borrow(t *testing.T, example, file, until string) {
 var plannedElsewhere = map[string]string{
 	"complete/capi/cluster":                            "TestClusterExample",
 	"complete/capi/cnf":                                "TestNetworkFunctionOnAClusterExample",
+	"complete/getting-started":                         "TestGettingStartedExample",
 	"complete/operators":                               "TestOperatorsExample",
 	"complete/service/function":                        "TestExamplePlans, with complete/service",
 	"complete/private-registry":                        "TestPrivateRegistryExample",
@@ -88,6 +89,9 @@ var plannedElsewhere = map[string]string{
 	"github-actions":                                   "TestAccPipelines",
 	"gitlab-ci":                                        "TestAccPipelines",
 	"hcp-terraform":                                    "TestAccPipelines",
+	"modules/cnf":                                      "TestExampleModules",
+	"modules/network-service":                          "TestExampleModules",
+	"modules/site":                                     "TestExampleModules",
 	"provider":                                         "none: it has nothing to plan",
 	"provider/barbican":                                "none: it has nothing to plan",
 	"resources/vnf_capi_cluster_template":              "TestExamples",

@@ -27,6 +27,8 @@ type cli struct {
 	binary string
 	root   string
 	env    []string
+	// provider is the folder of the provider's program.
+	provider string
 }
 
 // newCLI returns a terraform with the provider of this tree and a copy of the examples.
@@ -44,7 +46,7 @@ func newCLI(t *testing.T) *cli {
 	root := filepath.Join(dir, "examples")
 	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
 	env := []string{"TF_CLI_CONFIG_FILE=" + rc, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "VNF_ENCRYPTION_KEY="}
-	return &cli{binary: binary, root: root, env: env}
+	return &cli{binary: binary, root: root, env: env, provider: built}
 }
 
 // builtProvider returns the directory of the provider: of the build that the runner of the tests names, or of one of its own.
@@ -316,18 +318,22 @@ func TestOpenStackExample(t *testing.T) {
 		"clouds=" + lab.Clouds, "cloud=" + labtest.OpenStackNFV,
 		"control_network=" + lab.Networks["net_mgmt"], "outside_network=" + lab.Networks["net0"],
 	}
+	var said strings.Builder
 	servers := func(want int) {
 		t.Helper()
-		c.apply(t, example, vars...)
+		said.WriteString(c.apply(t, example, vars...) + c.run(t, example, vars, "plan", "-no-color"))
 		out := c.run(t, example, vars, "output", "-no-color")
 		if !strings.Contains(out, `status = "INSTANTIATED"`) || strings.Count(out, "tomap({") != want {
 			t.Errorf("want %d servers; the outputs of the example are\n%s", want, out)
 		}
 	}
 	servers(2)
+	said.WriteString(c.plan(t, example, append(slices.Clone(vars), "level=2")...))
 	vars = append(vars, "level=1", "flavour=group")
 	servers(3)
-	c.run(t, example, vars, "destroy", "-auto-approve", "-no-color")
+	said.WriteString("\n" + c.run(t, example, vars, "destroy", "-auto-approve", "-no-color"))
+	// The repair is shown by TestAccInstance_openStack.
+	expectGuide(t, "getting-started-openstack.md.tmpl", said.String(), "OS::Nova::Server FW", `- "SCALE fw 0 -> 2"`, `- "  FW: 1 -> 3"`)
 }
 
 // TestPrivateRegistryExample applies the example of a registry on a server that Heat makes,

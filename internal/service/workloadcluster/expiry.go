@@ -51,11 +51,11 @@ func (e *expiring) warn(name string, at time.Time, diags *diag.Diagnostics) {
 	if at.IsZero() || left >= e.notice {
 		return
 	}
-	summary, is := "Expires Soon", "is valid until"
+	summary, is := fmt.Sprintf("%s of %s Expires Soon", e.what, titled(name)), "is valid until"
 	if left <= 0 {
-		summary, is = "Has Expired", "was valid until"
+		summary, is = fmt.Sprintf("%s of %s Has Expired", e.what, titled(name)), "was valid until"
 	}
-	diags.AddWarning(fmt.Sprintf("%s of %s %s", e.what, titled(name), summary), fmt.Sprintf("%s %s %s. %s", e.subject, is, tfutil.Instant(at).ValueString(), e.advice))
+	diags.AddWarning(summary, fmt.Sprintf("%s %s %s. %s", e.subject, is, tfutil.Instant(at).ValueString(), e.advice))
 }
 
 // warnOfExpiries warns of all that is near its end.

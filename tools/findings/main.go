@@ -1,0 +1,21 @@
+// Command findings writes the guide that lists the findings in packages and requests, from the source of the provider.
+// Usage: findings ROOT. It prints the guide.
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: findings ROOT")
+		os.Exit(2)
+	}
+	found, err := read(os.Args[1])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Print(guide(found))
+}
