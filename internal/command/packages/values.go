@@ -1,0 +1,97 @@
+package packages
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/configuration"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// parted parts values into those that may be in a plan and those that go by the name of a secret. A list is one value.
+func parted(values map[string]any, at string) (shown, secret map[string]any, names []string) {
+	shown, secret = map[string]any{}, map[string]any{}
+	for key, value := range values {
+		name := strings.TrimPrefix(at+"."+key, ".")
+		if fields, ok := value.(map[string]any); ok && len(fields) > 0 {
+			s, h, n := parted(fields, name)
+			if names = append(names, n...); len(s) > 0 {
+				shown[key] = s
+			}
+			if len(h) > 0 {
+				secret[key] = h
+			}
+			continue
+		}
+		found := vnfm.ShownSecrets(name, value)
+		if names = append(names, found...); len(found) > 0 {
+			secret[key] = value
+		} else {
+			shown[key] = value
+		}
+	}
+	slices.Sort(names)
+	return shown, secret, names
+}
+
+// argument is an argument that is read from a file beside the package.
+type argument struct {
+	suffix string
+	values map[string]any
+}
+
+// file is the file of an argument, with the expression that reads it; both are empty without values.
+func (a argument) file(t target) (beside, configuration.Expression, error) {
+	if len(a.values) == 0 {
+		return beside{}, "", nil
+	}
+	text, err := yaml.Marshal(a.values)
+	if err != nil {
+		return beside{}, "", err
+	}
+	path := t.base() + a.suffix
+	return beside{path, text}, configuration.Expression(fmt.Sprintf("yamldecode(file(%s))", configuration.Quote(filepath.ToSlash(path)))), nil
+}
+
+// warnSecrets names what was taken for a secret.
+func warnSecrets(cmd *cobra.Command, path string, names []string) {
+	if len(names) == 0 {
+		return
+	}
+	cmd.PrintErrf("Warning: %s go by the name of a secret: they are in %s, which only you can read, and are given by write-only arguments; do not commit the file\n",
+		strings.Join(names, ", "), path)
+}
+
+// terraform is the configuration with which an instance takes over what was packed.
+func (d *draft) terraform(t target, digest string, namespace string, params, secrets configuration.Fields) []byte {
+	f := configuration.New()
+	name := configuration.Name(d.name)
+	f.Comment("%s %s", filepath.ToSlash(t.path), digest)
+	f.Block("variable", []string{"vim_id"}, configuration.Fields{
+		{Name: "type", Value: configuration.Expression("string")},
+		{Name: "description", Value: "The id of the vnf_vim with what is adopted."},
+	})
+	f.Block("resource", []string{"vnf_package", name}, configuration.Fields{
+		{Name: "name", Value: d.name}, {Name: "source", Value: filepath.ToSlash(t.path)},
+	})
+	var version any
+	if len(secrets) > 0 {
+		version = 1
+	}
+	f.Block("resource", []string{"vnf_instance", name}, configuration.Fields{
+		{Name: "name", Value: d.name},
+		{Name: "vim_id", Value: configuration.Expression("var.vim_id")},
+		{Name: "package_id", Value: configuration.Expression("vnf_package." + name + ".id")},
+		{Name: "namespace", Value: namespace},
+		{Name: "adopt_existing", Value: true},
+		{Name: "additional_params", Value: params},
+		{Name: "additional_params_wo", Value: secrets},
+		{Name: "additional_params_wo_version", Value: version},
+	})
+	return f.Bytes()
+}
