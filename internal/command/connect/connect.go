@@ -62,25 +62,39 @@ func (k *Kubernetes) Client(release string) (*kube.Client, error) {
 }
 
 // OpenStack are the flags that say which cloud is meant.
-type OpenStack struct{ cloud string }
+type OpenStack struct{ cloud, file string }
 
 // Flags adds the flags to a command.
 func (o *OpenStack) Flags(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&o.file, "os-clouds", "", "`FILE` with the clouds; by default the clouds.yaml of the machine, or the one that OS_CLIENT_CONFIG_FILE names")
 	cmd.Flags().StringVar(&o.cloud, "os-cloud", "", "`NAME` of a cloud of the machine's clouds.yaml; by default OS_CLOUD and the other variables OS_* say which cloud is meant")
 }
 
+// envClouds is the environment variable with the path of a clouds.yaml.
+const envClouds = "OS_CLIENT_CONFIG_FILE"
+
 // Given reports whether a flag names a cloud.
-func (o *OpenStack) Given() bool { return o.cloud != "" }
+func (o *OpenStack) Given() bool { return o.cloud != "" || o.file != "" }
 
 // Set reports whether the environment names a cloud.
 func Set() bool { return os.Getenv("OS_CLOUD") != "" || os.Getenv("OS_AUTH_URL") != "" }
 
+func (o *OpenStack) getenv(name string) string {
+	if name == envClouds && o.file != "" {
+		return o.file
+	}
+	return os.Getenv(name)
+}
+
 // Spec is the VIM that the project would be. Every error is one of usage.
 func (o *OpenStack) Spec() (vnfm.VIMSpec, error) {
-	if o.cloud == "" && !Set() {
+	if !o.Given() && !Set() {
 		return vnfm.VIMSpec{}, cli.Usagef("no cloud is named: give --os-cloud NAME, or set OS_CLOUD, or OS_AUTH_URL with the other variables of OpenStack's clients")
 	}
-	connection, credentials, err := openstack.FromMachine(vnfm.OpenStackConnection{Cloud: o.cloud}, vnfm.Credentials{}, o.cloud == "", os.Getenv)
+	if o.cloud == "" && o.file != "" {
+		return vnfm.VIMSpec{}, cli.Usagef("--os-clouds goes with --os-cloud NAME, which says which cloud of the file is meant")
+	}
+	connection, credentials, err := openstack.FromMachine(vnfm.OpenStackConnection{Cloud: o.cloud}, vnfm.Credentials{}, !o.Given(), o.getenv)
 	if err != nil {
 		return vnfm.VIMSpec{}, cli.Usage(err)
 	}

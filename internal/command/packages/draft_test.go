@@ -75,6 +75,8 @@ func TestTargets(t *testing.T) {
 	require.NoError(t, os.Mkdir("d.csar", 0o750))
 	require.NoError(t, os.WriteFile("text.tgz", nil, 0o600))
 	t.Setenv("KUBECONFIG", "")
+	t.Setenv("OS_CLOUD", "")
+	t.Setenv("OS_AUTH_URL", "")
 	for name, test := range map[string]struct {
 		args []string
 		want string
@@ -90,6 +92,12 @@ func TestTargets(t *testing.T) {
 		"no kubeconfig": {[]string{"--from-release", "a/b", "x.csar"}, "no cluster is named: give --kubeconfig FILE, or set KUBECONFIG"},
 		"lost":          {[]string{"--from-release", "a/b", "--kubeconfig", "none.yaml", "empty"}, "reading the kubeconfig"},
 		"bad":           {[]string{"--from-release", "a/b", "--kubeconfig", "text.tgz", "empty"}, "kubeconfig"},
+		"no cloud":      {[]string{"--from-stack", "a", "x.csar"}, "no cloud is named: give --os-cloud NAME, or set OS_CLOUD"},
+		"lost cloud":    {[]string{"--from-stack", "a", "--os-cloud", "b", "--os-clouds", "none.yaml", "x.csar"}, "there is no clouds.yaml at none.yaml"},
+		"empty cloud":   {[]string{"--from-stack", "a", "--os-cloud", "b", "--os-clouds", "text.tgz", "x.csar"}, "it has no clouds"},
+		"file alone":    {[]string{"--from-stack", "a", "--os-clouds", "text.tgz", "x.csar"}, "--os-clouds goes with --os-cloud"},
+		"cloud alone":   {[]string{"--os-cloud", "c", "full", "x.csar"}, "go with --from-stack"},
+		"both":          {[]string{"--from-stack", "a", "--from-release", "a/b", "x.csar"}, "not of both"},
 		"chart alone":   {[]string{"--chart", "c", "full", "x.csar"}, "go with --from-release"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -68,7 +68,7 @@ func warnSecrets(cmd *cobra.Command, path string, names []string) {
 }
 
 // terraform is the configuration with which an instance takes over what was packed.
-func (d *draft) terraform(t target, digest string, namespace string, params, secrets configuration.Fields) []byte {
+func (d *draft) terraform(t target, digest string, namespace string, params, secrets configuration.Fields, variables ...string) []byte {
 	f := configuration.New()
 	name := configuration.Name(d.name)
 	f.Comment("%s %s", filepath.ToSlash(t.path), digest)
@@ -76,6 +76,11 @@ func (d *draft) terraform(t target, digest string, namespace string, params, sec
 		{Name: "type", Value: configuration.Expression("string")},
 		{Name: "description", Value: "The id of the vnf_vim with what is adopted."},
 	})
+	for _, v := range variables {
+		f.Block("variable", []string{configuration.Name(v)}, configuration.Fields{
+			{Name: "type", Value: configuration.Expression("string")}, {Name: "sensitive", Value: true}, {Name: "ephemeral", Value: true},
+		})
+	}
 	f.Block("resource", []string{"vnf_package", name}, configuration.Fields{
 		{Name: "name", Value: d.name}, {Name: "source", Value: filepath.ToSlash(t.path)},
 	})

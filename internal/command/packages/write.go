@@ -36,6 +36,7 @@ removes a signature, which would not hold any more. Other lines stay as they are
 
 func packCommand(version string) *cobra.Command {
 	var r fromRelease
+	var s fromStack
 	cmd := &cobra.Command{
 		Use:   "pack [DIRECTORY] FILE",
 		Short: "Pack a directory as a package file, or make a package of what runs",
@@ -48,21 +49,34 @@ chart, and a VNFD with a VDU for each Deployment, StatefulSet and DaemonSet. FIL
 .zip, or is a directory that is not there yet. The values that the release was given are written
 beside it, into files that only you can read: FILE.values.yaml, and FILE.secrets.yaml for values
 that go by the name of a secret. The output is the configuration with which a vnf_instance adopts
-the release. Nothing in the cluster is changed.`,
+the release. Nothing in the cluster is changed.
+
+With --from-stack it does the same for a stack of OpenStack's Heat: its templates and files, and a
+VNFD with a VDU for each server and each group of servers. Parameters of the stack are in the
+configuration, but for those that go by the name of a secret, which are in FILE.secrets.yaml, and
+those that Heat hides, which become variables.`,
 		Example: `  terraform-provider-vnf package pack examples/packages/core5g core5g.csar
-  terraform-provider-vnf package pack --from-release ims/test test.csar > test.tf`,
+  terraform-provider-vnf package pack --from-release ims/test test.csar > test.tf
+  terraform-provider-vnf package pack --from-stack firewall --os-cloud lab firewall.csar > firewall.tf`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if r.place != "" {
+			if r.place != "" || s.name != "" {
 				return cli.Arguments("FILE")(cmd, args)
 			}
 			return cli.Arguments("DIRECTORY", "FILE")(cmd, args)
 		},
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if r.place != "" {
+			release := r.place != "" || r.chart != "" || r.cluster.Given()
+			switch {
+			case release && (s.name != "" || s.cloud.Given()):
+				return cli.Usagef("a package is made of a release or of a stack, not of both; see %s --help", cmd.CommandPath())
+			case r.place != "":
 				return r.run(ctx, cmd, version, args[0])
-			}
-			if r.chart != "" || r.cluster.Given() {
+			case s.name != "":
+				return s.run(ctx, cmd, version, args[0])
+			case release:
 				return cli.Usagef("--chart, --kubeconfig and --context go with --from-release; see %s --help", cmd.CommandPath())
+			case s.cloud.Given():
+				return cli.Usagef("--os-cloud and --os-clouds go with --from-stack; see %s --help", cmd.CommandPath())
 			}
 			return withDirectory(args[0], func(a csar.Archive, _ *csar.Package) error { return write(cmd, a, args[1]) })
 		}),
@@ -70,6 +84,8 @@ the release. Nothing in the cluster is changed.`,
 	cmd.Flags().StringVar(&r.place, "from-release", "", "`NAMESPACE/NAME` of a Helm release to make a package of")
 	cmd.Flags().StringVar(&r.chart, "chart", "", "`PATH` of the chart of the release, of which Helm records no sub-charts")
 	r.cluster.Flags(cmd)
+	cmd.Flags().StringVar(&s.name, "from-stack", "", "`NAME` of a Heat stack to make a package of")
+	s.cloud.Flags(cmd)
 	return cmd
 }
 

@@ -43,7 +43,7 @@ func packed(t testing.TB, args ...string) (config, problems string) {
 	if code != 0 {
 		t.Fatalf("%v: exit code %d: %s", args, code, problems)
 	}
-	out = regexp.MustCompile(`(?s)variable "vim_id" \{.*?\n\}\n`).ReplaceAllString(out, "")
+	out = regexp.MustCompile(`(?s)variable "\w+" \{.*?\n\}\n`).ReplaceAllString(out, "")
 	return strings.ReplaceAll(out, "var.vim_id", "vnf_vim.test.id"), problems
 }
 
