@@ -15,9 +15,9 @@ type Stack struct {
 	ID   string `json:"id"`
 	Name string `json:"stack_name"`
 	// Status is the last action and how it went: CREATE_COMPLETE, UPDATE_IN_PROGRESS.
-	Status string   `json:"stack_status"`
-	Reason string   `json:"stack_status_reason"`
-	Tags   []string `json:"tags"`
+	Status    string    `json:"stack_status"`
+	Reason    string    `json:"stack_status_reason"`
+	Tags      []string  `json:"tags"`
 	CreatedAt Timestamp `json:"creation_time"`
 	// UpdatedAt is when the last update began; zero for a stack that had none.
 	UpdatedAt Timestamp `json:"updated_time"`

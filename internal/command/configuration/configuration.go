@@ -45,6 +45,13 @@ func (f *File) Block(kind string, labels []string, arguments Fields) {
 	}
 }
 
+// Terraform appends the block that says which provider is needed.
+func (f *File) Terraform() {
+	body := f.f.Body().AppendNewBlock("terraform", nil).Body()
+	body.SetAttributeValue("required_version", cty.StringVal(">= 1.11"))
+	body.AppendNewBlock("required_providers", nil).Body().SetAttributeRaw("vnf", tokens(Fields{{"source", "nfv-iac/vnf"}}))
+}
+
 // Comment appends a line of comment.
 func (f *File) Comment(format string, args ...any) {
 	for line := range strings.Lines(fmt.Sprintf(format, args...)) {

@@ -2,7 +2,10 @@
 package connect
 
 import (
+	"errors"
+	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,7 +61,15 @@ func (k *Kubernetes) Client(release string) (*kube.Client, error) {
 		Connection: *spec.Kubernetes, Credentials: spec.Credentials, UserAgent: UserAgent(release),
 		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + spec.Name, Settings: spec.Name},
 	})
-	return client, cli.Usage(err)
+	return client, cli.Usage(oneLine(err))
+}
+
+// oneLine joins the lines of an error with several problems.
+func oneLine(err error) error {
+	if err == nil || !strings.Contains(err.Error(), "\n") {
+		return err
+	}
+	return errors.New(strings.ReplaceAll(err.Error(), "\n", "; "))
 }
 
 // OpenStack are the flags that say which cloud is meant.
@@ -95,6 +106,9 @@ func (o *OpenStack) Spec() (vnfm.VIMSpec, error) {
 		return vnfm.VIMSpec{}, cli.Usagef("--os-clouds goes with --os-cloud NAME, which says which cloud of the file is meant")
 	}
 	connection, credentials, err := openstack.FromMachine(vnfm.OpenStackConnection{Cloud: o.cloud}, vnfm.Credentials{}, !o.Given(), o.getenv)
+	if err == nil && connection.Cloud != "" && credentials[vnfm.CredentialCloudsYAML] == "" {
+		err = fmt.Errorf("looking for cloud %q: the clouds.yaml is empty", connection.Cloud)
+	}
 	if err != nil {
 		return vnfm.VIMSpec{}, cli.Usage(err)
 	}
@@ -115,5 +129,5 @@ func (o *OpenStack) Client(release string) (*openstack.Client, error) {
 		Connection: *spec.OpenStack, Credentials: spec.Credentials, UserAgent: UserAgent(release),
 		Peer: vnfm.Peer{Name: "the OpenStack cloud " + spec.Name, Settings: spec.Name},
 	})
-	return client, cli.Usage(err)
+	return client, cli.Usage(oneLine(err))
 }

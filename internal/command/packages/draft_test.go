@@ -18,23 +18,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-func TestParted(t *testing.T) {
-	shown, secret, names := parted(map[string]any{
-		"db": map[string]any{"host": "db", "password": "hunter2", "empty": map[string]any{}}, "users": []any{map[string]any{"name": "a", "token": "t"}},
-		"existingSecret": "mine", "url": "https://u:p@example.com/", "n": 1, "list": []any{"a"},
-	}, "")
-	if diff := cmp.Diff(map[string]any{"db": map[string]any{"host": "db", "empty": map[string]any{}}, "existingSecret": "mine", "n": 1, "list": []any{"a"}}, shown); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
-	want := map[string]any{"db": map[string]any{"password": "hunter2"}, "users": []any{map[string]any{"name": "a", "token": "t"}}, "url": "https://u:p@example.com/"}
-	if diff := cmp.Diff(want, secret); diff != "" {
-		t.Errorf("secret (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"db.password", "url", "users[0].token"}, names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
-}
-
 // TestDraft packs what is there as a file and as a directory, which are the same package without a finding.
 func TestDraft(t *testing.T) {
 	dir := t.TempDir()
@@ -94,7 +77,7 @@ func TestTargets(t *testing.T) {
 		"bad":           {[]string{"--from-release", "a/b", "--kubeconfig", "text.tgz", "empty"}, "kubeconfig"},
 		"no cloud":      {[]string{"--from-stack", "a", "x.csar"}, "no cloud is named: give --os-cloud NAME, or set OS_CLOUD"},
 		"lost cloud":    {[]string{"--from-stack", "a", "--os-cloud", "b", "--os-clouds", "none.yaml", "x.csar"}, "there is no clouds.yaml at none.yaml"},
-		"empty cloud":   {[]string{"--from-stack", "a", "--os-cloud", "b", "--os-clouds", "text.tgz", "x.csar"}, "it has no clouds"},
+		"empty cloud":   {[]string{"--from-stack", "a", "--os-cloud", "b", "--os-clouds", "text.tgz", "x.csar"}, "the clouds.yaml is empty"},
 		"file alone":    {[]string{"--from-stack", "a", "--os-clouds", "text.tgz", "x.csar"}, "--os-clouds goes with --os-cloud"},
 		"cloud alone":   {[]string{"--os-cloud", "c", "full", "x.csar"}, "go with --from-stack"},
 		"both":          {[]string{"--from-stack", "a", "--from-release", "a/b", "x.csar"}, "not of both"},

@@ -157,7 +157,7 @@ func (f *found) readCluster(ctx context.Context, client *kube.Client) (err error
 
 // packRelease writes package, values and configuration.
 func (d *draft) packRelease(ctx context.Context, cmd *cobra.Command, version string, t target, f *found) error {
-	shown, secret, names := parted(f.record.Values(), "")
+	shown, secret, names := configuration.Part(f.record.Values())
 	values, valuesOf, err := argument{".values.yaml", helm.ParameterNames(shown)}.file(t)
 	if err != nil {
 		return err

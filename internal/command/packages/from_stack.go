@@ -82,7 +82,7 @@ func whole(v any) any {
 // packStack writes package, parameters and configuration.
 func (d *draft) packStack(ctx context.Context, cmd *cobra.Command, version string, t target, stack *heat.Foreign) error {
 	given, _ := whole(stack.Parameters).(map[string]any)
-	shown, secret, names := parted(given, "")
+	shown, secret, names := configuration.Part(given)
 	secrets, secretsOf, err := argument{".secrets.yaml", secret}.file(t)
 	if err != nil {
 		return err

@@ -3,41 +3,13 @@ package packages
 import (
 	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/configuration"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// parted parts values into those that may be in a plan and those that go by the name of a secret. A list is one value.
-func parted(values map[string]any, at string) (shown, secret map[string]any, names []string) {
-	shown, secret = map[string]any{}, map[string]any{}
-	for key, value := range values {
-		name := strings.TrimPrefix(at+"."+key, ".")
-		if fields, ok := value.(map[string]any); ok && len(fields) > 0 {
-			s, h, n := parted(fields, name)
-			if names = append(names, n...); len(s) > 0 {
-				shown[key] = s
-			}
-			if len(h) > 0 {
-				secret[key] = h
-			}
-			continue
-		}
-		found := vnfm.ShownSecrets(name, value)
-		if names = append(names, found...); len(found) > 0 {
-			secret[key] = value
-		} else {
-			shown[key] = value
-		}
-	}
-	slices.Sort(names)
-	return shown, secret, names
-}
 
 // argument is an argument that is read from a file beside the package.
 type argument struct {
