@@ -14,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/packages"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/requests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/stores"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/vims"
 )
 
 // Program is the provider's binary.
@@ -48,6 +49,6 @@ func (p Program) root() *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return p.Serve(cmd.Context(), debug) },
 	}
 	root.Flags().BoolVar(&debug, "debug", false, "serve one debugger session: print TF_REATTACH_PROVIDERS and wait")
-	root.AddCommand(packages.Command(p.Version), requests.Command(), operations.Command(p.Version), stores.Command(p.Version))
+	root.AddCommand(packages.Command(p.Version), requests.Command(), vims.Command(p.Version), operations.Command(p.Version), stores.Command(p.Version))
 	return root
 }

@@ -61,11 +61,11 @@ func (k *Kubernetes) Client(release string) (*kube.Client, error) {
 		Connection: *spec.Kubernetes, Credentials: spec.Credentials, UserAgent: UserAgent(release),
 		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + spec.Name, Settings: spec.Name},
 	})
-	return client, cli.Usage(oneLine(err))
+	return client, cli.Usage(OneLine(err))
 }
 
-// oneLine joins the lines of an error with several problems.
-func oneLine(err error) error {
+// OneLine joins the lines of an error with several problems.
+func OneLine(err error) error {
 	if err == nil || !strings.Contains(err.Error(), "\n") {
 		return err
 	}
@@ -129,5 +129,5 @@ func (o *OpenStack) Client(release string) (*openstack.Client, error) {
 		Connection: *spec.OpenStack, Credentials: spec.Credentials, UserAgent: UserAgent(release),
 		Peer: vnfm.Peer{Name: "the OpenStack cloud " + spec.Name, Settings: spec.Name},
 	})
-	return client, cli.Usage(oneLine(err))
+	return client, cli.Usage(OneLine(err))
 }
