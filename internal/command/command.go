@@ -12,7 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/operations"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/packages"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/requests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/stores"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/vims"
 )
 
 // Program is the provider's binary.
@@ -41,12 +43,12 @@ func (p Program) root() *cobra.Command {
 		Use:   "terraform-provider-vnf",
 		Short: "Terraform provider for network functions, with commands for packages, operations and its store",
 		Long: "terraform-provider-vnf is started by Terraform, without arguments.\n" +
-			"The commands below are for people and pipelines. Those for packages need neither Terraform nor a VIM.",
+			"The commands below are for people and pipelines. They need no Terraform.",
 		Version: p.Version,
 		Args:    cli.NoArguments,
 		RunE:    func(cmd *cobra.Command, _ []string) error { return p.Serve(cmd.Context(), debug) },
 	}
 	root.Flags().BoolVar(&debug, "debug", false, "serve one debugger session: print TF_REATTACH_PROVIDERS and wait")
-	root.AddCommand(packages.Command(p.Version), operations.Command(p.Version), stores.Command(p.Version))
+	root.AddCommand(packages.Command(p.Version), requests.Command(), vims.Command(p.Version), operations.Command(p.Version), stores.Command(p.Version))
 	return root
 }

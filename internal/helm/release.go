@@ -74,6 +74,9 @@ func (r *Release) Description() string { return r.record.Info.Description }
 // FirstDeployed is when the release was first deployed.
 func (r *Release) FirstDeployed() time.Time { return r.record.Info.FirstDeployed }
 
+// LastDeployed is when the revision was deployed.
+func (r *Release) LastDeployed() time.Time { return r.record.Info.LastDeployed }
+
 // Set changes the state of the revision.
 func (r *Release) Set(status Status, description string) {
 	if len(description) > maxDescription {

@@ -22,6 +22,9 @@ const (
 	// Grouped means that a group of the top-level template (OS::Heat::AutoScalingGroup,
 	// OS::Heat::ResourceGroup) makes as many members as its size says.
 	Grouped
+	// Kept means that the top-level template has one resource by the name of the VDU, which stands in the stack as it is: the stack was
+	// not made of the package.
+	Kept
 )
 
 // VDU is what a template has of a VDU.

@@ -53,6 +53,17 @@ func (s *Source) findVDUs(f *vnfm.Flavour, foreign []string, ps *vnfm.Problems) 
 	}
 }
 
+// Keep has the stack keep the resources of the template as they are: none is copied.
+func (s *Source) Keep() {
+	for id, vdu := range s.VDUs {
+		if vdu.Form == Copied {
+			vdu.Form = Kept
+			s.VDUs[id] = vdu
+		}
+	}
+	s.copies = map[string]string{}
+}
+
 func (s *Source) resourceOf(v *vnfm.VDU) string {
 	resources := s.top.section("resources")
 	for _, name := range []string{v.ID, v.Name} {

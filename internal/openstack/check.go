@@ -79,7 +79,8 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	check.ClusterUID = strings.TrimSuffix(id.project.ID+"@"+check.Cloud.Region, "@")
 	c.readVersions(ctx, services)
 	check.ServerVersion = services[ServiceIdentity].Version
-	check.Problems = c.readQuotas(ctx, id)
+	check.Roles = id.roles
+	check.Quotas, check.Problems = c.readQuotas(ctx, id)
 	return check, ctx.Err()
 }
 
@@ -189,22 +190,60 @@ func versionsIn(body []byte) []apiVersion {
 	return values.Values
 }
 
-// readQuotas finds quotas that cannot be read, of services that are there.
-func (c *Client) readQuotas(ctx context.Context, id *identity) vnfm.Problems {
+// limits is what services answer of their quotas: Nova has limits and what is used of them, Neutron limits.
+type limits struct {
+	Limits struct {
+		Absolute map[string]json.RawMessage `json:"absolute"`
+	} `json:"limits"`
+	Quota map[string]json.RawMessage `json:"quota"`
+}
+
+// usedOf are the limits of Nova by what is used of them.
+var usedOf = map[string]string{
+	"maxTotalInstances": "totalInstancesUsed", "maxTotalCores": "totalCoresUsed", "maxTotalRAMSize": "totalRAMUsed", "maxServerGroups": "totalServerGroupsUsed",
+}
+
+// number is a number as it is written; empty for anything else.
+func number(text json.RawMessage) string {
+	var n json.Number
+	if json.Unmarshal(text, &n) != nil {
+		return ""
+	}
+	return n.String()
+}
+
+// quotas are the limits of a service in the order of their names.
+func (l *limits) quotas(service string) []vnfm.VIMQuota {
+	var out []vnfm.VIMQuota
+	for _, name := range slices.Sorted(maps.Keys(usedOf)) {
+		if limit := number(l.Limits.Absolute[name]); limit != "" {
+			out = append(out, vnfm.VIMQuota{Service: service, Name: name, Limit: limit, Used: number(l.Limits.Absolute[usedOf[name]])})
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Quota)) {
+		if limit := number(l.Quota[name]); limit != "" {
+			out = append(out, vnfm.VIMQuota{Service: service, Name: name, Limit: limit})
+		}
+	}
+	return out
+}
+
+// readQuotas reads the quotas of services that are there, and finds those that cannot be read.
+func (c *Client) readQuotas(ctx context.Context, id *identity) (all []vnfm.VIMQuota, problems vnfm.Problems) {
 	quotas := quotasOf(id.project.ID)
-	found := make([]error, len(quotas))
-	var all sync.WaitGroup
+	found, read := make([]error, len(quotas)), make([]limits, len(quotas))
+	var asked sync.WaitGroup
 	for i, q := range quotas {
 		if c.endpoint(id, q.service) == "" {
 			continue
 		}
-		all.Go(func() {
-			found[i] = c.do(ctx, call{doing: "reading the quotas of " + q.service, service: q.service, path: q.path, out: &struct{}{}})
+		asked.Go(func() {
+			found[i] = c.do(ctx, call{doing: "reading the quotas of " + q.service, service: q.service, path: q.path, out: &read[i]})
 		})
 	}
-	all.Wait()
-	var problems vnfm.Problems
+	asked.Wait()
 	for i, err := range found {
+		all = append(all, read[i].quotas(quotas[i].service)...)
 		if err != nil {
 			problems = append(problems, vnfm.Problem{
 				Severity: vnfm.SeverityWarning,
@@ -213,5 +252,5 @@ func (c *Client) readQuotas(ctx context.Context, id *identity) vnfm.Problems {
 			})
 		}
 	}
-	return problems
+	return all, problems
 }

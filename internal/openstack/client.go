@@ -51,6 +51,7 @@ type identity struct {
 	user    tokens.User
 	project tokens.Project
 	catalog []tokens.CatalogEntry
+	roles   []string
 }
 
 // New makes a client without sending a request. Arguments that cannot be used are a
@@ -148,6 +149,7 @@ func readIdentity(result gophercloud.AuthResult) (*identity, error) {
 		User    tokens.User           `json:"user"`
 		Project tokens.Project        `json:"project"`
 		Catalog []tokens.CatalogEntry `json:"catalog"`
+		Roles   []tokens.Role         `json:"roles"`
 	}
 	extracts, ok := result.(interface{ ExtractInto(v any) error })
 	if !ok || extracts.ExtractInto(&token) != nil || token.User.ID == "" {
@@ -156,7 +158,12 @@ func readIdentity(result gophercloud.AuthResult) (*identity, error) {
 	if token.Project.ID == "" {
 		return nil, errors.New("the token is not scoped to a project; give the project in the connection")
 	}
-	return &identity{user: token.User, project: token.Project, catalog: token.Catalog}, nil
+	id := &identity{user: token.User, project: token.Project, catalog: token.Catalog}
+	for _, role := range token.Roles {
+		id.roles = append(id.roles, role.Name)
+	}
+	slices.Sort(id.roles)
+	return id, nil
 }
 
 // Token is the one that the client works with; empty before the first request. A service that

@@ -15,9 +15,10 @@ type Stack struct {
 	ID   string `json:"id"`
 	Name string `json:"stack_name"`
 	// Status is the last action and how it went: CREATE_COMPLETE, UPDATE_IN_PROGRESS.
-	Status string   `json:"stack_status"`
-	Reason string   `json:"stack_status_reason"`
-	Tags   []string `json:"tags"`
+	Status    string    `json:"stack_status"`
+	Reason    string    `json:"stack_status_reason"`
+	Tags      []string  `json:"tags"`
+	CreatedAt Timestamp `json:"creation_time"`
 	// UpdatedAt is when the last update began; zero for a stack that had none.
 	UpdatedAt Timestamp `json:"updated_time"`
 }
@@ -39,6 +40,8 @@ type StackContent struct {
 	// is to be known of the stack by its readers (parameter_defaults).
 	Parameters map[string]any
 	Notes      map[string]any
+	// Registry says what stands for types of resources. It is only read: no stack is sent with one.
+	Registry map[string]any
 }
 
 // StackResource is a resource of a stack or of one nested in it.
@@ -207,6 +210,7 @@ func (c *Client) ReadStack(ctx context.Context, s *Stack) (*StackContent, error)
 	var environment struct {
 		Parameters map[string]any `json:"parameters"`
 		Defaults   map[string]any `json:"parameter_defaults"`
+		Registry   map[string]any `json:"resource_registry"`
 	}
 	for _, part := range []struct {
 		name string
@@ -217,7 +221,7 @@ func (c *Client) ReadStack(ctx context.Context, s *Stack) (*StackContent, error)
 			return nil, err
 		}
 	}
-	content.Parameters, content.Notes = environment.Parameters, environment.Defaults
+	content.Parameters, content.Notes, content.Registry = environment.Parameters, environment.Defaults, environment.Registry
 	return content, nil
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hottest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -306,6 +307,26 @@ func TestTackerRequests(t *testing.T) {
 				t.Errorf("%s: the plan does not say %q:\n%s", tt.request, want, out)
 			}
 		}
+	}
+}
+
+// TestConvertedRequests has terraform validate what "request convert" makes of requests and VIM configurations.
+func TestConvertedRequests(t *testing.T) {
+	t.Parallel()
+	c := newCLI(t)
+	for n, args := range [][]string{
+		{"--vim-config", filepath.Join(c.root, "complete/tacker/containers/vim.yaml"), filepath.Join(c.root, "complete/tacker/containers/request.json")},
+		{"--vim-config", filepath.Join(c.root, "complete/tacker/servers/vim.yaml"), filepath.Join(c.root, "complete/tacker/servers/request.json")},
+		{"testdata/tacker/kubespray.json"},
+	} {
+		var out, problems bytes.Buffer
+		if code := (command.Program{}).Run(t.Context(), append([]string{"request", "convert"}, args...), &out, &problems); code != 0 {
+			t.Fatalf("%v: %s", args, problems.String())
+		}
+		example := fmt.Sprintf("converted/%d", n)
+		acctest.Write(t, c.root, example+"/main.tf", out.String())
+		c.run(t, example, nil, "validate")
+		c.run(t, example, nil, "fmt", "-check")
 	}
 }
 

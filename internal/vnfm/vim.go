@@ -232,9 +232,22 @@ type VIMCheck struct {
 	ClusterUID string
 	// Cloud is set for an OpenStack VIM.
 	Cloud *OpenStackState
+	// Roles are those of the credentials in the project, Quotas what the project may have. Both are of an OpenStack VIM.
+	Roles  []string
+	Quotas []VIMQuota
 	// Problems are warnings, for example rights that an infra driver needs and
 	// the credentials do not have.
 	Problems Problems
+}
+
+// VIMQuota is a limit of a VIM. A negative limit is none.
+type VIMQuota struct {
+	// Service is where the limit is: a service of OpenStack, a ResourceQuota.
+	Service string `json:"service"`
+	Name    string `json:"name"`
+	Limit   string `json:"limit"`
+	// Used is empty where the VIM does not say it.
+	Used string `json:"used,omitempty"`
 }
 
 // DefaultNamespace is the namespace of a VIM that sets none.

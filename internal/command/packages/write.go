@@ -2,6 +2,7 @@ package packages
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -33,19 +34,59 @@ removes a signature, which would not hold any more. Other lines stay as they are
 	}
 }
 
-func packCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "pack DIRECTORY FILE",
-		Short: "Pack a directory as a package file",
+func packCommand(version string) *cobra.Command {
+	var r fromRelease
+	var s fromStack
+	cmd := &cobra.Command{
+		Use:   "pack [DIRECTORY] FILE",
+		Short: "Pack a directory as a package file, or make a package of what runs",
 		Long: `Packs a directory as a .csar file. The file depends on the content alone: packed again, it is equal
 to the byte. Digests that do not match are an error; "package hash" writes them. An existing
-file is replaced.`,
-		Example: `  terraform-provider-vnf package pack examples/packages/core5g core5g.csar`,
-		Args:    cli.Arguments("DIRECTORY", "FILE"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return withDirectory(args[0], func(a csar.Archive, _ *csar.Package) error { return write(cmd, a, args[1]) })
+file is replaced.
+
+With --from-release it makes a package of a Helm release that nobody manages with Terraform: its
+chart, and a VNFD with a VDU for each Deployment, StatefulSet and DaemonSet. FILE ends in .csar or
+.zip, or is a directory that is not there yet. The values that the release was given are written
+beside it, into files that only you can read: FILE.values.yaml, and FILE.secrets.yaml for values
+that go by the name of a secret. The output is the configuration with which a vnf_instance adopts
+the release. Nothing in the cluster is changed.
+
+With --from-stack it does the same for a stack of OpenStack's Heat: its templates and files, and a
+VNFD with a VDU for each server and each group of servers. Parameters of the stack are in the
+configuration, but for those that go by the name of a secret, which are in FILE.secrets.yaml, and
+those that Heat hides, which become variables.`,
+		Example: `  terraform-provider-vnf package pack examples/packages/core5g core5g.csar
+  terraform-provider-vnf package pack --from-release ims/test test.csar > test.tf
+  terraform-provider-vnf package pack --from-stack firewall --os-cloud lab firewall.csar > firewall.tf`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if r.place != "" || s.name != "" {
+				return cli.Arguments("FILE")(cmd, args)
+			}
+			return cli.Arguments("DIRECTORY", "FILE")(cmd, args)
 		},
+		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			release := r.place != "" || r.chart != "" || r.cluster.Given()
+			switch {
+			case release && (s.name != "" || s.cloud.Given()):
+				return cli.Usagef("a package is made of a release or of a stack, not of both; see %s --help", cmd.CommandPath())
+			case r.place != "":
+				return r.run(ctx, cmd, version, args[0])
+			case s.name != "":
+				return s.run(ctx, cmd, version, args[0])
+			case release:
+				return cli.Usagef("--chart, --kubeconfig and --context go with --from-release; see %s --help", cmd.CommandPath())
+			case s.cloud.Given():
+				return cli.Usagef("--os-cloud and --os-clouds go with --from-stack; see %s --help", cmd.CommandPath())
+			}
+			return withDirectory(args[0], func(a csar.Archive, _ *csar.Package) error { return write(cmd, a, args[1]) })
+		}),
 	}
+	cmd.Flags().StringVar(&r.place, "from-release", "", "`NAMESPACE/NAME` of a Helm release to make a package of")
+	cmd.Flags().StringVar(&r.chart, "chart", "", "`PATH` of the chart of the release, of which Helm records no sub-charts")
+	r.cluster.Flags(cmd)
+	cmd.Flags().StringVar(&s.name, "from-stack", "", "`NAME` of a Heat stack to make a package of")
+	s.cloud.Flags(cmd)
+	return cmd
 }
 
 func signCommand() *cobra.Command {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/kubernetes"
@@ -125,22 +126,19 @@ func openPostgres(ctx context.Context, schema, release string, _ bool) (*place, 
 	return portable(s, "PostgreSQL store, schema "+schema, "")
 }
 
-// envKubeconfig is the environment variable with the path of a kubeconfig.
-const envKubeconfig = "KUBECONFIG"
-
 func inKubernetes(argument string) (string, bool) {
 	namespace, ok := strings.CutPrefix(argument, "kubernetes:")
 	return namespace, ok && !strings.HasPrefix(namespace, "//")
 }
 
 func openKubernetes(ctx context.Context, namespace, release string, _ bool) (*place, error) {
-	path := os.Getenv(envKubeconfig)
+	path := os.Getenv(connect.EnvKubeconfig)
 	if path == "" || namespace == "" {
-		return nil, fmt.Errorf("a store of Kubernetes needs a namespace and a kubeconfig: name it kubernetes:NAMESPACE, and set %s to the path of one file", envKubeconfig)
+		return nil, fmt.Errorf("a store of Kubernetes needs a namespace and a kubeconfig: name it kubernetes:NAMESPACE, and set %s to the path of one file", connect.EnvKubeconfig)
 	}
 	client, err := kube.New(kube.Config{
-		Connection: vnfm.KubernetesConnection{KubeconfigPath: path}, Credentials: vnfm.Credentials{}, UserAgent: "terraform-provider-vnf/" + release,
-		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + envKubeconfig, Settings: path},
+		Connection: vnfm.KubernetesConnection{KubeconfigPath: path}, Credentials: vnfm.Credentials{}, UserAgent: connect.UserAgent(release),
+		Peer: vnfm.Peer{Name: "the Kubernetes cluster of " + connect.EnvKubeconfig, Settings: path},
 	})
 	if err != nil {
 		return nil, err

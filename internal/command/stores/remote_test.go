@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
 )
@@ -22,7 +23,7 @@ func TestRemoteStores(t *testing.T) {
 		"kubernetes": func(t *testing.T) (places []string, says string) {
 			t.Helper()
 			lab := labtest.Kubernetes(t)
-			t.Setenv(envKubeconfig, lab.Kubeconfig)
+			t.Setenv(connect.EnvKubeconfig, lab.Kubeconfig)
 			for range 4 {
 				places = append(places, "kubernetes:"+lab.Namespace(t))
 			}

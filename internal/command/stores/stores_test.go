@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/command/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
@@ -55,7 +56,7 @@ func (a answer) want(t *testing.T, code int, parts ...string) {
 // without takes the variables away that this machine may have.
 func without(t *testing.T) {
 	t.Helper()
-	for _, name := range []string{envConnStr, envKubeconfig, "PGHOST", "PGSERVICE", "PGPASSWORD", seal.EnvKey} {
+	for _, name := range []string{envConnStr, connect.EnvKubeconfig, "PGHOST", "PGSERVICE", "PGPASSWORD", seal.EnvKey} {
 		t.Setenv(name, "")
 	}
 	t.Setenv("XDG_STATE_HOME", t.TempDir())

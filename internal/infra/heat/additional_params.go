@@ -26,7 +26,7 @@ type params struct {
 // Params implements vnfm.InfraDriver.
 func (*Driver) Params() vnfm.InfraParams {
 	return vnfm.InfraParams{
-		Driver: driverName, Names: []string{paramNFV},
+		Driver: driverName, Names: []string{paramNFV, ParamStackName},
 		Ignored: map[string]string{
 			"upgrade_type": "a change of the package is always made VNFC by VNFC",
 			"vdu_params":   "a change of the package is made to all VDUs that it changes",

@@ -120,7 +120,7 @@ func explained(err error) error {
 // awaitIdle returns the stack when Heat is done with whatever it was at; nil when there is
 // none.
 func (s *session) awaitIdle(ctx context.Context) (*live, error) {
-	stack, err := s.client.FindStack(ctx, stackName(s.target.Instance))
+	stack, err := s.findOrAdopt(ctx)
 	if err != nil || stack == nil {
 		return nil, err
 	}
@@ -204,7 +204,7 @@ func (s *session) compose(ctx context.Context, o *order) error {
 	}
 	o.asked = stack.Zones
 	o.content = &openstack.StackRequest{
-		Name: stackName(s.target.Instance), Tags: tagsOf(s.target.Instance), Minutes: minutesLeft(ctx),
+		Name: stackName(s.target.Instance), Tags: s.tagsFor(o.live), Minutes: minutesLeft(ctx),
 		StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	}
 	n := &note{Package: s.target.Package.Digest, Objects: s.objects, InTurn: o.request.InTurn, Assets: map[string]hot.Asset{}, Zones: noteOf(stack.Zones)}

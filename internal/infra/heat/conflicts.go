@@ -33,7 +33,7 @@ func (s *session) takenName(ctx context.Context) (vnfm.Problems, error) {
 	var lines []string
 	for n := range stacks {
 		stack := &stacks[n]
-		owner := strings.TrimPrefix(stack.Name, stackPrefix)
+		owner := ownerOf(stack)
 		if stack.Status == "DELETE_IN_PROGRESS" || s.target.Yields != nil && s.target.Yields(ctx, owner) {
 			continue
 		}

@@ -24,7 +24,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		return nil, err
 	}
 	var refused vnfm.Problems
-	for _, check := range []func(context.Context) (vnfm.Problems, error){s.takenName, s.checkTypes, s.checkPorts, s.checkZones} {
+	for _, check := range []func(context.Context) (vnfm.Problems, error){s.takenName, s.foreignStack, s.checkTypes, s.checkPorts, s.checkZones} {
 		found, err := check(ctx)
 		if refused = append(refused, found...); err != nil {
 			return refused, err

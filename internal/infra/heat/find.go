@@ -39,6 +39,10 @@ func (s *session) stacksAt(ctx context.Context, p vnfm.InstancePlace) ([]opensta
 		name = stackPrefix + p.ID
 	}
 	stack, err := s.client.FindStack(ctx, name)
+	if err == nil && stack == nil && p.ID != "" {
+		// A stack that was given a name has the id in a tag.
+		return s.client.StacksTagged(ctx, ownerPrefix+p.ID)
+	}
 	if err != nil || p.ID != "" || (stack != nil && strings.HasPrefix(name, stackPrefix)) {
 		return only(stack), err
 	}
@@ -63,11 +67,11 @@ func (s *session) foundStack(ctx context.Context, stack *openstack.Stack) (*vnfm
 		return nil, err
 	}
 	n := readNote(content.Notes)
-	id, ours := strings.CutPrefix(stack.Name, stackPrefix)
-	if !ours || n.Content == "" {
+	id := ownerOf(stack)
+	if id == "" || n.Content == "" {
 		return nil, &vnfm.ConflictError{
 			Object: fmt.Sprintf("stack %s (%s) on VIM %q", stack.Name, stack.ID, s.target.VIM.Name), Owner: "somebody else",
-			Detail: "this provider has not made it; name the stack of an instance, vnf-ID, or the instance itself",
+			Detail: "this provider has not made it; name the stack of an instance, or the instance itself; package pack --from-stack makes a package with which an instance adopts it",
 		}
 	}
 	out := &vnfm.FoundInstance{ID: id, Arguments: n.Arguments}

@@ -62,7 +62,7 @@ func (d *Driver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 	if err != nil {
 		return err
 	}
-	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	stack, err := s.find(ctx)
 	if err != nil || stack == nil {
 		return err
 	}

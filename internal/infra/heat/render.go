@@ -44,6 +44,9 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	if ps.HasErrors() {
 		return nil, ps
 	}
+	if checkName(t, source, &ps); ps.HasErrors() {
+		return nil, ps
+	}
 	out := &rendering{source: source}
 	out.request = hot.Request{Flavour: t.Flavour, Counts: countsOf(t), NFV: p.nfv, Parameters: p.stack, Secrets: t.SecretParams, VNFCs: map[string][]int{}, DigestKey: t.DigestKey}
 	out.request.Links = linksOf(t.Instance.Links)

@@ -120,7 +120,7 @@ func (s *session) held(l *live, has *scope, c *component, want *openstack.StackR
 	refuse := func(format string, args ...any) (map[string]any, error) {
 		return nil, fmt.Errorf("VNFC %s cannot stay as it is while others are replaced: %s", c.id(), fmt.Sprintf(format, args...))
 	}
-	if s.source.VDUs[c.vdu].Form != hot.Copied {
+	if s.source.VDUs[c.vdu].Form == hot.Grouped {
 		return refuse("it is a member of the group %s", c.root)
 	}
 	has.vague = false

@@ -15,14 +15,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The stack of an instance has the instance's id in its name: it is found by it in
+// The stack of an instance has the instance's id in its name, or is given a name: it is found by it in
 // whatever state the store is. A tag has the name that the user gave.
 const (
 	stackPrefix = "vnf-"
 	tagPrefix   = "vnf-instance:"
 )
 
-func stackName(i *vnfm.Instance) string { return stackPrefix + i.ID }
+func stackName(i *vnfm.Instance) string {
+	if name := givenName(i); name != "" {
+		return name
+	}
+	return stackPrefix + i.ID
+}
+
+// validStackName is what Heat takes as the name of a stack.
+var validStackName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,254}$`)
 
 // stackKey is how the stack goes by in objects and inventory.
 func stackKey(i *vnfm.Instance) string { return vnfm.StackKind + " " + i.Name }
@@ -42,7 +50,7 @@ type live struct {
 // look reads the stack of the instance; nil when there is none. It takes six requests,
 // however large the stack is, and four more pages for every thousand servers.
 func (s *session) look(ctx context.Context) (*live, error) {
-	stack, err := s.client.FindStack(ctx, stackName(s.target.Instance))
+	stack, err := s.find(ctx)
 	if err != nil || stack == nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	if err != nil {
 		return err
 	}
-	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	stack, err := s.find(ctx)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (d *Driver) Leaving(ctx context.Context, t *vnfm.Target) ([]string, error) 
 	if err != nil {
 		return nil, err
 	}
-	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	stack, err := s.find(ctx)
 	if err != nil || stack == nil {
 		return nil, err
 	}

@@ -77,6 +77,11 @@ func (l *live) owners(source *hot.Source) func(root string, server *openstack.St
 		case len(grouped) > 1:
 			return server.Name, slices.Contains(grouped, server.Name)
 		}
+		for id, vdu := range source.VDUs {
+			if vdu.Form == hot.Kept && vdu.Resource == root {
+				return id, true
+			}
+		}
 		stem, number, ok := cutLast(root, "-")
 		if !ok || strings.Trim(number, "0123456789") != "" {
 			return "", false
@@ -138,7 +143,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 		return nil, err
 	}
 	out := &vnfm.ResourceInfo{}
-	stack, err := s.client.FindStack(ctx, stackName(t.Instance))
+	stack, err := s.find(ctx)
 	if err != nil || stack == nil {
 		return out, err
 	}

@@ -24,7 +24,7 @@ func NewResource() resource.Resource {
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,
 		IDDescription:    "Id of the instance.",
-		AdoptDescription: "Whether to adopt existing objects that belong to no instance. If `false`, an existing object is an error; objects of another instance are never adopted. Defaults to `false`. Changing this applies to the next operation.",
+		AdoptDescription: "Whether to adopt existing objects that belong to no instance: objects of Kubernetes, a Helm release, a Heat stack that `additional_params.heat_stack_name` names. If `false`, an existing object is an error; objects of another instance are never adopted. Defaults to `false`. Changing this applies to the next operation.",
 		CompletedStatus:  string(vnfm.StatusInstantiated),
 		Owns:             func(i *vnfm.Instance) bool { return i.Cluster == nil },
 	})

@@ -61,16 +61,25 @@ type revision struct {
 
 // ReadHistory reads which revisions a release has.
 func ReadHistory(ctx context.Context, client *kube.Client, chart *render.ChartRelease, namespace, instance string) (*History, error) {
+	h, err := readHistory(ctx, client, chart.ReleaseName(), namespace)
+	if err != nil {
+		return nil, err
+	}
+	h.instance, h.chart = instance, chart
+	return h, nil
+}
+
+// readHistory reads the revisions of a release of whatever chart.
+func readHistory(ctx context.Context, client *kube.Client, name, namespace string) (*History, error) {
 	r, err := client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	if err != nil {
 		return nil, err
 	}
-	name := chart.ReleaseName()
 	list, err := client.ListMetadata(ctx, r, namespace, kube.ListOptions{LabelSelector: helm.Selector(name)})
 	if err != nil {
 		return nil, fmt.Errorf("reading the history of Helm release %s: %w", name, err)
 	}
-	h := &History{client: client, secrets: r, namespace: namespace, instance: instance, chart: chart}
+	h := &History{client: client, secrets: r, namespace: namespace}
 	for i := range list {
 		if number, err := strconv.Atoi(list[i].Labels["version"]); err == nil {
 			h.revisions = append(h.revisions, revision{

@@ -1,0 +1,65 @@
+package configuration
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestPart(t *testing.T) {
+	shown, secret, names := Part(map[string]any{
+		"db": map[string]any{"host": "db", "password": "hunter2", "empty": map[string]any{}}, "users": []any{map[string]any{"name": "a", "token": "t"}},
+		"existingSecret": "mine", "url": "https://u:p@example.com/", "n": 1, "pin": map[string]any{"token": 7}, "list": []any{"a"},
+	})
+	if diff := cmp.Diff(map[string]any{"db": map[string]any{"host": "db", "empty": map[string]any{}}, "existingSecret": "mine", "n": 1, "list": []any{"a"}}, shown); diff != "" {
+		t.Errorf("shown (-want +got):\n%s", diff)
+	}
+	want := map[string]any{"db": map[string]any{"password": "hunter2"}, "users": []any{map[string]any{"name": "a", "token": "t"}}, "url": "https://u:p@example.com/", "pin": map[string]any{"token": 7}}
+	if diff := cmp.Diff(want, secret); diff != "" {
+		t.Errorf("secret (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"db.password", "pin.token", "url", "users[0].token"}, names); diff != "" {
+		t.Errorf("names (-want +got):\n%s", diff)
+	}
+}
+
+func TestHide(t *testing.T) {
+	got := Hide(map[string]any{"a": map[string]any{"password": "x", "user": "y"}, "l": []any{map[string]any{"token": "z"}, "plain"}}, func(path string) any { return "<" + path + ">" })
+	if diff := cmp.Diff(map[string]any{"a": map[string]any{"password": "<a.password>", "user": "y"}, "l": []any{map[string]any{"token": "<l[0].token>"}, "plain"}}, got); diff != "" {
+		t.Errorf("hidden (-want +got):\n%s", diff)
+	}
+}
+
+// TestText writes what could be taken for something else.
+func TestText(t *testing.T) {
+	f := New()
+	f.Comment("one\ntwo")
+	f.Block("resource", []string{"a", "b"}, Fields{
+		{"text", "${var.x} %{ if } \"quoted\"\n"}, {"none", ""}, {"reference", Expression("var.x")}, {"null", nil},
+		{"object", Fields{{"b.c", []any{1, true, map[string]any{"e": nil}}}, {"a", map[string]any{}}, {"kept", Expression("{}")}}},
+	})
+	want := `# one
+# two
+resource "a" "b" {
+  text      = "$${var.x} %%{ if } \"quoted\"\n"
+  reference = var.x
+  object = {
+    "b.c" = [1, true, {
+      e = null
+    }]
+    kept = {}
+  }
+}
+`
+	if diff := cmp.Diff(want, string(f.Bytes())); diff != "" {
+		t.Errorf("configuration (-want +got):\n%s", diff)
+	}
+	for text, want := range map[string]string{"a.b": "a_b", "1st": "_1st", "": "_"} {
+		if got := Name(text); got != want {
+			t.Errorf("the name of %q is %q", text, got)
+		}
+	}
+	if got := Quote("a${b}"); got != `"a$${b}"` {
+		t.Errorf("quoted: %s", got)
+	}
+}
