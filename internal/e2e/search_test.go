@@ -29,6 +29,7 @@ const (
 	placeOutput  place = "output"
 	placeStore   place = "store"
 	placeCommand place = "command line"
+	placeTrace   place = "trace"
 )
 
 // secret is a text that must not be found, but for the places that are allowed.

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/otlptest"
 )
 
 // secretEnv is an environment into which secrets are planted.
@@ -28,6 +30,8 @@ type secretEnv struct {
 	search *search
 	// variables are the input variables by name, given in the environment.
 	variables map[string]string
+	// collector gets the spans of all runs.
+	collector *otlptest.Receiver
 	// current is the run that was started last.
 	current atomic.Pointer[running]
 }
@@ -229,7 +233,9 @@ resource "vnf_package" "test" {
 // newSecretEnv plants the credentials of the lab and a key.
 func newSecretEnv(t *testing.T) *secretEnv {
 	t.Helper()
-	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t)}
+	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t), collector: otlptest.New(t)}
+	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.collector.URL, "TRACEPARENT=00-"+pipelineTrace+"-"+pipelineSpan+"-01",
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization="+s.plant("header for the collector"))
 	key, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
 	s.env = append(s.env, seal.EnvKey+"="+key.String())
@@ -339,6 +345,30 @@ func TestAccSecrets(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in TMPDIR: %v, %v", left, err)
 	}
+	s.traced()
 	s.search.control()
-	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand})
+	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand, placeTrace})
+}
+
+// The span of the pipeline that runs Terraform.
+const pipelineTrace, pipelineSpan = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+// traced looks at the spans of all runs: they are below that of the pipeline, and nested as the work was.
+func (s *secretEnv) traced() {
+	s.Helper()
+	s.search.text(placeTrace, "spans", string(s.collector.Raw()))
+	require.Equal(s, []string{pipelineTrace}, s.collector.Traces())
+	found := map[string]bool{}
+	for _, span := range s.collector.Spans() {
+		found[strings.Join(s.collector.Path(span), " > ")] = true
+	}
+	for _, want := range []string{
+		"PlanResourceChange", "PlanResourceChange > download GET", "ApplyResourceChange > INSTANTIATE", "ApplyResourceChange > INSTANTIATE > store update",
+		"ApplyResourceChange > INSTANTIATE > apply > kubernetes PATCH", "ApplyResourceChange > INSTANTIATE > apply > wait until ready",
+		"ApplyResourceChange > SCALE", "ApplyResourceChange > TERMINATE > terminate > kubernetes DELETE",
+	} {
+		if !found["^"+pipelineSpan+" > "+want] {
+			s.Errorf("no span %q among %v", want, slices.Sorted(maps.Keys(found)))
+		}
+	}
 }

@@ -187,13 +187,15 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		return err
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
-	t, d, err := e.makeInstance(ctx, op, o, r)
-	if err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
-	en.Value.Generation++
-	return e.complete(ctx, op, vnfm.StatusInstantiated)
+	return op.traced(ctx, func(ctx context.Context) error {
+		t, d, err := e.makeInstance(ctx, op, o, r)
+		if err != nil {
+			return e.failInstantiate(ctx, op, o, d, t, err)
+		}
+		en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
+		en.Value.Generation++
+		return e.complete(ctx, op, vnfm.StatusInstantiated)
+	})
 }
 
 // makeInstance does the work of a creation between its hooks. Without a driver nothing was made.

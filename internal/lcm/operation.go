@@ -14,6 +14,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -226,6 +227,7 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	line = o.concealed.Hide(line)
 	o.occ.Value.Progress = line
 	o.report(ctx, line)
+	tracing.Event(ctx, line)
 	if time.Since(o.written) < progressInterval {
 		return
 	}

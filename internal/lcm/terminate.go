@@ -65,13 +65,15 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 	if err != nil {
 		return err
 	}
-	if err := e.remove(ctx, end, spec, op); err != nil {
-		return e.keepFailed(ctx, op, stopCause(ctx, err))
-	}
-	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-		return err
-	}
-	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+	return op.traced(ctx, func(ctx context.Context) error {
+		if err := e.remove(ctx, end, spec, op); err != nil {
+			return e.keepFailed(ctx, op, stopCause(ctx, err))
+		}
+		if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
+			return err
+		}
+		return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+	})
 }
 
 // checkUnused refuses to end an instance whose cluster is a VIM that others use.
