@@ -284,7 +284,7 @@ func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Dura
 	ctx, cancel := diagnosis(ctx)
 	defer cancel()
 	return &NotReadyError{
-		Objects: w.client.explain(ctx, w.unready()),
+		Objects: w.client.explain(ctx, w.unready(), forError),
 		Total:   len(w.watched), Elapsed: elapsed, Err: cause,
 	}
 }

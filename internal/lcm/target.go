@@ -76,7 +76,7 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if d, err = multivim.New(ctx, d, t, e.lookupVIM); err != nil {
 		return t, d, err
 	}
-	if d = traced(d); i.Results != nil || !i.HasResults {
+	if d = inSteps(d); i.Results != nil || !i.HasResults {
 		return t, d, nil
 	}
 	data, err := keptResults(ctx, d, t)

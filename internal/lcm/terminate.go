@@ -150,7 +150,7 @@ func (e *Engine) removeTerminated(ctx context.Context, s store.Store, vimID stri
 		if !gone[occ.Value.InstanceID] {
 			continue
 		}
-		if err := s.Delete(ctx, store.KindOperation, occ.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := removeOperation(ctx, s, occ.Rec); err != nil {
 			return fmt.Errorf("removing the operations of a terminated VNF instance: %w", err)
 		}
 	}
