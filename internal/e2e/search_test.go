@@ -30,6 +30,7 @@ const (
 	placeStore   place = "store"
 	placeCommand place = "command line"
 	placeTrace   place = "trace"
+	placeReport  place = "report"
 )
 
 // secret is a text that must not be found, but for the places that are allowed.

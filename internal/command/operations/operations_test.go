@@ -120,7 +120,7 @@ func TestReport(t *testing.T) {
 		Timeline: []vnfm.ReportLine{{At: at.Add(-2 * time.Second), Text: "heal"}},
 		Sections: []vnfm.ReportSection{{Title: "Objects on VIM \"edge\"", Text: "a log with ``` inside\n"}},
 	})
-	out := w.run(0, []string{"show", "--report", "edge"}, "# HEAL of edge: PROCESSING", "* failed: 2026-11-26T08:01:05Z", "* run by: ci on host runner",
+	out := w.run(0, []string{"show", "--report", "edge"}, "# HEAL of edge: FAILED\n", "* failed: 2026-11-26T08:01:05Z", "* run by: ci on host runner",
 		"* now: FAILED since", "left out for its size", "## Error\n\n```text\npod web-1 is Pending\n```", "## Parameters", `"vnfcs": "web-1"`,
 		"08:01:03        3s  heal", "## Objects on VIM \"edge\"\n\n````text\na log with ``` inside\n````\n")
 	name := filepath.Join(t.TempDir(), "report.md")

@@ -60,7 +60,7 @@ func writePrivate(name, text string) (err error) {
 func markdown(r *vnfm.Report, now *entry) string {
 	var b strings.Builder
 	op := &r.Operation
-	fmt.Fprintf(&b, "# %s of %s: %s\n\n", op.Type, r.Instance, op.State)
+	fmt.Fprintf(&b, "# %s of %s: %s\n\n", op.Type, r.Instance, now.State)
 	row := func(name, value string) {
 		if value != "" {
 			fmt.Fprintf(&b, "* %s: %s\n", name, value)
@@ -92,7 +92,9 @@ func markdown(r *vnfm.Report, now *entry) string {
 		}
 	}
 	section("Timeline", timeline(r))
-	section("Last progress", op.Progress)
+	if len(r.Timeline) == 0 {
+		section("Last progress", op.Progress)
+	}
 	for _, s := range r.Sections {
 		section(s.Title, s.Text)
 	}
