@@ -7,6 +7,8 @@ import (
 	"syscall"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
 // onTermination returns a context that ends at the first SIGTERM. A second one ends the process at once, as a second Ctrl-C does with
@@ -41,51 +43,89 @@ func (p interruptible) with(ctx context.Context) (call context.Context, done fun
 	}
 }
 
-// ConfigureProvider implements tfprotov6.ProviderServer.
-func (p interruptible) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+// call is a call of Terraform's with what it is about.
+type call[Q, A any] struct {
+	// name is that of the protocol, object the type of the resource, data source or ephemeral resource.
+	name, object string
+	serve        func(context.Context, *Q) (*A, error)
+	diagnostics  func(*A) []*tfprotov6.Diagnostic
+	// lasting is a call whose spans are sent before it is answered: the process may be killed afterwards.
+	lasting bool
+}
+
+// answer serves a call with a context that ends with the call or with the provider, in a span.
+func answer[Q, A any](ctx context.Context, p interruptible, c call[Q, A], req *Q) (*A, error) {
 	ctx, done := p.with(ctx)
 	defer done()
-	return p.ProviderServer.ConfigureProvider(ctx, req)
+	ctx, span := tracing.Start(ctx, c.name)
+	span.Text("vnf.type", c.object)
+	resp, err := c.serve(ctx, req)
+	if resp != nil && tracing.Enabled() {
+		for _, d := range c.diagnostics(resp) {
+			if d.Severity == tfprotov6.DiagnosticSeverityError {
+				span.Fail(d.Summary)
+			}
+		}
+	}
+	span.End(err)
+	if c.lasting {
+		tracing.Flush(ctx)
+	}
+	return resp, err
+}
+
+// ConfigureProvider implements tfprotov6.ProviderServer.
+func (p interruptible) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
+	return answer(ctx, p, call[tfprotov6.ConfigureProviderRequest, tfprotov6.ConfigureProviderResponse]{
+		name: "ConfigureProvider", serve: p.ProviderServer.ConfigureProvider,
+		diagnostics: func(resp *tfprotov6.ConfigureProviderResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // ReadResource implements tfprotov6.ProviderServer.
 func (p interruptible) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.ReadResource(ctx, req)
+	return answer(ctx, p, call[tfprotov6.ReadResourceRequest, tfprotov6.ReadResourceResponse]{
+		name: "ReadResource", object: req.TypeName, serve: p.ProviderServer.ReadResource,
+		diagnostics: func(resp *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // PlanResourceChange implements tfprotov6.ProviderServer.
 func (p interruptible) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.PlanResourceChange(ctx, req)
+	return answer(ctx, p, call[tfprotov6.PlanResourceChangeRequest, tfprotov6.PlanResourceChangeResponse]{
+		name: "PlanResourceChange", object: req.TypeName, serve: p.ProviderServer.PlanResourceChange,
+		diagnostics: func(resp *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // ApplyResourceChange implements tfprotov6.ProviderServer.
 func (p interruptible) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.ApplyResourceChange(ctx, req)
+	return answer(ctx, p, call[tfprotov6.ApplyResourceChangeRequest, tfprotov6.ApplyResourceChangeResponse]{
+		name: "ApplyResourceChange", object: req.TypeName, serve: p.ProviderServer.ApplyResourceChange, lasting: true,
+		diagnostics: func(resp *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // ImportResourceState implements tfprotov6.ProviderServer.
 func (p interruptible) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.ImportResourceState(ctx, req)
+	return answer(ctx, p, call[tfprotov6.ImportResourceStateRequest, tfprotov6.ImportResourceStateResponse]{
+		name: "ImportResourceState", object: req.TypeName, serve: p.ProviderServer.ImportResourceState,
+		diagnostics: func(resp *tfprotov6.ImportResourceStateResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // ReadDataSource implements tfprotov6.ProviderServer.
 func (p interruptible) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.ReadDataSource(ctx, req)
+	return answer(ctx, p, call[tfprotov6.ReadDataSourceRequest, tfprotov6.ReadDataSourceResponse]{
+		name: "ReadDataSource", object: req.TypeName, serve: p.ProviderServer.ReadDataSource,
+		diagnostics: func(resp *tfprotov6.ReadDataSourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }
 
 // OpenEphemeralResource implements tfprotov6.ProviderServer.
 func (p interruptible) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
-	ctx, done := p.with(ctx)
-	defer done()
-	return p.ProviderServer.OpenEphemeralResource(ctx, req)
+	return answer(ctx, p, call[tfprotov6.OpenEphemeralResourceRequest, tfprotov6.OpenEphemeralResourceResponse]{
+		name: "OpenEphemeralResource", object: req.TypeName, serve: p.ProviderServer.OpenEphemeralResource,
+		diagnostics: func(resp *tfprotov6.OpenEphemeralResourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
 }

@@ -13,6 +13,8 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
 // address is the provider's name in the registry. Terraform compares it with the source address when a debugged
@@ -39,12 +41,17 @@ func main() {
 // serve answers Terraform until it ends the provider.
 func serve(ctx context.Context, debug bool) error {
 	if debug {
+		// One process serves all runs of Terraform.
+		tracing.Setup(ctx, version, "")
+		defer tracing.Stop(ctx)
 		// A person has started it and ends it with Ctrl-C.
 		return providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{Address: address, Debug: true, ProtocolVersion: 6})
 	}
 	if err := quietUnlessAsked(); err != nil {
 		return err
 	}
+	tracing.Setup(ctx, version, store.Run())
+	defer tracing.Stop(ctx)
 	terminated := onTermination(ctx)
 	server := provider.NewServer(version)
 	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} })

@@ -31,6 +31,8 @@ const (
 	placeOutput  place = "output"
 	placeStore   place = "store"
 	placeCommand place = "command line"
+	placeTrace   place = "trace"
+	placeReport  place = "report"
 )
 
 // secret is a text that must not be found, but for the places that are allowed.

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"math/big"
 	"net/http"
 	"net/http/httptest"
@@ -20,8 +21,10 @@ import (
 	"filippo.io/age"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/otlptest"
 )
 
 // secretEnv is an environment into which secrets are planted.
@@ -30,6 +33,8 @@ type secretEnv struct {
 	search *search
 	// variables are the input variables by name, given in the environment.
 	variables map[string]string
+	// collector gets the spans of all runs.
+	collector *otlptest.Receiver
 	// current is the run that was started last.
 	current atomic.Pointer[running]
 }
@@ -99,8 +104,8 @@ func (s *secretEnv) sources(packages map[string]string) func(name string) *url.U
 }
 
 // withSecret packs the package hello with a Secret of the given body, and with a chart that
-// makes a Secret of a value.
-func withSecret(t testing.TB, body string) string {
+// makes a Secret of a value. Edits are old and new texts of the chart.
+func withSecret(t testing.TB, body string, edits ...string) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "hello")
 	acctest.Write(t, dir, "Files/kubernetes/secret.yaml", "apiVersion: v1\nkind: Secret\nmetadata:\n  name: planted\n"+body+"\n")
@@ -134,21 +139,21 @@ stringData: { login: "{{ .role }}:{{ .password }}" }
 {{- end }}
 `,
 	} {
-		acctest.Write(t, dir, "Files/chart/"+name, text)
+		acctest.Write(t, dir, "Files/chart/"+name, strings.NewReplacer(edits...).Replace(text))
 	}
 	acctest.Hash(t, dir)
 	return acctest.Zip(t, dir)
 }
 
 // chartInstance is an instance of the chart that withSecret packs, with a secret value.
-func (s *secretEnv) chartInstance() string {
-	return strings.Replace(s.instance("chart", `additional_params = {
+func (s *secretEnv) chartInstance(arguments ...string) string {
+	return strings.Replace(s.instance("chart", append(arguments, `additional_params = {
     helm_chart_path = "Files/chart"
     helm_parameters = { users = [{ name = "planted-user", role = "admin" }] }
   }
   additional_params_wo         = { helm_parameters = { users = [{ name = "planted-user", password = var.value }] } }
   additional_params_wo_version = var.token_version
-  depends_on                   = [vnf_instance.test]`), `"test" {`, `"chart" {`, 1)
+  depends_on                   = [vnf_instance.test]`)...), `"test" {`, `"chart" {`, 1)
 }
 
 // configuration is over variables alone: what is written in a configuration file
@@ -231,7 +236,9 @@ resource "vnf_package" "test" {
 // newSecretEnv plants the credentials of the lab and a key.
 func newSecretEnv(t *testing.T) *secretEnv {
 	t.Helper()
-	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t)}
+	s := &secretEnv{testEnv: newEnv(t), search: newSearch(t), collector: otlptest.New(t)}
+	s.env = append(s.env, "OTEL_EXPORTER_OTLP_ENDPOINT="+s.collector.URL, "TRACEPARENT=00-"+pipelineTrace+"-"+pipelineSpan+"-01",
+		"OTEL_EXPORTER_OTLP_HEADERS=authorization="+s.plant("header for the collector"))
 	key, err := age.GenerateX25519Identity()
 	require.NoError(t, err)
 	s.env = append(s.env, seal.EnvKey+"="+key.String())
@@ -265,6 +272,8 @@ func TestAccSecrets(t *testing.T) {
 	source := s.sources(map[string]string{
 		"good.csar":   good,
 		"next.csar":   withSecret(t, "data:\n  key: "+base64Of(s.plant("other Secret data"))+"\nstringData:\n  password: "+s.plant("other Secret stringData")),
+		"crash.csar": withSecret(t, "stringData:\n  password: "+stringData, `labels: { app: chart } }, spec`, `labels: { app: chart }, annotations: { lab.vnf/fail: crash } }, spec`,
+			`web:1" }`, `web:1", env: [ { name: LOGIN, value: "{{ range .Values.users }}{{ .password }}{{ end }}" } ] }`),
 		"base64.csar": withSecret(t, "data:\n  key: "+notBase64),
 		"number.csar": withSecret(t, "stringData:\n  pin: "+digits),
 		"type.csar":   withSecret(t, "type: kubernetes.io/dockerconfigjson\nstringData:\n  .dockerconfigjson: "+notBase64),
@@ -331,8 +340,12 @@ func TestAccSecrets(t *testing.T) {
 	s.expectOutput(s.run(1, "apply", "-auto-approve"), "cannot be reached")
 	s.variables["endpoint"] = s.way.endpoint
 	s.run(0, "apply", "-json", "-auto-approve")
+	s.reported(source("crash.csar").String())
 	s.run(0, "destroy", "-json", "-auto-approve")
 	s.destroyed()
+	if left := s.list(store.KindReport); len(left) > 0 {
+		t.Errorf("%d reports are left", len(left))
+	}
 
 	left, err := os.ReadDir(s.tmp)
 	// The provider that was killed could not remove the socket that it spoke to
@@ -341,6 +354,48 @@ func TestAccSecrets(t *testing.T) {
 	if err != nil || len(left) > 0 {
 		t.Errorf("left in TMPDIR: %v, %v", left, err)
 	}
+	s.traced()
 	s.search.control()
-	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand})
+	s.search.report([]place{placeState, placePlan, placeLog, placeOutput, placeStore, placeCommand, placeTrace, placeReport})
+}
+
+// reported has an update fail whose pods crash, and looks at its report.
+func (s *secretEnv) reported(source string) {
+	s.Helper()
+	s.variables["source_url"] = source
+	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`), s.chartInstance(`timeouts = { update = "8s" }`))
+	s.expectOutput(s.run(1, "apply", "-auto-approve"), "CrashLoopBackOff", "terraform-provider-vnf operations show --report")
+	report := s.operationsCommand(0, "show", "--report", "chart")
+	s.search.text(placeReport, "report", report)
+	for _, text := range []string{
+		" of chart: ", "## Timeline", "condition: Progressing=", "CrashLoopBackOff", "log: panic: cannot reach database", "event: ",
+		"## Rendered objects", "name: planted-user", "name: LOGIN",
+	} {
+		if !strings.Contains(report, text) {
+			s.Errorf("the report does not say %q:\n%s", text, report)
+		}
+	}
+}
+
+// The span of the pipeline that runs Terraform.
+const pipelineTrace, pipelineSpan = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"
+
+// traced looks at the spans of all runs: they are below that of the pipeline, and nested as the work was.
+func (s *secretEnv) traced() {
+	s.Helper()
+	s.search.text(placeTrace, "spans", string(s.collector.Raw()))
+	require.Equal(s, []string{pipelineTrace}, s.collector.Traces())
+	found := map[string]bool{}
+	for _, span := range s.collector.Spans() {
+		found[strings.Join(s.collector.Path(span), " > ")] = true
+	}
+	for _, want := range []string{
+		"PlanResourceChange", "PlanResourceChange > download GET", "ApplyResourceChange > INSTANTIATE", "ApplyResourceChange > INSTANTIATE > store update",
+		"ApplyResourceChange > INSTANTIATE > apply > kubernetes PATCH", "ApplyResourceChange > INSTANTIATE > apply > wait until ready",
+		"ApplyResourceChange > SCALE", "ApplyResourceChange > TERMINATE > terminate > kubernetes DELETE",
+	} {
+		if !found["^"+pipelineSpan+" > "+want] {
+			s.Errorf("no span %q among %v", want, slices.Sorted(maps.Keys(found)))
+		}
+	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -49,7 +50,7 @@ type Answer struct {
 // Get writes what is behind a URL to w. When it fails, w may have got a part.
 func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 	from := fmt.Sprintf("downloading %s from %s", r.What, Redact(r.URL))
-	client, err := Client(r.Access)
+	client, err := newClient(r.Access)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", from, err)
 	}
@@ -62,6 +63,7 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 			return nil, fmt.Errorf("%s: %w", from, err)
 		}
 	}
+	client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, peer)
 	if r.ETag != "" {
 		req.Header.Set("If-None-Match", r.ETag)
 	}
@@ -138,6 +140,18 @@ const (
 // Client returns a client that tries again, and trusts the servers that the access says. A redirect to another host or port
 // gets nothing of the access, neither the password nor the trust, and one from https to http is refused.
 func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
+	client, err := newClient(access)
+	if err == nil {
+		client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, peer)
+	}
+	return client, err
+}
+
+// peer names the servers in traces.
+const peer = "download"
+
+// newClient is Client without its place in traces.
+func newClient(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 	client := retryablehttp.NewClient()
 	client.Logger = nil
 	client.RetryMax, client.RetryWaitMin, client.RetryWaitMax = retries, shortest, longest

@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/transport"
 	"k8s.io/client-go/util/connrotation"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -74,7 +75,7 @@ func (c *Client) newHTTP() (*http.Client, error) {
 		return nil, err
 	}
 	return &http.Client{
-		Transport: rt,
+		Transport: tracing.Transport(rt, "kubernetes"),
 		// A redirect is not followed: the transport would send the credentials to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil

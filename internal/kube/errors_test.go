@@ -176,10 +176,10 @@ func TestCredentialsRefusedLater(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	t.Parallel()
-	if got := tail(strings.Repeat("x\n", 30)); strings.Count(got, "x") != logLines {
+	if got := forError.tail(strings.Repeat("x\n", 30)); strings.Count(got, "x") != forError.lines {
 		t.Errorf("%q", got)
 	}
-	if got := tail(strings.Repeat("é", 5000) + "end\n"); len(got) > maxLogBytes || !strings.HasSuffix(got, "end") || !strings.HasPrefix(got, "...") {
+	if got := forError.tail(strings.Repeat("é", 5000) + "end\n"); len(got) > forError.bytes || !strings.HasSuffix(got, "end") || !strings.HasPrefix(got, "...") {
 		t.Errorf("%d bytes: %.10q", len(got), got)
 	}
 }

@@ -23,13 +23,25 @@ import (
 
 const (
 	// Limits of a diagnosis of one object.
-	maxEvents   = 5
-	maxPods     = 3
-	logLines    = 10
-	maxLogBytes = 2 << 10
+	maxEvents = 5
+	maxPods   = 3
 	// maxExplained bounds the objects that are looked into; the others keep their
 	// condition.
 	maxExplained = 20
+)
+
+// depth says how far an explanation goes.
+type depth struct {
+	// lines and bytes bound the end of a log.
+	lines, bytes int
+	// all has the conditions of objects, and logs of containers that run and are not ready as well.
+	all bool
+}
+
+var (
+	// forError is for a text that people read in a terminal, forReport for one that they read in a ticket.
+	forError  = depth{lines: 10, bytes: 2 << 10}
+	forReport = depth{lines: 50, bytes: 8 << 10, all: true}
 )
 
 // subject is an object that is to be explained, as it was last seen.
@@ -43,6 +55,17 @@ type subject struct {
 // last events, its pods that are not ready, and the end of the log of containers
 // that crash. It tells what it can find within ctx and never fails.
 func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
+	return c.explain(ctx, c.look(ctx, refs), forError)
+}
+
+// Report is Explain of those of the objects that are not ready, with more of what is known of them.
+func (c *Client) Report(ctx context.Context, refs []Ref) (unready []ObjectState) {
+	subjects := slices.DeleteFunc(c.look(ctx, refs), func(s subject) bool { return s.verdict.ready })
+	return c.explain(ctx, subjects, forReport)
+}
+
+// look reads objects and judges them.
+func (c *Client) look(ctx context.Context, refs []Ref) []subject {
 	subjects := make([]subject, len(refs))
 	var group errgroup.Group
 	group.SetLimit(8)
@@ -63,25 +86,45 @@ func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 		})
 	}
 	_ = group.Wait()
-	return c.explain(ctx, subjects)
+	return subjects
 }
 
-func (c *Client) explain(ctx context.Context, subjects []subject) []ObjectState {
+func (c *Client) explain(ctx context.Context, subjects []subject, d depth) []ObjectState {
 	out := make([]ObjectState, len(subjects))
 	namespaces := map[string][]int{}
 	for i, s := range subjects {
 		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.reason, Message: s.verdict.message}
 		if s.obj != nil && i < maxExplained {
 			// Events of cluster-scoped objects are in the namespace default.
+			if d.all {
+				out[i].Conditions = conditionLines(s.obj)
+			}
 			ns := cmp.Or(s.ref.Namespace, "default")
 			namespaces[ns] = append(namespaces[ns], i)
 		}
 	}
 	var wg sync.WaitGroup
 	for ns, indices := range namespaces {
-		wg.Go(func() { c.explainNamespace(ctx, ns, subjects, indices, out) })
+		wg.Go(func() { c.explainNamespace(ctx, ns, subjects, indices, out, d) })
 	}
 	wg.Wait()
+	return out
+}
+
+// conditionLines are the conditions of an object in words.
+func conditionLines(obj *unstructured.Unstructured) []string {
+	all := conditions(obj)
+	out := make([]string, 0, len(all))
+	for _, c := range all {
+		line := c.kind + "=" + c.status
+		if c.reason != "" {
+			line += " (" + c.reason + ")"
+		}
+		if c.message != "" {
+			line += ": " + OneLine(c.message)
+		}
+		out = append(out, line)
+	}
 	return out
 }
 
@@ -105,7 +148,7 @@ func statusOf(s subject) string {
 // explainNamespace adds events, pods and logs to the objects of one namespace. Each
 // index is its own, so out needs no lock. It takes one LIST of the pods, of the events and, where a pod waits
 // for one, of the claims, and one of each kind between the objects and their pods.
-func (c *Client) explainNamespace(ctx context.Context, namespace string, subjects []subject, indices []int, out []ObjectState) {
+func (c *Client) explainNamespace(ctx context.Context, namespace string, subjects []subject, indices []int, out []ObjectState, d depth) {
 	why := causes{tree: newOwnerTree(c, namespace), owners: map[types.UID]string{}, of: map[types.UID]types.UID{}, claims: map[types.UID][]corev1.PersistentVolumeClaim{}}
 	for _, i := range indices {
 		uid := subjects[i].obj.GetUID()
@@ -143,8 +186,11 @@ func (c *Client) explainNamespace(ctx context.Context, namespace string, subject
 		}
 		for k := range out[i].Pods {
 			p := &out[i].Pods[k]
+			if d.all && p.container == "" {
+				p.container = p.unready
+			}
 			if p.container != "" {
-				wg.Go(func() { p.LogTail = c.logTail(ctx, namespace, p.Name, p.container) })
+				wg.Go(func() { p.LogTail = c.logTail(ctx, namespace, p.Name, p.container, d) })
 			}
 		}
 	}
@@ -185,6 +231,9 @@ func podState(pod *corev1.Pod, unbound ...corev1.PersistentVolumeClaim) PodState
 	statuses := slices.Concat(pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses)
 	for _, cs := range statuses {
 		s.Restarts += cs.RestartCount
+		if s.unready == "" && cs.State.Running != nil && !cs.Ready {
+			s.unready = cs.Name
+		}
 	}
 	for _, cs := range statuses {
 		if reason, message, crashed, bad := containerTrouble(cs); bad {
@@ -351,16 +400,16 @@ func eventCount(e *corev1.Event) int32 {
 
 // logTail is the end of the log of a container that crashed: of the one that runs
 // or ended last, else of the one before.
-func (c *Client) logTail(ctx context.Context, namespace, pod, container string) string {
+func (c *Client) logTail(ctx context.Context, namespace, pod, container string, d depth) string {
 	for _, previous := range []string{"false", "true"} {
-		if tail := c.readLog(ctx, namespace, pod, container, previous); tail != "" {
+		if tail := c.readLog(ctx, namespace, pod, container, previous, d); tail != "" {
 			return tail
 		}
 	}
 	return ""
 }
 
-func (c *Client) readLog(ctx context.Context, namespace, pod, container, previous string) string {
+func (c *Client) readLog(ctx context.Context, namespace, pod, container, previous string, d depth) string {
 	path, err := Ref{Resource: podResource, Namespace: namespace, Name: pod}.path("log")
 	if err != nil {
 		return ""
@@ -370,7 +419,7 @@ func (c *Client) readLog(ctx context.Context, namespace, pod, container, previou
 	res, err := c.send(ctx, request{
 		doing: "reading the log of", object: "pod " + namespace + "/" + pod,
 		method: http.MethodGet, path: path, accept: "text/plain, */*",
-		query: url.Values{"container": {container}, "previous": {previous}, "tailLines": {fmt.Sprint(logLines)}},
+		query: url.Values{"container": {container}, "previous": {previous}, "tailLines": {fmt.Sprint(d.lines)}},
 	})
 	if err != nil {
 		return ""
@@ -378,19 +427,19 @@ func (c *Client) readLog(ctx context.Context, namespace, pod, container, previou
 	defer func() { _ = res.Body.Close() }()
 	// A partial log is better than none.
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
-	return tail(string(body))
+	return d.tail(string(body))
 }
 
 // tail keeps the last lines and bytes of a log.
-func tail(log string) string {
+func (d depth) tail(log string) string {
 	log = strings.TrimRight(strings.ToValidUTF8(log, "?"), "\n")
 	lines := strings.Split(log, "\n")
-	if len(lines) > logLines {
-		lines = lines[len(lines)-logLines:]
+	if len(lines) > d.lines {
+		lines = lines[len(lines)-d.lines:]
 	}
 	log = strings.Join(lines, "\n")
-	if len(log) > maxLogBytes {
-		log = "..." + strings.ToValidUTF8(log[len(log)-maxLogBytes+len("..."):], "")
+	if len(log) > d.bytes {
+		log = "..." + strings.ToValidUTF8(log[len(log)-d.bytes+len("..."):], "")
 	}
 	return log
 }

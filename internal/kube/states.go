@@ -24,6 +24,8 @@ type ObjectState struct {
 	Status  string
 	Reason  string
 	Message string
+	// Conditions are all of the object, in a report.
+	Conditions []string
 	// Events are the last ones of the object, of its pods that are not ready, of the
 	// claims that these wait for, and of what should have made pods; the newest last.
 	Events []string
@@ -40,12 +42,11 @@ type PodState struct {
 	Restarts int32
 	// Claims are the claims of a pending pod that are not bound.
 	Claims []string
-	// LogTail is the end of the log of a container that crashed, at most ten lines
-	// and 2 kB.
+	// LogTail is the end of the log of a container that crashed: at most ten lines and 2 kB, in a report 50 and 8 kB.
 	LogTail string
 
-	// container is the one whose log is worth reading.
-	container string
+	// container is the one whose log is worth reading, unready one that runs and is not ready.
+	container, unready string
 }
 
 // String renders the diagnosis on several lines.
@@ -57,6 +58,9 @@ func (s ObjectState) String() string {
 	}
 	if s.Message != "" {
 		b.WriteString(": " + s.Message)
+	}
+	for _, c := range s.Conditions {
+		b.WriteString("\n    condition: " + c)
 	}
 	for _, p := range s.Pods {
 		fmt.Fprintf(&b, "\n    pod %s: %s", p.Name, cmp.Or(p.Phase, "phase unknown"))

@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
 // Selection is the objects of one kind in a namespace that match the options.
@@ -21,6 +23,10 @@ type Selection struct {
 // look, with the error of a selection that cannot be followed, or with that of ctx.
 // The objects must not be changed.
 func (c *Client) Until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {
+	return tracing.Do(ctx, "wait", func(ctx context.Context) error { return c.until(ctx, all, look) })
+}
+
+func (c *Client) until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {
 	follow, stop := context.WithCancel(ctx)
 	u := &untilWait{objects: make([]map[string]*unstructured.Unstructured, len(all)), changed: make(chan struct{}, 1)}
 	failed := make(chan error, len(all))

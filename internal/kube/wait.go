@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
 const (
@@ -53,6 +54,10 @@ type WaitOptions struct {
 // exist yet. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
 // when it is cancelled, less than one.
 func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
+	return tracing.Do(ctx, "wait until ready", func(ctx context.Context) error { return c.waitReady(ctx, refs, o) })
+}
+
+func (c *Client) waitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
 	if len(refs) == 0 {
 		return nil
 	}
@@ -279,7 +284,7 @@ func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Dura
 	ctx, cancel := diagnosis(ctx)
 	defer cancel()
 	return &NotReadyError{
-		Objects: w.client.explain(ctx, w.unready()),
+		Objects: w.client.explain(ctx, w.unready(), forError),
 		Total:   len(w.watched), Elapsed: elapsed, Err: cause,
 	}
 }

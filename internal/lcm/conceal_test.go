@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -81,6 +82,11 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 	}
 	if all := strings.Join(texts, "\n"); !strings.Contains(all, "login as root with (sensitive) failed") || !strings.Contains(all, "logging in with (sensitive)") {
 		t.Errorf("the operations say:\n%s", all)
+	}
+	reports := w.reports(t)
+	require.NotEmpty(t, reports)
+	if all := fmt.Sprint(reports); !strings.Contains(all, "login as root with (sensitive) failed") || !strings.Contains(all, "logging in with (sensitive)") {
+		t.Errorf("the reports say:\n%s", all)
 	}
 	notIn(t, w.dir, token, `t0ken/of-the\"kubeconfig`, `t0ken/of-the\\\"kubeconfig`, "t0ken%2Fof-the%22kubeconfig", base64.StdEncoding.EncodeToString([]byte(token)),
 		"LS0tLS1wbGFudGVkLWtleS0tLS0t", "planted-key", header, password, base64.StdEncoding.EncodeToString([]byte(password)), data)

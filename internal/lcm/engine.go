@@ -157,7 +157,7 @@ func (e *Engine) store(ctx context.Context) (*seal.Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the store: %w", err)
 	}
-	e.opened = seal.NewStore(store.KeepUnwritten(s), e.cfg.Keyring)
+	e.opened = seal.NewStore(store.KeepUnwritten(store.Traced(s)), e.cfg.Keyring)
 	return e.opened, nil
 }
 

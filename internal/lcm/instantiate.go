@@ -187,13 +187,15 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 		return err
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
-	t, d, err := e.makeInstance(ctx, op, o, r)
-	if err != nil {
-		return e.failInstantiate(ctx, op, o, d, t, err)
-	}
-	en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
-	en.Value.Generation++
-	return e.complete(ctx, op, vnfm.StatusInstantiated)
+	return op.traced(ctx, func(ctx context.Context) error {
+		t, d, err := e.makeInstance(ctx, op, o, r)
+		if err != nil {
+			return e.failInstantiate(ctx, op, o, d, t, err)
+		}
+		en.Value.ConfiguredDigest = paramsDigest(t.DigestKey, spec.Management)
+		en.Value.Generation++
+		return e.complete(ctx, op, vnfm.StatusInstantiated)
+	})
 }
 
 // makeInstance does the work of a creation between its hooks. Without a driver nothing was made.
@@ -237,6 +239,7 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
 	cause = stopCause(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
+	e.takeReport(ctx, op, cause)
 	noting, noted := records.Detached(ctx)
 	defer noted()
 	// Nothing is taken back before the record says so: the lease may be lost unnoticed.
@@ -261,6 +264,7 @@ func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Ope
 // last thing that an operation does, also when ctx has ended. A record whose lease
 // was lost is not written: another process may have brought it further.
 func (e *Engine) keepFailed(ctx context.Context, op *operation, cause error) error {
+	e.takeReport(ctx, op, cause)
 	ctx, cancel := records.Detached(ctx)
 	defer cancel()
 	err := op.fail(ctx, cause)
@@ -362,7 +366,7 @@ func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.E
 		if slices.Contains(keep, occ.ID) {
 			continue
 		}
-		if err := s.Delete(ctx, store.KindOperation, occ.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := removeOperation(ctx, s, occ); err != nil {
 			return fmt.Errorf("removing the operations of VNF instance %q: %w", en.Value.Name, err)
 		}
 	}

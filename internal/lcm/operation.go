@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,6 +32,8 @@ type operation struct {
 	occ *records.Entry[vnfm.Operation]
 	// written is when progress was stored last: it is reported often and stored rarely.
 	written time.Time
+	// evidence is for a report, should the operation fail.
+	evidence evidence
 }
 
 var _ vnfm.Recorder = (*operation)(nil)
@@ -110,6 +114,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 
 // report tells those who follow the operation. o.mu is held.
 func (o *operation) report(ctx context.Context, line string) {
+	o.evidence.note(cmp.Or(line, string(o.occ.Value.State)))
 	if o.engine.cfg.Progress != nil {
 		o.engine.cfg.Progress(ctx, vnfm.Progress{Instance: o.instance.Value.Name, Operation: o.occ.Value, Line: line})
 	}
@@ -226,6 +231,7 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	line = o.concealed.Hide(line)
 	o.occ.Value.Progress = line
 	o.report(ctx, line)
+	tracing.Event(ctx, line)
 	if time.Since(o.written) < progressInterval {
 		return
 	}

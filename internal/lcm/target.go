@@ -73,8 +73,11 @@ func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec
 	if d, err = e.withCluster(ctx, d, i); err != nil {
 		return nil, nil, err
 	}
-	if d, err = multivim.New(ctx, d, t, e.lookupVIM); err != nil || i.Results != nil || !i.HasResults {
+	if d, err = multivim.New(ctx, d, t, e.lookupVIM); err != nil {
 		return t, d, err
+	}
+	if d = inSteps(d); i.Results != nil || !i.HasResults {
+		return t, d, nil
 	}
 	data, err := keptResults(ctx, d, t)
 	if err == nil {

@@ -65,13 +65,15 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 	if err != nil {
 		return err
 	}
-	if err := e.remove(ctx, end, spec, op); err != nil {
-		return e.keepFailed(ctx, op, stopCause(ctx, err))
-	}
-	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-		return err
-	}
-	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+	return op.traced(ctx, func(ctx context.Context) error {
+		if err := e.remove(ctx, end, spec, op); err != nil {
+			return e.keepFailed(ctx, op, stopCause(ctx, err))
+		}
+		if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
+			return err
+		}
+		return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+	})
 }
 
 // checkUnused refuses to end an instance whose cluster is a VIM that others use.
@@ -148,7 +150,7 @@ func (e *Engine) removeTerminated(ctx context.Context, s store.Store, vimID stri
 		if !gone[occ.Value.InstanceID] {
 			continue
 		}
-		if err := s.Delete(ctx, store.KindOperation, occ.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+		if err := removeOperation(ctx, s, occ.Rec); err != nil {
 			return fmt.Errorf("removing the operations of a terminated VNF instance: %w", err)
 		}
 	}

@@ -224,15 +224,17 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 			return err
 		}
 	}
-	before := u.instance.Value
-	u.secretsBefore, u.held = u.secrets, nil
-	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-		return err
-	}
-	if err := u.withHooks(ctx, op, o); err != nil {
-		return u.fail(ctx, op, &before, stopCause(ctx, err))
-	}
-	return u.engine.complete(ctx, op, o.Status)
+	return op.traced(ctx, func(ctx context.Context) error {
+		before := u.instance.Value
+		u.secretsBefore, u.held = u.secrets, nil
+		if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+			return err
+		}
+		if err := u.withHooks(ctx, op, o); err != nil {
+			return u.fail(ctx, op, &before, stopCause(ctx, err))
+		}
+		return u.engine.complete(ctx, op, o.Status)
+	})
 }
 
 // prepare checks what an operation asks for against the VIM, and notes what it replaces, before it begins. One that is

@@ -19,6 +19,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 	if errors.As(cause, &invalid) {
 		return u.refuse(ctx, op, before, cause)
 	}
+	u.engine.takeReport(ctx, op, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	if u.spec.OnFailure != vnfm.OnFailureRollback || interrupted || before.PackageID == "" {
 		return u.engine.keepFailed(ctx, op, cause)

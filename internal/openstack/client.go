@@ -23,6 +23,7 @@ import (
 	"github.com/gophercloud/gophercloud/v2/openstack/utils"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -67,7 +68,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{peer: cfg.peer(), access: a, retry: defaultRetry(), session: session}
 	session.HTTPClient = http.Client{
-		Transport: transport(a), Timeout: requestTimeout,
+		Transport: tracing.Transport(transport(a), "openstack"), Timeout: requestTimeout,
 		// A redirect is not followed: the token would go to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

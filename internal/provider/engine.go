@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -21,6 +22,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -126,6 +128,9 @@ func (s *settings) openRemote(open storeOpener) storeOpener {
 
 // newManager builds the embedded VNF manager. It opens nothing.
 func newManager(ctx context.Context, version string, m *model, diags *diag.Diagnostics) vnfm.Manager {
+	if notice := tracing.Warning(); notice != "" {
+		diags.AddWarning("Tracing Not As Configured", strings.ToUpper(notice[:1])+notice[1:]+".")
+	}
 	userAgent := "terraform-provider-vnf/" + version
 	s := m.settings(ctx, userAgent, diags)
 	if diags.HasError() {

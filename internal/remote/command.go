@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -104,11 +105,18 @@ func (c *Client) run(ctx context.Context, cmd Command, content io.Reader, size i
 	var shared sync.Mutex
 	stdout := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
 	stderr := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
+	ctx, span := tracing.Start(ctx, "ssh command")
+	span.Text("server.address", c.name)
+	span.Text("vnf.command", hidden.hide(cmd.What))
 	err := c.stream(ctx, cmd, content, size, stdout, stderr)
 	result := Result{Stdout: stdout.close(), Stderr: stderr.close()}
 	if failed := (*StatusError)(nil); errors.As(err, &failed) {
 		failed.Result = Result{Stdout: hidden.hide(result.Stdout), Stderr: hidden.hide(result.Stderr)}
 	}
+	if err != nil {
+		span.Fail(hidden.hide(err.Error()))
+	}
+	span.End(nil)
 	return result, err
 }
 

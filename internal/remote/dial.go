@@ -12,6 +12,7 @@ import (
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
 const (
@@ -31,7 +32,11 @@ const (
 // once. Credentials that are refused and a host key that is not the expected one are
 // errors at once. A host that was not reached is a *ConnectionError.
 func Dial(ctx context.Context, h Host, patience time.Duration) (*Client, error) {
-	return dial(ctx, h, patience, defaultLiveness)
+	ctx, span := tracing.Start(ctx, "ssh login")
+	span.Text("server.address", h.name())
+	c, err := dial(ctx, h, patience, defaultLiveness)
+	span.End(err)
+	return c, err
 }
 
 func dial(ctx context.Context, h Host, patience time.Duration, alive liveness) (*Client, error) {

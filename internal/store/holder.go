@@ -31,6 +31,17 @@ func Holder() string {
 	return fmt.Sprintf("%s boot=%s pidns=%s start=%s", name, p.boot, p.pidns, p.start)
 }
 
+// Run names the process that has started this one, which is the run of Terraform for a provider: no other process, of this machine or of
+// another, has the same name. It is empty where that cannot be told.
+func Run() string {
+	own, ok := thisProcess()
+	start := startOf(os.Getppid())
+	if !ok || start == "" {
+		return ""
+	}
+	return fmt.Sprintf("pid=%d boot=%s pidns=%s start=%s", os.Getppid(), own.boot, own.pidns, start)
+}
+
 func oneWord(text string) string { return strings.Join(strings.Fields(text), "-") }
 
 // userName is the login name of the user, or its number where no name is known.

@@ -50,6 +50,15 @@ func lookUp(pid int, start string) (gone, runs bool) {
 	}
 }
 
+// startOf is when a process has started; empty when that cannot be told.
+func startOf(pid int) string {
+	_, start, err := processStat(strconv.Itoa(pid))
+	if err != nil {
+		return ""
+	}
+	return start
+}
+
 // processStat returns the state and the start time of a process: the fields 3 and
 // 22 of /proc/<pid>/stat (proc_pid_stat(5)). The second field is the name of the
 // program and can hold blanks and parentheses.

@@ -28,6 +28,8 @@ const (
 	KindRegistry  Kind = "registry"
 	// KindCancellation asks the process that runs an operation to stop it. Its id is that of the instance.
 	KindCancellation Kind = "cancellation"
+	// KindReport is what is known of an operation that has failed. Its id is that of the operation.
+	KindReport Kind = "report"
 	// KindKey is a key that is kept sealed.
 	KindKey Kind = "key"
 )

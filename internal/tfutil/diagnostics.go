@@ -225,6 +225,9 @@ func operationFacts(e *vnfm.OperationError) (lines []string) {
 		lines = append(lines, fmt.Sprintf("Operation %s started at %s and entered %s at %s.", e.Operation.ID,
 			e.Operation.StartedAt.UTC().Format(time.RFC3339), e.Operation.State, e.Operation.StateEnteredAt.UTC().Format(time.RFC3339)))
 	}
+	if !e.Operation.ReportedAt.IsZero() {
+		lines = append(lines, fmt.Sprintf("A report with timeline, objects, events and logs: terraform-provider-vnf operations show --report %s (with --store unless the store is the default one).", e.Operation.ID))
+	}
 	return lines
 }
 

@@ -71,6 +71,8 @@ type Operation struct {
 	Attempts int `json:"attempts"`
 	// Notes are what the driver keeps until the operation is over, by its own keys.
 	Notes map[string]string `json:"notes,omitempty"`
+	// ReportedAt is when the operation failed last and the store got a Report of it; zero when it has none.
+	ReportedAt time.Time `json:"reported_at,omitzero"`
 }
 
 // Progress is what a running operation says.

@@ -64,24 +64,41 @@ func firstLine(text string) string {
 }
 
 func (b *book) showCommand() *cobra.Command {
+	var report bool
+	var output string
 	cmd := &cobra.Command{
-		Use:     "show OPERATION",
-		Short:   "Show all that the store has of an operation",
-		Example: `  terraform-provider-vnf operations show core5g`,
-		Args:    cli.Arguments("OPERATION"),
+		Use:   "show OPERATION",
+		Short: "Show all that the store has of an operation",
+		Long: `Shows the record of an operation, or with --report, as Markdown for a ticket, what the process that ran it
+knew when it failed: timeline, objects that are not ready with conditions, events and ends of logs, and
+the rendered objects. Secrets that the provider knows are masked; Secrets are shown without their values.`,
+		Example: `  terraform-provider-vnf operations show core5g
+  terraform-provider-vnf operations show --report --output report.md core5g`,
+		Args: cli.Arguments("OPERATION"),
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
+			switch {
+			case report && b.json:
+				return cli.Usagef("--report is Markdown: leave out --json")
+			case output != "" && !report:
+				return cli.Usagef("--output is for --report")
+			}
 			return b.open(ctx, func() error {
 				e, err := b.find(ctx, args[0])
 				if err != nil {
 					return err
 				}
-				if b.json {
+				switch {
+				case report:
+					return b.report(ctx, cmd, e, output)
+				case b.json:
 					return cli.JSON(cmd, e)
 				}
 				return show(cmd, e)
 			})
 		}),
 	}
+	cmd.Flags().BoolVar(&report, "report", false, "write the report of an operation that has failed")
+	cmd.Flags().StringVar(&output, "output", "", "write the report to `FILE`, for its owner alone")
 	return b.flags(cmd)
 }
 

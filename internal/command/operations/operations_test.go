@@ -3,6 +3,7 @@ package operations
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -104,6 +105,36 @@ func TestListAndShow(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { (&world{T: t, path: w.path}).run(cli.ExitUsage, test.args, test.want...) })
 	}
+}
+
+// TestReport writes what a failed operation has left, and what there is of one that has left nothing.
+func TestReport(t *testing.T) {
+	w := newWorld(t)
+	at := time.Date(2026, 11, 26, 8, 1, 5, 0, time.UTC)
+	w.create(store.KindReport, "aaaa2222", vnfm.Report{
+		Operation: vnfm.Operation{
+			ID: "aaaa2222", InstanceID: "i-edge", Type: vnfm.OpHeal, State: vnfm.StateProcessing, StartedAt: at.Add(-5 * time.Second),
+			Parameters: map[string]any{"vnfcs": "web-1"},
+		},
+		Instance: "edge", Runner: "ci on host runner", TakenAt: at, Error: "pod web-1 is Pending", Cut: true,
+		Timeline: []vnfm.ReportLine{{At: at.Add(-2 * time.Second), Text: "heal"}},
+		Sections: []vnfm.ReportSection{{Title: "Objects on VIM \"edge\"", Text: "a log with ``` inside\n"}},
+	})
+	out := w.run(0, []string{"show", "--report", "edge"}, "# HEAL of edge: FAILED\n", "* failed: 2026-11-26T08:01:05Z", "* run by: ci on host runner",
+		"* now: FAILED since", "left out for its size", "## Error\n\n```text\npod web-1 is Pending\n```", "## Parameters", `"vnfcs": "web-1"`,
+		"08:01:03        3s  heal", "## Objects on VIM \"edge\"\n\n````text\na log with ``` inside\n````\n")
+	name := filepath.Join(t.TempDir(), "report.md")
+	require.NoError(t, os.WriteFile(name, []byte(strings.Repeat("old", 1000)), 0o644))
+	w.run(0, []string{"show", "--report", "--output", name, "edge"}, "wrote "+name)
+	written, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.Equal(t, out, string(written))
+	info, err := os.Stat(name)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+	w.run(0, []string{"show", "--report", "core"}, "# SCALE of core: PROCESSING", "No process has recorded more", "3/5 done")
+	w.run(cli.ExitUsage, []string{"show", "--report", "--json", "edge"}, "leave out --json")
+	w.run(cli.ExitUsage, []string{"show", "--output", name, "edge"}, "--output is for --report")
 }
 
 func TestWatch(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -141,7 +142,10 @@ func Run(ctx context.Context, o *Operation, drivers []Binding, common vnfm.HookC
 		call := common
 		call.Hook, call.Params, call.State = b.Hook, ownParams(b.Driver, o.Request.Management), state(b.Name)
 		call.Operation, call.Request, call.Package, call.Flavour, call.Forceful = o.Kind, &o.Request, o.Package, o.Flavour, o.Forceful
-		err := b.Driver.Run(ctx, &call)
+		working, span := tracing.Start(ctx, "hook "+b.Hook.Name)
+		span.Text("vnf.management_driver", b.Name)
+		err := b.Driver.Run(working, &call)
+		span.End(err)
 		switch {
 		case err == nil:
 		case o.Forceful && ctx.Err() == nil:

@@ -20,6 +20,7 @@ var nouns = map[store.Kind]string{
 	store.KindDryRun:       "dry run",
 	store.KindPlan:         "plan",
 	store.KindCancellation: "cancellation",
+	store.KindReport:       "report",
 	store.KindChart:        "Helm chart",
 	store.KindRegistry:     "private registry",
 	store.KindKey:          "key",
@@ -69,6 +70,8 @@ func checkRecord(value any, id string) error {
 		return CheckID(v.ID, id)
 	case *vnfm.Registry:
 		return CheckID(v.ID, id)
+	case *vnfm.Report:
+		return CheckID(v.Operation.ID, id)
 	default:
 		return nil
 	}

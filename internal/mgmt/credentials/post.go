@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -66,7 +67,7 @@ func (s *Sender) client(sink *vnfm.CredentialsSink, transport http.RoundTripper)
 		timeout = vnfm.DefaultSinkTimeout
 	}
 	client.HTTPClient = &http.Client{
-		Transport: transport, Timeout: timeout,
+		Transport: tracing.HostTransport(transport, "credentials sink"), Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	// The last answer is judged like the only one.
