@@ -38,9 +38,13 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	kept, err := r.importInto(ctx, manager, &state, req.ID)
+	named := r.config.Identity.Imported(ctx, &req, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	kept, err := r.importInto(ctx, manager, &state, named)
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(named), err, path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)

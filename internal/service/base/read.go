@@ -18,6 +18,7 @@ import (
 // Read implements resource.Resource. A record that the store has lost, or a VIM
 // that does not answer, is never taken for an instance that is gone.
 func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.data.Known() {

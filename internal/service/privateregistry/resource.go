@@ -40,7 +40,7 @@ type Resource struct{ base.Resource }
 
 // NewResource returns the resource vnf_private_registry.
 func NewResource() resource.Resource {
-	return &Resource{base.Resource{Type: ResourceType}}
+	return &Resource{base.Resource{Type: ResourceType, Identity: base.Identity{{Name: "id", Description: "Id of the registry."}}}}
 }
 
 func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
@@ -114,6 +114,7 @@ func (m *model) asksFor(state *model) bool {
 // Create implements resource.Resource. A failed installation leaves no state; the next one
 // finds its parts on the host.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -158,6 +159,7 @@ func (m *model) complete(config *model) *model {
 // Read implements resource.Resource. A host that does not answer is never taken for a
 // registry that is gone.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
@@ -209,6 +211,7 @@ func (r *Resource) restore(state *model, seen *vnfm.Registry) {
 
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -273,22 +276,26 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	host, name, byHost := strings.Cut(req.ID, "/")
+	named := r.Identity.Imported(ctx, &req, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	host, name, byHost := strings.Cut(named, "/")
 	if !byHost {
-		if _, err := manager.Registry(ctx, req.ID); err != nil {
-			tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		if _, err := manager.Registry(ctx, named); err != nil {
+			tfutil.AddError(&resp.Diagnostics, "Import", object(named), err, path.Empty())
 			return
 		}
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), named)...)
 		return
 	}
 	if host == "" || name == "" || strings.Contains(name, "/") {
-		resp.Diagnostics.AddError("Unable to Import "+object(req.ID), "The import takes the id of a registry, or HOST/NAME: the argument host as it is configured, and the name of the container.")
+		resp.Diagnostics.AddError("Unable to Import "+object(named), "The import takes the id of a registry, or HOST/NAME: the argument host as it is configured, and the name of the container.")
 		return
 	}
 	known, err := manager.Registries(ctx, vnfm.RegistryFilter{Host: host, Name: name})
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", object(named), err, path.Empty())
 		return
 	}
 	if len(known) > 0 {

@@ -25,6 +25,12 @@ func NewResource() resource.Resource {
 	return base.NewInstanceResource[model](base.Config{
 		Type: ResourceType, Title: "Workload Cluster", Noun: "workload cluster", VIMNoun: "management cluster", VIMAttribute: managementVIM,
 		CreateVerb: "Create", RemoveVerb: "Remove", IncompleteSummary: "Is Not Ready Yet",
+		// A cluster that another tool has made has them, and no id.
+		Identity: base.Identity{
+			{Name: managementVIM, Description: "Id of the vnf_vim that is the management cluster."},
+			{Name: "namespace", Description: "Namespace of the Cluster object."},
+			{Name: "name", Description: "Name of the Cluster object."},
+		},
 		ContentPath: path.Empty(),
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
 		Schema:           resourceSchema,
