@@ -20,7 +20,7 @@ func unitsOf(objects []map[string]any) map[string]vnfm.Unit {
 	return units("edge", fields)
 }
 
-// effects says what becomes of each unit.
+// effects returns the effect on each unit.
 func effects(before, after map[string]vnfm.Unit) map[string]string {
 	out := map[string]string{}
 	for name, u := range after {
@@ -32,7 +32,7 @@ func effects(before, after map[string]vnfm.Unit) map[string]string {
 	return out
 }
 
-// TestTopologyUnits: what becomes of the machines of a topology when an argument changes.
+// TestTopologyUnits checks the effects of changed arguments on the machines of a topology.
 func TestTopologyUnits(t *testing.T) {
 	t.Parallel()
 	groups := func(one, two string) map[string]string {
@@ -70,7 +70,7 @@ func TestTopologyUnits(t *testing.T) {
 	}
 }
 
-// TestObjectUnits: what becomes of the machines of a cluster that a chart or a template of clusterctl describes.
+// TestObjectUnits checks the effects on the machines of a cluster that a chart or a template of clusterctl describes.
 func TestObjectUnits(t *testing.T) {
 	t.Parallel()
 	of := func(version, template string, surge any, strategy map[string]any) map[string]vnfm.Unit {

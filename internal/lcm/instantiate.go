@@ -346,15 +346,17 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks
 
 // removeRecords removes the record of an instance and its operations but the named ones.
 func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], keep ...string) error {
+	plans := make(chan error, 1)
+	go func() { plans <- removeWordsNotes(ctx, s, en.Rec.ID, 0) }()
 	occs, err := s.List(ctx, store.Query{Kind: store.KindOperation, Owner: en.Rec.ID})
+	if found := <-plans; found != nil {
+		return fmt.Errorf("removing the plans of VNF instance %q: %w", en.Value.Name, found)
+	}
 	if err != nil {
 		return fmt.Errorf("listing the operations of VNF instance %q: %w", en.Value.Name, err)
 	}
 	if err := s.Delete(ctx, store.KindInstance, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
 		return fmt.Errorf("removing the record of VNF instance %q: %w", en.Value.Name, err)
-	}
-	if err := s.Delete(ctx, store.KindPlan, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the plan of VNF instance %q: %w", en.Value.Name, err)
 	}
 	for _, occ := range occs {
 		if slices.Contains(keep, occ.ID) {

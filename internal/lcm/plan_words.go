@@ -49,8 +49,7 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 	if err := w.update(ctx, s, en, spec, changed); err != nil {
 		return nil, err
 	}
-	out := w.finish()
-	return out, note.save(ctx, s, out)
+	return note.save(ctx, s, w.finish())
 }
 
 // rendered is what an instance will consist of, with what the package says of it; nil where there is no preview.

@@ -2,6 +2,7 @@ package lcm_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -141,4 +145,49 @@ func TestPlanUpdate(t *testing.T) {
 	expect("the same plan again", got, planned(i.ID, configured))
 	configured.Known.Generation++
 	expect("a later plan", &vnfm.PlannedUpdate{Operations: []string{}, Changes: map[string][]string{}}, planned(i.ID, configured))
+}
+
+// TestPlanSaysTheSameTwice plans an instance while another process begins an operation on it, with a plan of its own in between: the apply
+// asks the first question again, and is told the same.
+func TestPlanSaysTheSameTwice(t *testing.T) {
+	w := newEnv(t)
+	i, err := w.Instantiate(t.Context(), w.spec())
+	require.NoError(t, err)
+	ask := func(e *lcm.Engine, level int) []string {
+		t.Helper()
+		spec := w.spec()
+		spec.ScaleLevels = map[string]int{"workers": level}
+		spec.Known.Status, spec.Known.Generation = i.Status, 1
+		planned, err := e.PlanUpdate(t.Context(), i.ID, spec, nil)
+		require.NoError(t, err)
+		return planned.Operations
+	}
+	other := w.open(t)
+	ask(other, 2)
+	first := ask(w.Engine, 1)
+	ask(other, 3)
+	w.driver.fail = func(point string) error {
+		if point == "scale" {
+			return errors.New("the test interrupts it")
+		}
+		return nil
+	}
+	spec := w.spec()
+	spec.ScaleLevels = map[string]int{"workers": 1}
+	if _, err := other.Update(t.Context(), i.ID, spec); err == nil {
+		t.Fatal("the operation of the other process went well")
+	}
+	if diff := cmp.Diff(first, ask(w.open(t), 1)); diff != "" || len(first) == 0 {
+		t.Errorf("said first (-) and to the same question (+):\n%s", diff)
+	}
+	w.driver.fail = nil
+	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, opened.Close()) }()
+	if left, err := opened.List(t.Context(), store.Query{Kind: store.KindPlan}); err != nil || len(left) > 0 {
+		t.Errorf("%d notes of plans are left, %v", len(left), err)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -15,7 +16,11 @@ import (
 // applied again after its apply was killed. So what a plan has said is noted in the store, and is said again to the same question. A plan
 // that begins with a refresh asks another question, since status and generation of the state differ after each operation.
 
-// wordsNote is what was last said of an instance. Its id is that of the instance.
+// wordsNoteAge is how long a note is kept: a saved plan may be applied on the next day.
+const wordsNoteAge = 24 * time.Hour
+
+// wordsNote is what was said of an instance to a question. Each question has a note of its own: several processes can plan the same
+// instance, and an operation of one of them changes what the others would be told.
 type wordsNote struct {
 	// Question is a keyed digest of what was asked: it may hold secrets.
 	Question string             `json:"question"`
@@ -34,9 +39,10 @@ func (e *Engine) newWordsNote(ctx context.Context, en *records.Entry[vnfm.Instan
 	if err != nil {
 		return wordsEntry{}, err
 	}
+	question := digest.Keyed(key, text)
 	return wordsEntry{&records.Entry[wordsNote]{
-		Rec:   store.Record{Kind: store.KindPlan, ID: en.Rec.ID, Owner: en.Value.VIMID},
-		Value: wordsNote{Question: digest.Keyed(key, text)},
+		Rec:   store.Record{Kind: store.KindPlan, ID: en.Rec.ID + " " + question, Owner: en.Rec.ID},
+		Value: wordsNote{Question: question},
 	}}, nil
 }
 
@@ -49,18 +55,40 @@ func (n wordsEntry) find(ctx context.Context, s store.Store) *vnfm.PlannedUpdate
 	return &found.Value.Said
 }
 
-// save notes what is said. A role that only plans does without.
-func (n wordsEntry) save(ctx context.Context, s store.Store, said *vnfm.PlannedUpdate) error {
+// save notes what is said, and returns what is to be said: another process may have answered the same question meanwhile. Old notes of the
+// instance go. A role that only plans does without.
+func (n wordsEntry) save(ctx context.Context, s store.Store, said *vnfm.PlannedUpdate) (*vnfm.PlannedUpdate, error) {
 	n.Value.Said = *said
+	tidied := make(chan struct{})
+	go func() {
+		defer close(tidied)
+		// What is left is removed with the instance.
+		_ = removeWordsNotes(ctx, s, n.Rec.Owner, wordsNoteAge)
+	}()
 	err := n.Create(ctx, s)
+	<-tidied
 	if errors.Is(err, store.ErrExists) {
-		if err = s.Delete(ctx, store.KindPlan, n.Rec.ID); err == nil || errors.Is(err, store.ErrNotFound) {
-			err = n.Create(ctx, s)
+		if other := n.find(ctx, s); other != nil {
+			return other, nil
+		}
+		return said, nil
+	}
+	return said, store.Spared(err)
+}
+
+// removeWordsNotes removes the notes of an instance that are older than a time, 0 for all.
+func removeWordsNotes(ctx context.Context, s store.Store, instanceID string, age time.Duration) error {
+	notes, err := s.List(ctx, store.Query{Kind: store.KindPlan, Owner: instanceID})
+	if err != nil {
+		return err
+	}
+	for i := range notes {
+		if age > 0 && time.Since(notes[i].CreatedAt) < age {
+			continue
+		}
+		if err := s.Delete(ctx, store.KindPlan, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
 		}
 	}
-	if errors.Is(err, store.ErrExists) {
-		// Another process plans the same instance.
-		return nil
-	}
-	return store.Spared(err)
+	return nil
 }

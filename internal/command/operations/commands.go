@@ -117,7 +117,7 @@ func (b *book) watchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch OPERATION",
 		Short: "Follow an operation to its end",
-		Long: `Writes a line whenever the operation says something new, until nobody works on it any more.
+		Long: `Writes a line for each new step or state of the operation, until no process works on it.
 
 Exit codes: 0 the operation is COMPLETED, 1 it has ended otherwise or no process runs it, 2 there is
 no such operation.`,
@@ -139,7 +139,7 @@ func (b *book) watch(ctx context.Context, cmd *cobra.Command, name string) error
 		if err != nil {
 			return err
 		}
-		// The end of this operation is waited for, not that of the next one of the instance.
+		// The command waits for this operation, not for the next one of the instance.
 		name = e.ID
 		if now := e.State + " " + e.says(); now != said {
 			said = now

@@ -153,7 +153,7 @@ func (e *entry) says() string {
 	}
 }
 
-// ended reports whether nobody works on the operation.
+// ended reports whether no process works on the operation.
 func (e *entry) ended() bool { return e.op.State.Final() || e.Runner == "" }
 
 // result is the error of an operation that has not been completed.

@@ -26,7 +26,7 @@ import (
 func Command(version string) *cobra.Command {
 	return cli.Group("package", "Look at, check, pack and sign VNF packages",
 		"A package is a directory, a .zip or .csar file, an http or https URL, or an artifact in a registry (oci://REGISTRY/PATH:TAG).\n"+
-			"The commands read it as the resource vnf_package does. They change nothing but the files that they are told to write.",
+			"The commands read it as the resource vnf_package does. They write only the files that their arguments name.",
 		inspectCommand(version), lintCommand(version), diffCommand(version), renderCommand(version), hashCommand(), packCommand(), signCommand(), verifyCommand(version))
 }
 

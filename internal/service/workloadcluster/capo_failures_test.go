@@ -64,7 +64,7 @@ func TestAccWorkloadCluster_capoFailures(t *testing.T) {
 			// The port of the machine that comes for the failed one is refused, which is tried again: until the time limit, and the error
 			// has the words of Neutron.
 			PreConfig:          func() { cloud.Limit(t, user, "port", 0) },
-			Config:             config("nova", `{ create = "5m", update = "60s" }`),
+			Config:             config("nova", `{ create = "5m", update = "2m" }`),
 			ExpectError:        acctest.Says(`(?s)OpenStackServer \S+/edge-control-plane-\w+: .*Failedcreateport .*Quota exceeded for resources: \['port'\]`),
 			ExpectNonEmptyPlan: true,
 		},

@@ -71,6 +71,17 @@ func (d *Diagnostics) NoWarnings() resource.TestCheckFunc {
 	}
 }
 
+// OnlyWarning checks that one warning was recorded since the last check, however often.
+func (d *Diagnostics) OnlyWarning(want string) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		given := d.takeWarnings()
+		if len(given) == 0 || slices.ContainsFunc(given, func(w string) bool { return w != want }) {
+			return fmt.Errorf("want the warning %q alone; given were:\n%s", want, strings.Join(given, "\n"))
+		}
+		return nil
+	}
+}
+
 // BeginStep names the step that runs from now on.
 func (d *Diagnostics) BeginStep(step string) {
 	d.mu.Lock()
