@@ -21,7 +21,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VNF Instance", Noun: "VNF instance", VIMNoun: "VIM", VIMAttribute: "vim_id",
 		CreateVerb: "Instantiate", RemoveVerb: "Terminate", IncompleteSummary: "Is Not Instantiated Yet",
 		// Its name and its place may change.
-		Identity: base.Identity{{Name: "id", Description: "Id of the VNF instance."}},
+		Identity:    base.Identity{{Name: "id", Description: "Id of the VNF instance."}},
 		ContentPath: path.Root("package_id"),
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,
