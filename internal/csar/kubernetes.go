@@ -92,7 +92,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	return !slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) })
 }
 
-// beginsAsObject reports that a text which is no YAML has the first lines of an object and is no template.
+// beginsAsObject reports whether a text that is not YAML has the first lines of an object and no template syntax.
 func beginsAsObject(data []byte) bool {
 	return objectVersion.Match(data) && objectKind.Match(data) && !bytes.Contains(data, []byte("{{"))
 }

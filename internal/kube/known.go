@@ -80,7 +80,7 @@ func (c *Client) WatchEarly(ctx context.Context, r Resource, namespace string, o
 	return w
 }
 
-// Close ends a watch that nobody has used.
+// Close ends a watch that no wait has used.
 func (w *EarlyWatch) Close() {
 	w.stop()
 	if <-w.opened; w.err == nil && w.taken.CompareAndSwap(false, true) {

@@ -187,7 +187,7 @@ func (c *Client) fillLease(lease *coordinationv1.Lease, holder string) {
 }
 
 // correctLease writes the time of the server into a lease that was created before its clock was known, where ours is
-// another: somebody could take it for one that has expired. Who has done so meanwhile has it, which is a conflict.
+// another: other processes could take it for an expired one. A process that has done so meanwhile keeps it; that is a conflict here.
 func (c *Client) correctLease(ctx context.Context, ref Ref, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	now := metav1.NewMicroTime(c.serverNow())
 	if now.Sub(lease.Spec.RenewTime.Time).Abs() <= leaseMargin {

@@ -57,6 +57,10 @@ func (e *Engine) rendered(ctx context.Context, id string, spec *vnfm.InstanceSpe
 	problems, err := e.offline(ctx, id, spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		t.Compared = true
+		if len(t.DigestKey) == 0 {
+			// Secrets are compared by their digests, and only within this process.
+			t.DigestKey = e.ownKey
+		}
 		if out, found = d.Render(ctx, t); out == nil {
 			return nil, found
 		}

@@ -61,14 +61,25 @@ func drifted(was string) []string {
 func (w *words) fields(was, is any) []string {
 	var out []string
 	for _, line := range fielddiff.Diff(was, is, w.mask) {
-		if path, _, ok := strings.Cut(line, vnfm.LabelPrefix); ok {
-			line = strings.TrimSuffix(path, ".metadata.annotations.") + ": reads other configuration"
-		}
+		line = sayConfiguration(line)
 		if !slices.Contains(out, line) {
 			out = append(out, line)
 		}
 	}
 	return out
+}
+
+// sayConfiguration says in words what the annotation means by which pods follow their configuration, whether it changes, comes or goes.
+// Where it comes or goes with other annotations, the line stays and names them all.
+func sayConfiguration(line string) string {
+	path, rest, ok := strings.Cut(line, ".metadata.annotations")
+	if _, keys, several := strings.Cut(rest, "{"); several && strings.Contains(keys, ", ") {
+		return line
+	}
+	if !ok || !strings.Contains(rest, vnfm.LabelPrefix) {
+		return line
+	}
+	return path + ": reads other configuration"
 }
 
 // manyObjects is from how many objects on a label or annotation that changes alike in all of them is said once.

@@ -184,7 +184,7 @@ func TestInspect(t *testing.T) {
 		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			t.Fatalf("the drawing is no XML: %v", err)
+			t.Fatalf("the drawing is not XML: %v", err)
 		}
 	}
 	run(t, "package", "inspect", "-o", "svg", "--flavour", "none", firewall).want(t, cli.ExitUsage, `no deployment flavour "none"`, `"plain"`)
@@ -314,6 +314,13 @@ v1/ServiceAccount web
 		t.Errorf("diff:\n%s\nwant\n%s", got, want)
 	}
 	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
+	// Of a Secret the key is named, and of those that read it what becomes of them.
+	rotated := edited(t, "core5g", "Files/kubernetes/00-secrets.yaml", "password: example-only", "password: planted-secret")
+	run(t, "package", "hash", rotated).want(t, 0)
+	said := run(t, "package", "diff", filepath.Join(examples(t), "core5g"), rotated).want(t, 0, "v1/Secret db-credentials\n", "password", "  db: 1 rolled")
+	if strings.Contains(said.out+said.errors, "planted-secret") || strings.Contains(said.out, "example-only") {
+		t.Errorf("the value of a Secret is shown:\n%s", said.out)
+	}
 	var got difference
 	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "diff", "--json", hello, next(t)).want(t, 0).out), &got))
 	if len(got.Operations) == 0 || len(got.Changes) != 4 {

@@ -68,8 +68,8 @@ type planned struct {
 	err  error
 }
 
-// planAhead begins to make the plan of an instance that has no object yet, without waiting for the Lease: nobody else works on
-// an instance that is new.
+// planAhead begins to plan an instance that has no object yet, without waiting for the Lease: no other process works on a new
+// instance.
 func (s *session) planAhead(ctx context.Context) {
 	if !s.isNew || s.rendering.Release != nil {
 		return

@@ -52,12 +52,12 @@ spec: {selector: {app: amf}, ports: [{port: 80}]}
 		// after are the objects that the Deployment comes after.
 		after string
 	}{
-		"reads what it names":         {others + deployment(read), "ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
-		"may ask the API":             {others + binding + deployment("serviceAccountName: amf, "+read), "ConfigMap other,ConfigMap read,RoleBinding amf,Secret pull,Service amf,ServiceAccount amf"},
-		"other account has rights":    {others + binding + deployment(read), "ConfigMap read,RoleBinding amf,Secret pull,Service amf,ServiceAccount amf"},
-		"volume of another kind":      {others + deployment("volumes: [{name: a, csi: {driver: d}}], "+read), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
-		"image with a password":       {others + deployment("imagePullSecrets: [{name: other}], "+read), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
-		"job, whose reads nobody has": {others + strings.NewReplacer("apps/v1", "batch/v1", "Deployment", "Job").Replace(deployment(read)), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
+		"reads what it names":            {others + deployment(read), "ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
+		"may ask the API":                {others + binding + deployment("serviceAccountName: amf, "+read), "ConfigMap other,ConfigMap read,RoleBinding amf,Secret pull,Service amf,ServiceAccount amf"},
+		"other account has rights":       {others + binding + deployment(read), "ConfigMap read,RoleBinding amf,Secret pull,Service amf,ServiceAccount amf"},
+		"volume of another kind":         {others + deployment("volumes: [{name: a, csi: {driver: d}}], "+read), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
+		"image with a password":          {others + deployment("imagePullSecrets: [{name: other}], "+read), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
+		"job, whose reads are not known": {others + strings.NewReplacer("apps/v1", "batch/v1", "Deployment", "Job").Replace(deployment(read)), "ConfigMap other,ConfigMap read,Secret pull,Service amf,ServiceAccount amf"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
