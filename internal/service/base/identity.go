@@ -55,7 +55,7 @@ func (i Identity) Imported(ctx context.Context, req *resource.ImportStateRequest
 	for _, a := range i {
 		var value types.String
 		diags.Append(req.Identity.GetAttribute(ctx, path.Root(a.Name), &value)...)
-		if strings.Contains(value.ValueString(), "/") {
+		if len(i) > 1 && strings.Contains(value.ValueString(), "/") {
 			diags.AddError("Invalid Identity", fmt.Sprintf("%s is %q, which no object has: it holds a slash.", a.Name, value.ValueString()))
 		}
 		parts = append(parts, value.ValueString())

@@ -117,6 +117,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if err == nil && share == "" {
 		// An import, whose state may be given up. The next read has it.
 		base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+		state.restore(ctx, r.Data.Manager, p.ID, &resp.Diagnostics)
 	}
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, share, &resp.Diagnostics):
@@ -128,10 +129,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
 	default:
-		state.Name = types.StringValue(p.Name)
-		state.restoreDefaults()
-		state.described = describe(p)
-		state.Status = types.StringValue(statusOnboarded)
+		state.set(p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
