@@ -150,6 +150,9 @@ type ClusterManager interface {
 	// WorkloadCluster reads the state of a workload cluster and its machines from the management
 	// cluster, also of one that the manager did not create. A missing one gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
+	// WorkloadClusters lists the workload clusters on a management cluster in the order of their names, also those that the manager did
+	// not create; in one namespace, or in all if it is empty.
+	WorkloadClusters(ctx context.Context, vimID, namespace string) ([]ClusterRef, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)

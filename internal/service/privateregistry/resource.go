@@ -33,14 +33,18 @@ var (
 	_ resource.ResourceWithConfigure   = (*Resource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
 	_ resource.ResourceWithImportState = (*Resource)(nil)
+	_ resource.ResourceWithIdentity    = (*Resource)(nil)
 )
 
 // Resource implements the resource vnf_private_registry.
 type Resource struct{ base.Resource }
 
+// identity is what identifies the resource: name and host may change.
+var identity = base.Identity{{Name: "id", Description: "Id of the registry."}}
+
 // NewResource returns the resource vnf_private_registry.
 func NewResource() resource.Resource {
-	return &Resource{base.Resource{Type: ResourceType, Identity: base.Identity{{Name: "id", Description: "Id of the registry."}}}}
+	return &Resource{base.Resource{Type: ResourceType, Identity: identity}}
 }
 
 func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
@@ -181,32 +185,32 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
 	case errors.As(err, new(*vnfm.EditedError)):
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Record of "+object(state.Name.ValueString())+" Was Edited",
 			tfutil.ErrorDetail(err)+"\n\nThe registry itself is untouched. The next apply writes the record again, as it is configured.")
 	case err != nil:
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.Status = types.StringValue(statusUnreachable)
 		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed",
 			tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
 	default:
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.set(ctx, seen, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
 // restore fills what an import leaves open.
-func (r *Resource) restore(state *model, seen *vnfm.Registry) {
+func (m *model) restore(seen *vnfm.Registry) {
 	s := &seen.Spec
-	if !state.Name.IsNull() {
+	if !m.Name.IsNull() {
 		return
 	}
-	state.Name, state.Runtime, state.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
-	state.Host, state.InstanceID, state.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
-	state.ImagePath, state.PackageID, state.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
-	state.StoragePath = tfutil.OptionalString(s.StoragePath)
+	m.Name, m.Runtime, m.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
+	m.Host, m.InstanceID, m.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
+	m.ImagePath, m.PackageID, m.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
+	m.StoragePath = tfutil.OptionalString(s.StoragePath)
 }
 
 // Update implements resource.Resource.

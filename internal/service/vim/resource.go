@@ -38,6 +38,9 @@ var (
 	_ resource.ResourceWithIdentity       = (*Resource)(nil)
 )
 
+// identity is what identifies the resource: its name may change.
+var identity = base.Identity{{Name: "id", Description: "Id of the VIM."}}
+
 // Resource implements the resource vnf_vim.
 type Resource struct{ base.Resource }
 
@@ -47,7 +50,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VIM", Noun: "VIM",
 		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
 		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
-		Identity: base.Identity{{Name: "id", Description: "Id of the VIM."}},
+		Identity: identity,
 		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
 			return manager.ReleaseVIM(ctx, id, share)
 		},

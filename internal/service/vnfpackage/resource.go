@@ -47,6 +47,9 @@ var timeoutOpts = timeouts.Opts{
 	DeleteDescription: "Limit of a removal. Defaults to `5m`.",
 }
 
+// identity is what identifies the resource: its id moves with the content.
+var identity = base.Identity{{Name: "name", Description: "Name of the package."}}
+
 // Resource implements the resource vnf_package.
 type Resource struct{ base.Resource }
 
@@ -56,8 +59,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VNF Package", Noun: "VNF package",
 		Origin:     "A package is known to the store once a vnf_package resource has onboarded it.",
 		DeleteVerb: "Delete", DeleteLimit: deleteTimeout,
-		// The id moves with the content.
-		Identity: base.Identity{{Name: "name", Description: "Name of the package."}},
+		Identity: identity,
 		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
 			return manager.ReleasePackage(ctx, id, share)
 		},
