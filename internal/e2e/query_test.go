@@ -62,10 +62,31 @@ func TestAccQuery(t *testing.T) {
 	other.expectExit(0, "query", "-generate-config-out=generated.tf")
 	env.expectOutput(other.expectExit(0, "apply", "-auto-approve"), "2 imported, 0 added, 0 changed, 0 destroyed")
 	other.expectEmptyPlan()
+	env.heals(other)
 
 	// The first module forgets what the second one has.
 	env.write(env.provider(), env.vims(), "removed {\n  from = "+address+"\n  lifecycle { destroy = false }\n}\n", "removed {\n  from = vnf_package.test\n  lifecycle { destroy = false }\n}\n")
 	env.apply()
 	other.destroy()
 	env.destroy()
+}
+
+// heals has an action replace VNFCs of the instance, which it shows step by step and of which no plan is left.
+func (env *testEnv) heals(m *module) {
+	env.Helper()
+	action := func(arguments string) {
+		require.NoError(env, os.WriteFile(filepath.Join(m.dir, "heal.tf"), []byte(fmt.Sprintf("action \"vnf_heal\" \"web\" {\n  config {\n    instance_id = vnf_instance.found_0.id\n    %s\n  }\n}\n", arguments)), 0o600))
+	}
+	pods := func() string {
+		return env.kubectl("get", "pods", "--selector", "app.kubernetes.io/name=web", "-o", "jsonpath={.items[*].metadata.uid}")
+	}
+	action(`vdu_ids = ["nothing"]`)
+	env.expectOutput(m.expectExit(1, "apply", "-auto-approve", "-invoke=action.vnf_heal.web"), `vdu_ids = ["nothing"]`, `has no VDU "nothing"`)
+	before := pods()
+	require.NotEmpty(env, before)
+	action(`vdu_ids = ["web"]`)
+	env.expectOutput(m.expectExit(0, "apply", "-auto-approve", "-invoke=action.vnf_heal.web"), "HEAL processing", "HEAL completed")
+	require.NotEqual(env, before, pods())
+	m.apply()
+	m.expectEmptyPlan()
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
@@ -33,6 +34,7 @@ var (
 	_ provider.ProviderWithFunctions          = (*Provider)(nil)
 	_ provider.ProviderWithEphemeralResources = (*Provider)(nil)
 	_ provider.ProviderWithListResources      = (*Provider)(nil)
+	_ provider.ProviderWithActions            = (*Provider)(nil)
 	_ provider.ProviderWithValidateConfig     = (*Provider)(nil)
 )
 
@@ -78,6 +80,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	resp.ResourceData = data
 	resp.EphemeralResourceData = data
 	resp.ListResourceData = data
+	resp.ActionData = data
 }
 
 // Resources implements provider.Provider.
@@ -119,6 +122,14 @@ func (p *Provider) ListResources(context.Context) []func() list.ListResource {
 		vim.NewListResource,
 		vnfpackage.NewListResource,
 		workloadcluster.NewListResource,
+	}
+}
+
+// Actions implements provider.ProviderWithActions.
+func (p *Provider) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{
+		instance.NewHealAction,
+		workloadcluster.NewKubeconfigAction,
 	}
 }
 
