@@ -31,7 +31,7 @@ func NewListResource() list.ListResource {
 			"Generated configuration of a cluster of the store has its arguments, without secrets. For another cluster it has its place and version: add `topology`, `chart`, `clusterctl_template` or `cluster_template`, and its node groups.",
 		Title: "Workload Clusters",
 		Filters: map[string]schema.Attribute{
-			managementVIM: base.ListFilter("Only clusters whose management cluster is the `vnf_vim` of this id. Without it, clusters that the store does not know are not listed."),
+			managementVIM: base.ListFilter("Only clusters whose management cluster is the `vnf_vim` of this id. It is needed to list clusters that the store does not know."),
 			"namespace":   base.ListFilter("Only clusters in this namespace of their management cluster."),
 			"name":        base.ListFilter("Only clusters of this name."),
 		},
