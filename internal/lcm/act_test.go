@@ -80,3 +80,34 @@ func TestActRotates(t *testing.T) {
 
 // second is the error of two results.
 func second[T any](_ T, err error) error { return err }
+
+// TestActRunsAHook: a management driver works again with the parameters of the record, secret ones included; a heal has its hooks as well.
+func TestActRunsAHook(t *testing.T) {
+	w, d, spec := newWorkerEnv(t)
+	i := w.mustInstantiate(t, spec)
+	d.taken()
+	once := d.once
+	hook := vnfm.Act{Hook: "instantiate_end"}
+	require.NoError(t, w.CheckAct(t.Context(), i.ID, hook))
+	require.NoError(t, second(w.open(t).Act(t.Context(), i.ID, hook)))
+	same(t, "calls", d.taken(), []string{"INSTANTIATE instantiate_end"})
+	same(t, "parameters", d.seen, map[string]any{"site": map[string]any{"username": "root", "password": "planted-secret"}})
+	require.Equal(t, once+1, d.once, "a step that is done once in an operation")
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "after the action", d.taken(), []string(nil))
+
+	require.NoError(t, second(w.Act(t.Context(), i.ID, vnfm.Act{Heal: &vnfm.HealSpec{VNFCIDs: []string{"VDU1-1"}}})))
+	same(t, "at a heal", d.taken(), []string{"HEAL heal_start leaving VDU1-1", "HEAL heal_end leaving VDU1-1"})
+	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED", "HEAL COMPLETED"})
+
+	for _, name := range []string{"terminate_end", "operate_end"} {
+		var invalid *vnfm.InvalidError
+		require.ErrorAs(t, w.CheckAct(t.Context(), i.ID, vnfm.Act{Hook: name}), &invalid)
+		require.Equal(t, vnfm.AttributeHook, invalid.Problems[0].Attribute)
+	}
+	d.fail = func(string) error { return errBroken }
+	require.ErrorIs(t, second(w.Act(t.Context(), i.ID, hook)), errBroken)
+	d.fail = nil
+	require.Equal(t, vnfm.StatusInstantiated, w.mustUpdate(t, i.ID, spec).Status)
+	require.NoError(t, second(w.Act(t.Context(), i.ID, hook)))
+}

@@ -129,6 +129,7 @@ func (p *Provider) ListResources(context.Context) []func() list.ListResource {
 func (p *Provider) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{
 		instance.NewHealAction,
+		instance.NewHookAction,
 		workloadcluster.NewKubeconfigAction,
 	}
 }

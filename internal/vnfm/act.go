@@ -8,7 +8,12 @@ type Act struct {
 	Heal *HealSpec
 	// RotateKubeconfig has the kubeconfig of a workload cluster made again.
 	RotateKubeconfig bool
+	// Hook has the management driver work again that the VNFD names for a hook, such as instantiate_end.
+	Hook string
 }
+
+// AttributeHook is the argument that names the hook of an Act.
+const AttributeHook = "hook"
 
 type followerKey struct{}
 
