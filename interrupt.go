@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"iter"
 	"os"
 	"os/signal"
 	"syscall"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
@@ -29,7 +31,7 @@ func onTermination(ctx context.Context) context.Context {
 // to the provider as well as to Terraform; without this, the provider would die with an operation unfinished and its lease held. Calls
 // that do nothing outside the process, such as those for the schema, go on.
 type interruptible struct {
-	tfprotov6.ProviderServer
+	provider.Server
 	terminated context.Context // a signal to all calls
 }
 
@@ -77,7 +79,7 @@ func answer[Q, A any](ctx context.Context, p interruptible, c call[Q, A], req *Q
 // ConfigureProvider implements tfprotov6.ProviderServer.
 func (p interruptible) ConfigureProvider(ctx context.Context, req *tfprotov6.ConfigureProviderRequest) (*tfprotov6.ConfigureProviderResponse, error) {
 	return answer(ctx, p, call[tfprotov6.ConfigureProviderRequest, tfprotov6.ConfigureProviderResponse]{
-		name: "ConfigureProvider", serve: p.ProviderServer.ConfigureProvider,
+		name: "ConfigureProvider", serve: p.Server.ConfigureProvider,
 		diagnostics: func(resp *tfprotov6.ConfigureProviderResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -85,7 +87,7 @@ func (p interruptible) ConfigureProvider(ctx context.Context, req *tfprotov6.Con
 // ReadResource implements tfprotov6.ProviderServer.
 func (p interruptible) ReadResource(ctx context.Context, req *tfprotov6.ReadResourceRequest) (*tfprotov6.ReadResourceResponse, error) {
 	return answer(ctx, p, call[tfprotov6.ReadResourceRequest, tfprotov6.ReadResourceResponse]{
-		name: "ReadResource", object: req.TypeName, serve: p.ProviderServer.ReadResource,
+		name: "ReadResource", object: req.TypeName, serve: p.Server.ReadResource,
 		diagnostics: func(resp *tfprotov6.ReadResourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -93,7 +95,7 @@ func (p interruptible) ReadResource(ctx context.Context, req *tfprotov6.ReadReso
 // PlanResourceChange implements tfprotov6.ProviderServer.
 func (p interruptible) PlanResourceChange(ctx context.Context, req *tfprotov6.PlanResourceChangeRequest) (*tfprotov6.PlanResourceChangeResponse, error) {
 	return answer(ctx, p, call[tfprotov6.PlanResourceChangeRequest, tfprotov6.PlanResourceChangeResponse]{
-		name: "PlanResourceChange", object: req.TypeName, serve: p.ProviderServer.PlanResourceChange,
+		name: "PlanResourceChange", object: req.TypeName, serve: p.Server.PlanResourceChange,
 		diagnostics: func(resp *tfprotov6.PlanResourceChangeResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -101,7 +103,7 @@ func (p interruptible) PlanResourceChange(ctx context.Context, req *tfprotov6.Pl
 // ApplyResourceChange implements tfprotov6.ProviderServer.
 func (p interruptible) ApplyResourceChange(ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest) (*tfprotov6.ApplyResourceChangeResponse, error) {
 	return answer(ctx, p, call[tfprotov6.ApplyResourceChangeRequest, tfprotov6.ApplyResourceChangeResponse]{
-		name: "ApplyResourceChange", object: req.TypeName, serve: p.ProviderServer.ApplyResourceChange, lasting: true,
+		name: "ApplyResourceChange", object: req.TypeName, serve: p.Server.ApplyResourceChange, lasting: true,
 		diagnostics: func(resp *tfprotov6.ApplyResourceChangeResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -109,7 +111,7 @@ func (p interruptible) ApplyResourceChange(ctx context.Context, req *tfprotov6.A
 // ImportResourceState implements tfprotov6.ProviderServer.
 func (p interruptible) ImportResourceState(ctx context.Context, req *tfprotov6.ImportResourceStateRequest) (*tfprotov6.ImportResourceStateResponse, error) {
 	return answer(ctx, p, call[tfprotov6.ImportResourceStateRequest, tfprotov6.ImportResourceStateResponse]{
-		name: "ImportResourceState", object: req.TypeName, serve: p.ProviderServer.ImportResourceState,
+		name: "ImportResourceState", object: req.TypeName, serve: p.Server.ImportResourceState,
 		diagnostics: func(resp *tfprotov6.ImportResourceStateResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -117,7 +119,7 @@ func (p interruptible) ImportResourceState(ctx context.Context, req *tfprotov6.I
 // ReadDataSource implements tfprotov6.ProviderServer.
 func (p interruptible) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDataSourceRequest) (*tfprotov6.ReadDataSourceResponse, error) {
 	return answer(ctx, p, call[tfprotov6.ReadDataSourceRequest, tfprotov6.ReadDataSourceResponse]{
-		name: "ReadDataSource", object: req.TypeName, serve: p.ProviderServer.ReadDataSource,
+		name: "ReadDataSource", object: req.TypeName, serve: p.Server.ReadDataSource,
 		diagnostics: func(resp *tfprotov6.ReadDataSourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
 }
@@ -125,7 +127,59 @@ func (p interruptible) ReadDataSource(ctx context.Context, req *tfprotov6.ReadDa
 // OpenEphemeralResource implements tfprotov6.ProviderServer.
 func (p interruptible) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
 	return answer(ctx, p, call[tfprotov6.OpenEphemeralResourceRequest, tfprotov6.OpenEphemeralResourceResponse]{
-		name: "OpenEphemeralResource", object: req.TypeName, serve: p.ProviderServer.OpenEphemeralResource,
+		name: "OpenEphemeralResource", object: req.TypeName, serve: p.Server.OpenEphemeralResource,
 		diagnostics: func(resp *tfprotov6.OpenEphemeralResourceResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
 	}, req)
+}
+
+// ListResource implements tfprotov6.ListResourceServer.
+func (p interruptible) ListResource(ctx context.Context, req *tfprotov6.ListResourceRequest) (*tfprotov6.ListResourceServerStream, error) {
+	ctx, done := p.streaming(ctx, "ListResource", req.TypeName)
+	stream, err := p.Server.ListResource(ctx, req)
+	if err != nil {
+		done(err)
+		return nil, err
+	}
+	stream.Results = followed(stream.Results, done)
+	return stream, nil
+}
+
+// PlanAction implements tfprotov6.ActionServer.
+func (p interruptible) PlanAction(ctx context.Context, req *tfprotov6.PlanActionRequest) (*tfprotov6.PlanActionResponse, error) {
+	return answer(ctx, p, call[tfprotov6.PlanActionRequest, tfprotov6.PlanActionResponse]{
+		name: "PlanAction", object: req.ActionType, serve: p.Server.PlanAction,
+		diagnostics: func(resp *tfprotov6.PlanActionResponse) []*tfprotov6.Diagnostic { return resp.Diagnostics },
+	}, req)
+}
+
+// InvokeAction implements tfprotov6.ActionServer.
+func (p interruptible) InvokeAction(ctx context.Context, req *tfprotov6.InvokeActionRequest) (*tfprotov6.InvokeActionServerStream, error) {
+	ctx, done := p.streaming(ctx, "InvokeAction", req.ActionType)
+	stream, err := p.Server.InvokeAction(ctx, req)
+	if err != nil {
+		done(err)
+		return nil, err
+	}
+	stream.Events = followed(stream.Events, done)
+	return stream, nil
+}
+
+// streaming returns the context of a call whose work is done while its answer is read, and what ends it and its span.
+func (p interruptible) streaming(ctx context.Context, name, object string) (call context.Context, done func(error)) {
+	ctx, end := p.with(ctx)
+	ctx, span := tracing.Start(ctx, name)
+	span.Text("vnf.type", object)
+	return ctx, func(err error) {
+		span.End(err)
+		tracing.Flush(ctx)
+		end()
+	}
+}
+
+// followed is a sequence at whose end a function is called: the work of a stream is done while it is read.
+func followed[T any](s iter.Seq[T], end func(error)) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		defer end(nil)
+		s(yield)
+	}
 }

@@ -1,8 +1,10 @@
 package capi
 
 import (
+	"cmp"
 	"context"
 	"net"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,6 +32,30 @@ func (d *Driver) Look(ctx context.Context, management *vnfm.VIM, credentials vnf
 		return nil, nil, &vnfm.NotFoundError{Kind: "workload cluster", ID: ref.Namespace + "/" + ref.Name}
 	}
 	return s, c.vnfcs(machines), err
+}
+
+// List implements vnfm.ClusterDriver.
+func (d *Driver) List(ctx context.Context, management *vnfm.VIM, credentials vnfm.Credentials, namespace string) ([]vnfm.ClusterRef, error) {
+	c, err := d.referred(management, credentials, vnfm.ClusterRef{Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.kind(ctx, group, "Cluster")
+	if err != nil {
+		return nil, err
+	}
+	clusters, err := c.client.List(ctx, r, namespace, kube.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	refs := make([]vnfm.ClusterRef, len(clusters))
+	for i := range clusters {
+		refs[i] = vnfm.ClusterRef{VIMID: management.ID, Namespace: clusters[i].GetNamespace(), Name: clusters[i].GetName()}
+	}
+	slices.SortFunc(refs, func(a, b vnfm.ClusterRef) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return refs, nil
 }
 
 // state reads what the management cluster says of the workload cluster, and its machines; nil when

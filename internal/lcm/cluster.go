@@ -27,6 +27,19 @@ func (e *Engine) WorkloadCluster(ctx context.Context, ref vnfm.ClusterRef) (*vnf
 	return d.Look(ctx, vim, creds, ref)
 }
 
+// WorkloadClusters implements vnfm.Manager.
+func (e *Engine) WorkloadClusters(ctx context.Context, vimID, namespace string) ([]vnfm.ClusterRef, error) {
+	d, err := e.clusters()
+	if err != nil {
+		return nil, err
+	}
+	vim, creds, err := e.vims.Open(ctx, vimID)
+	if err != nil {
+		return nil, err
+	}
+	return d.List(ctx, vim, creds, namespace)
+}
+
 // WorkloadKubeconfig implements vnfm.Manager.
 func (e *Engine) WorkloadKubeconfig(ctx context.Context, ref vnfm.ClusterRef, spec vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {
 	d, err := e.clusters()

@@ -50,6 +50,10 @@ func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems
 	}, nil
 }
 
+func (c *clusters) List(context.Context, *vnfm.VIM, vnfm.Credentials, string) ([]vnfm.ClusterRef, error) {
+	return nil, nil
+}
+
 func (c *clusters) Over(infra vnfm.InfraDriver) vnfm.InfraDriver { return infra }
 
 func (c *clusters) Kubeconfig(context.Context, *vnfm.VIM, vnfm.Credentials, vnfm.ClusterRef, vnfm.KubeconfigSpec) (*vnfm.Kubeconfig, error) {

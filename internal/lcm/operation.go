@@ -115,9 +115,11 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 // report tells those who follow the operation. o.mu is held.
 func (o *operation) report(ctx context.Context, line string) {
 	o.evidence.note(cmp.Or(line, string(o.occ.Value.State)))
+	p := vnfm.Progress{Instance: o.instance.Value.Name, Operation: o.occ.Value, Line: line}
 	if o.engine.cfg.Progress != nil {
-		o.engine.cfg.Progress(ctx, vnfm.Progress{Instance: o.instance.Value.Name, Operation: o.occ.Value, Line: line})
+		o.engine.cfg.Progress(ctx, p)
 	}
+	vnfm.Follow(ctx, p)
 }
 
 // fail enters FAILED_TEMP, where the operation may be already. An operation that has

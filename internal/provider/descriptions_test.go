@@ -25,6 +25,10 @@ func TestDescriptionsAreUniform(t *testing.T) {
 	// Data sources and ephemeral resources have no changes: they are read again.
 	check("data source", resp.DataSourceSchemas, false)
 	check("ephemeral resource", resp.EphemeralResourceSchemas, false)
+	check("list resource", resp.ListResourceSchemas, false)
+	for name, a := range resp.ActionSchemas {
+		checkWording(t, "action "+name, a.Schema.Block.Attributes, false)
+	}
 }
 
 // checkWording checks attributes and those inside them. Changes says whether arguments have

@@ -22,6 +22,12 @@ var lists = map[string][]string{
 	"vnf_vims":                   {"name", "type"},
 }
 
+// listResources are the list resources, with the data source that lists the same records.
+var listResources = map[string]string{
+	"vnf_capi_workload_cluster": "vnf_capi_workload_clusters", "vnf_instance": "vnf_instances", "vnf_package": "vnf_packages",
+	"vnf_private_registry": "vnf_private_registries", "vnf_vim": "vnf_vims",
+}
+
 // TestListsAreUniform checks that each data source that lists objects has optional filters, which
 // reject empty strings and may be unknown, and one computed list that is named like the type.
 func TestListsAreUniform(t *testing.T) {
@@ -46,6 +52,16 @@ func TestListsAreUniform(t *testing.T) {
 			if got := rejected(t, server, name, s, filter, tftypes.UnknownValue); got != 0 {
 				t.Errorf("%s: %d errors for an unknown %s", name, got, filter)
 			}
+		}
+	}
+	for name, want := range listResources {
+		var filters []string
+		for _, a := range getSchema(t).ListResourceSchemas[name].Block.Attributes {
+			filters = append(filters, a.Name)
+		}
+		slices.Sort(filters)
+		if !slices.Equal(filters, lists[want]) {
+			t.Errorf("the list resource %s has the filters %v, want those of %s, %v", name, filters, want, lists[want])
 		}
 	}
 	if got := rejected(t, server, "vnf_vims", schemas["vnf_vims"], "type", "vmware"); got != 1 {

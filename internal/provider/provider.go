@@ -6,9 +6,11 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/hashicorp/terraform-plugin-framework/action"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 
@@ -31,6 +33,8 @@ var (
 	_ provider.Provider                       = (*Provider)(nil)
 	_ provider.ProviderWithFunctions          = (*Provider)(nil)
 	_ provider.ProviderWithEphemeralResources = (*Provider)(nil)
+	_ provider.ProviderWithListResources      = (*Provider)(nil)
+	_ provider.ProviderWithActions            = (*Provider)(nil)
 	_ provider.ProviderWithValidateConfig     = (*Provider)(nil)
 )
 
@@ -75,6 +79,8 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	resp.DataSourceData = data
 	resp.ResourceData = data
 	resp.EphemeralResourceData = data
+	resp.ListResourceData = data
+	resp.ActionData = data
 }
 
 // Resources implements provider.Provider.
@@ -105,6 +111,26 @@ func (p *Provider) DataSources(context.Context) []func() datasource.DataSource {
 		workloadcluster.NewDataSource,
 		workloadcluster.NewKubeconfigDataSource,
 		workloadcluster.NewListDataSource,
+	}
+}
+
+// ListResources implements provider.ProviderWithListResources.
+func (p *Provider) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{
+		instance.NewListResource,
+		privateregistry.NewListResource,
+		vim.NewListResource,
+		vnfpackage.NewListResource,
+		workloadcluster.NewListResource,
+	}
+}
+
+// Actions implements provider.ProviderWithActions.
+func (p *Provider) Actions(context.Context) []func() action.Action {
+	return []func() action.Action{
+		instance.NewHealAction,
+		instance.NewHookAction,
+		workloadcluster.NewKubeconfigAction,
 	}
 }
 

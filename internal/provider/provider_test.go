@@ -35,6 +35,12 @@ func TestSchemaIsDescribed(t *testing.T) {
 	for name, s := range resp.DataSourceSchemas {
 		checkBlock(t, "data source "+name, s.Block)
 	}
+	for name, s := range resp.ListResourceSchemas {
+		checkBlock(t, "list resource "+name, s.Block)
+	}
+	for name, a := range resp.ActionSchemas {
+		checkBlock(t, "action "+name, a.Schema.Block)
+	}
 	for name, f := range resp.Functions {
 		if f.Summary == "" || !strings.Contains(f.Description, ".") {
 			t.Errorf("function %s is not described", name)

@@ -16,24 +16,31 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
+// Server is what a server of the provider answers: the calls for list resources and actions are in interfaces of their own.
+type Server interface {
+	tfprotov6.ProviderServer
+	tfprotov6.ListResourceServer
+	tfprotov6.ActionServer
+}
+
 // NewServer returns a constructor of servers of the provider.
-func NewServer(version string) func() tfprotov6.ProviderServer {
+func NewServer(version string) func() Server {
 	p := &Provider{version: version}
 	server := providerserver.NewProtocol6(p)
-	return func() tfprotov6.ProviderServer { return stateKeeper{server(), p} }
+	return func() Server { return stateKeeper{server().(Server), p} } //nolint:forcetypeassert // the server of the framework has all calls
 }
 
 // stateKeeper is a server that keeps the states of VIMs and packages. Their upgrade is the one request about a resource without a
 // change that an apply of a saved plan sends, if the resource has a condition. An instance that the plan creates may need the records
 // over a store that was lost since.
 type stateKeeper struct {
-	tfprotov6.ProviderServer
+	Server
 	provider *Provider
 }
 
 // UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s stateKeeper) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	resp, err := s.ProviderServer.UpgradeResourceState(ctx, req)
+	resp, err := s.Server.UpgradeResourceState(ctx, req)
 	if err == nil && resp.UpgradedState != nil {
 		s.provider.keep(ctx, req.TypeName, resp.UpgradedState)
 	}

@@ -322,6 +322,8 @@ type ClusterDriver interface {
 	// Look reads what the management cluster says of a workload cluster, and its
 	// machines. One that is not there gives ErrNotFound.
 	Look(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef) (*ClusterState, []VNFC, error)
+	// List lists the workload clusters on a management cluster, in one namespace or, if it is empty, in all.
+	List(ctx context.Context, management *VIM, credentials Credentials, namespace string) ([]ClusterRef, error)
 	// Kubeconfig reads the kubeconfig of a workload cluster from its Secret.
 	Kubeconfig(ctx context.Context, management *VIM, credentials Credentials, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)
 	// RegenerateKubeconfig replaces the kubeconfig of that id and waits until the

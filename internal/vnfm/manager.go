@@ -125,6 +125,11 @@ type InstanceManager interface {
 	// changes the package, operates, scales and repairs drift. A record that the store has lost
 	// is rebuilt from id and spec.
 	Update(ctx context.Context, id string, spec InstanceSpec) (*Instance, error)
+	// CheckAct finds offline what Act would refuse.
+	CheckAct(ctx context.Context, id string, act Act) error
+	// Act runs one operation on an instance as its record says that it is to be, and nothing besides: what was changed on the VIM is
+	// repaired by the next Update. An instance with an operation that has not completed is an error.
+	Act(ctx context.Context, id string, act Act) (*Instance, error)
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
@@ -150,6 +155,9 @@ type ClusterManager interface {
 	// WorkloadCluster reads the state of a workload cluster and its machines from the management
 	// cluster, also of one that the manager did not create. A missing one gives ErrNotFound.
 	WorkloadCluster(ctx context.Context, ref ClusterRef) (*ClusterState, []VNFC, error)
+	// WorkloadClusters lists the workload clusters on a management cluster in the order of their names, also those that the manager did
+	// not create; in one namespace, or in all if it is empty.
+	WorkloadClusters(ctx context.Context, vimID, namespace string) ([]ClusterRef, error)
 	// WorkloadKubeconfig reads the kubeconfig of a workload cluster from the
 	// management cluster. Nothing of it is kept.
 	WorkloadKubeconfig(ctx context.Context, ref ClusterRef, spec KubeconfigSpec) (*Kubeconfig, error)

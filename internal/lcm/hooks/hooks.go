@@ -83,6 +83,31 @@ func (d Drivers) All(f *vnfm.Flavour) []Binding {
 	return out
 }
 
+// Named are the operation and the end of it that a hook of a flavour is of, and its management driver. Hooks of a termination are none.
+func (d Drivers) Named(f *vnfm.Flavour, hook string) (kind vnfm.OperationType, end bool, b Binding, ok bool) {
+	all := d.All(f)
+	at := slices.IndexFunc(all, func(b Binding) bool { return b.Hook.Name == hook })
+	for kind := range operationNames {
+		for _, end := range []bool{false, true} {
+			if at >= 0 && kind != vnfm.OpTerminate && Name(kind, end) == hook {
+				return kind, end, all[at], true
+			}
+		}
+	}
+	return "", false, Binding{}, false
+}
+
+// Names are the hooks of a flavour that Named finds.
+func (d Drivers) Names(f *vnfm.Flavour) []string {
+	var out []string
+	for _, b := range d.All(f) {
+		if _, _, _, ok := d.Named(f, b.Hook.Name); ok {
+			out = append(out, b.Hook.Name)
+		}
+	}
+	return out
+}
+
 // RegisterVIM reports whether a management driver of a flavour registers a VIM.
 func (d Drivers) RegisterVIM(f *vnfm.Flavour) bool {
 	return slices.ContainsFunc(d.All(f), func(b Binding) bool {

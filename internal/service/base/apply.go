@@ -19,6 +19,7 @@ import (
 // Create implements resource.Resource. How it can end, and what state that leaves, is
 // described at endCreate.
 func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
@@ -125,6 +126,7 @@ func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags
 // Update implements resource.Resource. When an operation fails the state tells
 // how far the instance came, and the next apply goes on from there.
 func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -27,24 +29,65 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	// The defaults of arguments that no record holds.
-	for name, value := range map[string]any{
-		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
-	} {
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root(name), value)...)
-	}
+	setDefaults(ctx, &resp.State, &resp.Diagnostics)
 	var state M
 	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	kept, err := r.importInto(ctx, manager, &state, req.ID)
+	named := r.config.Identity.Imported(ctx, &req, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	kept, err := r.importInto(ctx, manager, &state, named)
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(named), err, path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	resp.Diagnostics.Append(r.restoreArguments(ctx, kept, &resp.State)...)
+}
+
+// setDefaults sets the defaults of arguments that no record holds.
+func setDefaults(ctx context.Context, state *tfsdk.State, diags *diag.Diagnostics) {
+	for name, value := range map[string]any{
+		"force_conflicts": false, "adopt_existing": false, "server_dry_run": true, "lock_timeout": defaultLockTimeout,
+	} {
+		diags.Append(state.SetAttribute(ctx, path.Root(name), value)...)
+	}
+}
+
+// FillListed returns the Fill of a ListResource whose records are instances: it fills a state as an import and a refresh do.
+func FillListed[M any, P Model[M]](config Config) func(context.Context, *tfutil.ProviderData, *vnfm.Instance, *tfsdk.State, *diag.Diagnostics) {
+	return func(ctx context.Context, data *tfutil.ProviderData, instance *vnfm.Instance, state *tfsdk.State, diags *diag.Diagnostics) {
+		r := &InstanceResource[M, P]{config: config, data: data}
+		setDefaults(ctx, state, diags)
+		diags.Append(r.restoreArguments(ctx, instance.Arguments, state)...)
+		var m M
+		diags.Append(state.Get(ctx, &m)...)
+		ctx, cancel := context.WithTimeout(vnfm.WithRefresh(ctx), config.ReadLimit)
+		defer cancel()
+		r.show(ctx, &m, instance, diags)
+		diags.Append(state.Set(ctx, &m)...)
+	}
+}
+
+// FillAdopted fills a state with what stands on the VIM of an object that the store does not know.
+func FillAdopted[M any, P interface {
+	Model[M]
+	Adopter
+}](ctx context.Context, data *tfutil.ProviderData, vimID, namespace, name string, state *tfsdk.State, diags *diag.Diagnostics,
+) error {
+	setDefaults(ctx, state, diags)
+	var m M
+	if diags.Append(state.Get(ctx, &m)...); diags.HasError() {
+		return nil
+	}
+	if err := P(&m).Adopt(ctx, data.Manager, vimID, namespace, name); err != nil {
+		return err
+	}
+	diags.Append(state.Set(ctx, &m)...)
+	return nil
 }
 
 // importInto finds what a text names, in the store or else on its VIM, and fills the state. It returns the arguments that were kept.

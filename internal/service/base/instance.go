@@ -39,6 +39,8 @@ type Config struct {
 	IDDescription, AdoptDescription string
 	// CompletedStatus is the status after an operation that completed: StatusReady or that of the record.
 	CompletedStatus string
+	// Identity is what identifies the resource.
+	Identity Identity
 	// Owns reports whether a record of the manager belongs to this resource.
 	Owns func(*vnfm.Instance) bool
 }
@@ -113,6 +115,11 @@ func NewInstanceResource[M any, P Model[M]](c Config) resource.Resource {
 // Metadata implements resource.Resource.
 func (r *InstanceResource[M, P]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = r.config.Type
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *InstanceResource[M, P]) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = r.config.Identity.Schema()
 }
 
 // Configure implements resource.ResourceWithConfigure.

@@ -39,10 +39,15 @@ type List[R, E any] struct {
 // Filter is a filter of a List: an optional string that follows the rules or, without any, is not
 // empty.
 func Filter(description string, rules ...validator.String) schema.StringAttribute {
+	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: filterRules(rules)}
+}
+
+// filterRules are the rules of a filter: without any it is not empty.
+func filterRules(rules []validator.String) []validator.String {
 	if len(rules) == 0 {
-		rules = []validator.String{stringvalidator.LengthAtLeast(1)}
+		return []validator.String{stringvalidator.LengthAtLeast(1)}
 	}
-	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: rules}
+	return rules
 }
 
 // Schema implements datasource.DataSource.

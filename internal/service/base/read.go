@@ -18,6 +18,7 @@ import (
 // Read implements resource.Resource. A record that the store has lost, or a VIM
 // that does not answer, is never taken for an instance that is gone.
 func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state M
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.data.Known() {
@@ -66,17 +67,26 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 		tfutil.AddError(diags, "Read", r.config.titled(id), err, path.Empty())
 		return nil
 	}
+	if !r.show(ctx, state, instance, diags) {
+		return nil
+	}
+	return instance
+}
+
+// show takes over what a record says, and what the VIM shows. It reports whether that went: a VIM that does not answer is no failure.
+func (r *InstanceResource[M, P]) show(ctx context.Context, state P, instance *vnfm.Instance, diags *diag.Diagnostics) bool {
 	state.SetRecord(ctx, instance, diags)
-	seen, err := r.data.Manager.Observe(ctx, id)
+	common := state.Common()
+	seen, err := r.data.Manager.Observe(ctx, instance.ID)
 	if err == nil {
 		state.SetObservation(ctx, seen, diags)
-		return instance
+		return true
 	}
 	// A VIM that answers too late is one that does not answer; only the user ends
 	// the plan.
 	if errors.Is(ctx.Err(), context.Canceled) {
 		tfutil.AddError(diags, "Read", r.config.titled(instance.Name), err, path.Empty())
-		return nil
+		return false
 	}
 	switch {
 	case seen != nil:
@@ -86,9 +96,9 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 	}
 	if vnfm.LacksRightsOnly(err) {
 		r.data.WarnUnchecked(ctx, diags, r.config.titled(instance.Name), err)
-		return instance
+		return true
 	}
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
-	return instance
+	return true
 }

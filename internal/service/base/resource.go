@@ -30,6 +30,8 @@ type Resource struct {
 	DeleteLimit time.Duration
 	// Remove removes the object of an id, or gives up the share of it (see Share). ErrNotFound is success.
 	Remove func(ctx context.Context, manager vnfm.Manager, id, share string) error
+	// Identity are what identifies the resource.
+	Identity Identity
 	// Find returns the id of the object with that id or name.
 	Find func(ctx context.Context, manager vnfm.Manager, idOrName string) (string, error)
 
@@ -39,6 +41,11 @@ type Resource struct {
 // Metadata implements resource.Resource.
 func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = r.Type
+}
+
+// IdentitySchema implements resource.ResourceWithIdentity.
+func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRequest, resp *resource.IdentitySchemaResponse) {
+	resp.IdentitySchema = r.Identity.Schema()
 }
 
 // Configure implements resource.ResourceWithConfigure.
@@ -77,13 +84,17 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	id, err := r.Find(ctx, manager, req.ID)
+	named := r.Identity.Imported(ctx, &req, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	id, err := r.Find(ctx, manager, named)
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
-		resp.Diagnostics.AddError(r.Title+" Not Found", fmt.Sprintf("No %s in the store has the id or the name %q. %s", r.Noun, req.ID, r.Origin))
+		resp.Diagnostics.AddError(r.Title+" Not Found", fmt.Sprintf("No %s in the store has the id or the name %q. %s", r.Noun, named, r.Origin))
 		return
 	case err != nil:
-		tfutil.AddError(&resp.Diagnostics, "Import", r.Object(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", r.Object(named), err, path.Empty())
 		return
 	}
 	resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), id)...)

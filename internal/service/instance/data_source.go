@@ -121,13 +121,15 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "instances", NameDescription: "The instances in the order of their creation.",
 		Elements: viewAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Instance, error) {
-			return manager.Instances(ctx, vnfm.InstanceFilter{
-				Kind: vnfm.NetworkFunction, VIMID: filter["vim_id"], Namespace: filter["namespace"], PackageID: filter["package_id"], Name: filter["name"],
-			})
-		},
-		Element: listedView,
+		Find:     findInstances,
+		Element:  listedView,
 	}
+}
+
+func findInstances(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Instance, error) {
+	return manager.Instances(ctx, vnfm.InstanceFilter{
+		Kind: vnfm.NetworkFunction, VIMID: filter["vim_id"], Namespace: filter["namespace"], PackageID: filter["package_id"], Name: filter["name"],
+	})
 }
 
 // listedView shows an instance whose VNFCs cannot be read without them, with a warning: one VIM

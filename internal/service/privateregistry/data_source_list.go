@@ -24,11 +24,13 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "private_registries", NameDescription: "Private registries in the order of their creation.",
 		Elements: recordAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Registry, error) {
-			return manager.Registries(ctx, vnfm.RegistryFilter{Name: filter["name"], InstanceID: filter["instance_id"]})
-		},
+		Find:     findAll,
 		Element: func(ctx context.Context, _ vnfm.Manager, r *vnfm.Registry, diags *diag.Diagnostics) recordModel {
 			return readModelOf(ctx, r, diags).recordModel
 		},
 	}
+}
+
+func findAll(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Registry, error) {
+	return manager.Registries(ctx, vnfm.RegistryFilter{Name: filter["name"], InstanceID: filter["instance_id"]})
 }

@@ -51,7 +51,7 @@ func TestRegistryRoundTrip(t *testing.T) {
 		"name": nil, "tls": nil, "users": nil, "users_wo": nil, "proxy": nil, "ssh.jump_host": nil, "timeouts": nil,
 		"pinned_host_keys": nil,
 	}))
-	(&Resource{}).restore(m, &record)
+	m.restore(&record)
 	var diags diag.Diagnostics
 	got := m.spec(t.Context(), &diags)
 	require.Empty(t, diags)

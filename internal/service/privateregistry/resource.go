@@ -33,14 +33,18 @@ var (
 	_ resource.ResourceWithConfigure   = (*Resource)(nil)
 	_ resource.ResourceWithModifyPlan  = (*Resource)(nil)
 	_ resource.ResourceWithImportState = (*Resource)(nil)
+	_ resource.ResourceWithIdentity    = (*Resource)(nil)
 )
 
 // Resource implements the resource vnf_private_registry.
 type Resource struct{ base.Resource }
 
+// identity is what identifies the resource: name and host may change.
+var identity = base.Identity{{Name: "id", Description: "Id of the registry."}}
+
 // NewResource returns the resource vnf_private_registry.
 func NewResource() resource.Resource {
-	return &Resource{base.Resource{Type: ResourceType}}
+	return &Resource{base.Resource{Type: ResourceType, Identity: identity}}
 }
 
 func object(name string) string { return fmt.Sprintf("Private Registry %q", name) }
@@ -114,6 +118,7 @@ func (m *model) asksFor(state *model) bool {
 // Create implements resource.Resource. A failed installation leaves no state; the next one
 // finds its parts on the host.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -158,6 +163,7 @@ func (m *model) complete(config *model) *model {
 // Read implements resource.Resource. A host that does not answer is never taken for a
 // registry that is gone.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state model
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
@@ -179,36 +185,37 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
 	case errors.As(err, new(*vnfm.EditedError)):
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Record of "+object(state.Name.ValueString())+" Was Edited",
 			tfutil.ErrorDetail(err)+"\n\nThe registry itself is untouched. The next apply writes the record again, as it is configured.")
 	case err != nil:
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.Status = types.StringValue(statusUnreachable)
 		resp.Diagnostics.AddAttributeWarning(path.Root("status"), object(state.Name.ValueString())+" Could Not Be Refreshed",
 			tfutil.ErrorDetail(err)+"\n\nThe next apply tries to install it again.")
 	default:
-		r.restore(&state, seen)
+		state.restore(seen)
 		state.set(ctx, seen, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
 // restore fills what an import leaves open.
-func (r *Resource) restore(state *model, seen *vnfm.Registry) {
+func (m *model) restore(seen *vnfm.Registry) {
 	s := &seen.Spec
-	if !state.Name.IsNull() {
+	if !m.Name.IsNull() {
 		return
 	}
-	state.Name, state.Runtime, state.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
-	state.Host, state.InstanceID, state.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
-	state.ImagePath, state.PackageID, state.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
-	state.StoragePath = tfutil.OptionalString(s.StoragePath)
+	m.Name, m.Runtime, m.Port = types.StringValue(s.Name), types.StringValue(s.Runtime), types.Int64Value(int64(s.Port))
+	m.Host, m.InstanceID, m.ConnectionPoint = tfutil.OptionalString(s.SSH.Address), tfutil.OptionalString(s.InstanceID), tfutil.OptionalString(s.ConnectionPoint)
+	m.ImagePath, m.PackageID, m.ContainerImage = tfutil.OptionalString(s.ImagePath), tfutil.OptionalString(s.PackageID), tfutil.OptionalString(s.Image)
+	m.StoragePath = tfutil.OptionalString(s.StoragePath)
 }
 
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state, config model
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -273,22 +280,26 @@ func (r *Resource) ImportState(ctx context.Context, req resource.ImportStateRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	host, name, byHost := strings.Cut(req.ID, "/")
+	named := r.Identity.Imported(ctx, &req, &resp.Diagnostics)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	host, name, byHost := strings.Cut(named, "/")
 	if !byHost {
-		if _, err := manager.Registry(ctx, req.ID); err != nil {
-			tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		if _, err := manager.Registry(ctx, named); err != nil {
+			tfutil.AddError(&resp.Diagnostics, "Import", object(named), err, path.Empty())
 			return
 		}
-		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), req.ID)...)
+		resp.Diagnostics.Append(resp.State.SetAttribute(ctx, path.Root("id"), named)...)
 		return
 	}
 	if host == "" || name == "" || strings.Contains(name, "/") {
-		resp.Diagnostics.AddError("Unable to Import "+object(req.ID), "The import takes the id of a registry, or HOST/NAME: the argument host as it is configured, and the name of the container.")
+		resp.Diagnostics.AddError("Unable to Import "+object(named), "The import takes the id of a registry, or HOST/NAME: the argument host as it is configured, and the name of the container.")
 		return
 	}
 	known, err := manager.Registries(ctx, vnfm.RegistryFilter{Host: host, Name: name})
 	if err != nil {
-		tfutil.AddError(&resp.Diagnostics, "Import", object(req.ID), err, path.Empty())
+		tfutil.AddError(&resp.Diagnostics, "Import", object(named), err, path.Empty())
 		return
 	}
 	if len(known) > 0 {

@@ -24,18 +24,22 @@ func NewListDataSource() datasource.DataSource {
 		Title: "VIMs",
 		Filters: map[string]schema.StringAttribute{
 			"name": base.Filter("Only VIMs of this name."),
-			"type": base.Filter("Only VIMs of this type: `kubernetes` or `openstack`.",
-				stringvalidator.OneOf(string(vnfm.VIMTypeKubernetes), string(vnfm.VIMTypeOpenStack))),
+			"type": base.Filter("Only VIMs of this type: `kubernetes` or `openstack`.", typeRule),
 		},
 		Name: "vims", NameDescription: "VIMs in the order of their registration.",
 		Elements: listedAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.VIM, error) {
-			return manager.VIMs(ctx, vnfm.VIMFilter{Name: filter["name"], Type: vnfm.VIMType(filter["type"])})
-		},
+		Find:     findAll,
 		Element: func(_ context.Context, _ vnfm.Manager, v *vnfm.VIM, _ *diag.Diagnostics) listedModel {
 			return listedOf(v)
 		},
 	}
+}
+
+// typeRule is the rule of the filter of that name.
+var typeRule = stringvalidator.OneOf(string(vnfm.VIMTypeKubernetes), string(vnfm.VIMTypeOpenStack))
+
+func findAll(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.VIM, error) {
+	return manager.VIMs(ctx, vnfm.VIMFilter{Name: filter["name"], Type: vnfm.VIMType(filter["type"])})
 }
 
 // listedModel is a VIM as a list shows it: without its connection, and without a status, which

@@ -35,7 +35,11 @@ var (
 	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
 	_ resource.ResourceWithImportState    = (*Resource)(nil)
+	_ resource.ResourceWithIdentity       = (*Resource)(nil)
 )
+
+// identity is what identifies the resource: its name may change.
+var identity = base.Identity{{Name: "id", Description: "Id of the VIM."}}
 
 // Resource implements the resource vnf_vim.
 type Resource struct{ base.Resource }
@@ -46,6 +50,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VIM", Noun: "VIM",
 		Origin:     "A VIM is known to the store once a vnf_vim resource has registered it.",
 		DeleteVerb: "Deregister", DeleteLimit: defaultTimeout,
+		Identity: identity,
 		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
 			return manager.ReleaseVIM(ctx, id, share)
 		},
@@ -150,6 +155,7 @@ func isOther(planned, present vnfm.VIMType) bool {
 // Create implements resource.Resource. A VIM that cannot be reached is not
 // registered: the error leaves no state.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
@@ -200,6 +206,7 @@ type timeLimit = func(context.Context, time.Duration) (time.Duration, diag.Diagn
 // Read implements resource.Resource. A missing record is never taken for a missing
 // VIM, and a VIM that does not answer does not stop a plan.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
@@ -286,6 +293,7 @@ func (r *Resource) canConnect(state *resourceModel, spec vnfm.VIMSpec) bool {
 
 // Update implements resource.Resource.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state, config resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

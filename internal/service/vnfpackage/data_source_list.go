@@ -27,13 +27,15 @@ func NewListDataSource() datasource.DataSource {
 		},
 		Name: "packages", NameDescription: "Packages in the order in which they were onboarded.",
 		Elements: listedAttributes(),
-		Find: func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Package, error) {
-			return manager.Packages(ctx, vnfm.PackageFilter{Name: filter["name"], VNFDID: filter["vnfd_id"]})
-		},
+		Find:     findAll,
 		Element: func(_ context.Context, _ vnfm.Manager, p *vnfm.Package, _ *diag.Diagnostics) listedModel {
 			return listedOf(p)
 		},
 	}
+}
+
+func findAll(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]vnfm.Package, error) {
+	return manager.Packages(ctx, vnfm.PackageFilter{Name: filter["name"], VNFDID: filter["vnfd_id"]})
 }
 
 // listedModel is a version of a package as a list shows it.

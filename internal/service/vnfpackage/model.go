@@ -50,6 +50,40 @@ type trustModel struct {
 	CRLs              types.String `tfsdk:"crls"`
 }
 
+// set takes over what the record of a package says.
+func (m *resourceModel) set(p *vnfm.Package) {
+	m.Name = types.StringValue(p.Name)
+	m.restoreDefaults()
+	m.described = describe(p)
+	m.Status = types.StringValue(statusOnboarded)
+}
+
+// restore gives an imported state the arguments that the package was onboarded with, as far as the record has them: not a source that can
+// hold a secret, nor what it is read with.
+func (i *inputs) restore(ctx context.Context, manager vnfm.PackageManager, id string, diags *diag.Diagnostics) {
+	known, err := manager.KnownPackage(ctx, id)
+	if err != nil || !i.Source.IsNull() {
+		return
+	}
+	i.Source = types.StringValue(known.Source)
+	i.Integrity, i.Signature, i.External = tfutil.OptionalString(known.Integrity), tfutil.OptionalString(known.Signature), types.BoolValue(known.ExternalArtifacts)
+	if known.Trust.Equal(vnfm.PackageTrust{}) {
+		return
+	}
+	set := func(values []string) types.Set {
+		if len(values) == 0 {
+			return types.SetNull(types.StringType)
+		}
+		return tfutil.StringSet(values)
+	}
+	trust, more := types.ObjectValueFrom(ctx, i.Trust.AttributeTypes(ctx), trustModel{
+		Roots: tfutil.OptionalString(known.Trust.Roots), CRLs: tfutil.OptionalString(known.Trust.CRLs),
+		Subjects: set(known.Trust.Subjects), PublicKeys: set(known.Trust.PublicKeys), ExtendedKeyUsages: set(known.Trust.ExtendedKeyUsages),
+	})
+	diags.Append(more...)
+	i.Trust = trust
+}
+
 // restoreDefaults gives the arguments that no record holds their defaults, after an import.
 func (i *inputs) restoreDefaults() {
 	if i.Integrity.IsNull() {

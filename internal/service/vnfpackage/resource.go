@@ -34,6 +34,7 @@ var (
 	_ resource.ResourceWithValidateConfig = (*Resource)(nil)
 	_ resource.ResourceWithModifyPlan     = (*Resource)(nil)
 	_ resource.ResourceWithImportState    = (*Resource)(nil)
+	_ resource.ResourceWithIdentity       = (*Resource)(nil)
 )
 
 // timeoutOpts are the operations of the resource that have a time limit.
@@ -46,6 +47,9 @@ var timeoutOpts = timeouts.Opts{
 	DeleteDescription: "Limit of a removal. Defaults to `5m`.",
 }
 
+// identity is what identifies the resource: its id moves with the content.
+var identity = base.Identity{{Name: "name", Description: "Name of the package."}}
+
 // Resource implements the resource vnf_package.
 type Resource struct{ base.Resource }
 
@@ -55,6 +59,7 @@ func NewResource() resource.Resource {
 		Type: ResourceType, Title: "VNF Package", Noun: "VNF package",
 		Origin:     "A package is known to the store once a vnf_package resource has onboarded it.",
 		DeleteVerb: "Delete", DeleteLimit: deleteTimeout,
+		Identity: identity,
 		Remove: func(ctx context.Context, manager vnfm.Manager, id, share string) error {
 			return manager.ReleasePackage(ctx, id, share)
 		},
@@ -70,6 +75,7 @@ func NewResource() resource.Resource {
 
 // Create implements resource.Resource. It refuses a content that is not the planned one.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
@@ -101,6 +107,7 @@ func (r *Resource) read(ctx context.Context, id, share string) (*vnfm.Package, e
 // Read implements resource.Resource. A package that the store has lost stays in
 // the state, so that the next apply onboards it again in place.
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state resourceModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
@@ -112,6 +119,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if err == nil && share == "" {
 		// An import, whose state may be given up. The next read has it.
 		base.NewShare(ctx, resp.Private, &resp.Diagnostics)
+		state.restore(ctx, r.Data.Manager, p.ID, &resp.Diagnostics)
 	}
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound) && r.recover(ctx, &state, share, &resp.Diagnostics):
@@ -123,10 +131,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return
 	default:
-		state.Name = types.StringValue(p.Name)
-		state.restoreDefaults()
-		state.described = describe(p)
-		state.Status = types.StringValue(statusOnboarded)
+		state.set(p)
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
@@ -157,6 +162,7 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, share stri
 // Update implements resource.Resource: it onboards the new content and gives the
 // old one up, which stays until the last instance has left it.
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state resourceModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)

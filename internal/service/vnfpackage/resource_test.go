@@ -128,7 +128,6 @@ func TestPackageLife(t *testing.T) {
 			},
 			{
 				ResourceName: address, ImportState: true, ImportStateId: "hello", ImportStateVerify: true,
-				ImportStateVerifyIgnore: []string{"source"},
 			},
 			{
 				Config: s.Config(packageConfig(zip, ""), `

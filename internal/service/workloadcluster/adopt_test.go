@@ -6,12 +6,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -63,6 +65,7 @@ spec:
 			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("edge"), ImportStatePersist: true,
 		},
 		resource.TestStep{
+			PreConfig:   func() { env.listed(t, "", "edge", "", "1.34.0") },
 			Config:      configured(""),
 			ExpectError: acctest.Says(`(?s)Cluster ` + env.namespace + `/edge.*set adopt_existing to take it over`),
 		},
@@ -86,6 +89,24 @@ spec:
 		resource.TestStep{
 			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check:            func(*terraform.State) error { env.listed(t, "READY", "edge", "in-memory", "1.34.0"); return nil },
 		},
 	)
+}
+
+// listed checks what a list shows of the one cluster of the namespace, whether the store knows it or not.
+func (env *testEnv) listed(t *testing.T, status, name, class, version string) {
+	t.Helper()
+	vim, err := env.store.Manager(t).VIMByName(t.Context(), "test")
+	require.NoError(t, err)
+	all := env.store.List(t, "vnf_capi_workload_cluster", map[string]any{"management_vim_id": vim.ID, "namespace": env.namespace})
+	require.Len(t, all, 1)
+	require.Equal(t, map[string]tftypes.Value{
+		"management_vim_id": tftypes.NewValue(tftypes.String, vim.ID), "namespace": tftypes.NewValue(tftypes.String, env.namespace), "name": tftypes.NewValue(tftypes.String, name),
+	}, all[0].Identity)
+	require.Equal(t, version, all[0].Text(t, "running_kubernetes_version"))
+	if status != "" {
+		require.Equal(t, status, all[0].Text(t, "status"))
+	}
+	require.Equal(t, class == "", all[0].Attributes["topology"].IsNull())
 }

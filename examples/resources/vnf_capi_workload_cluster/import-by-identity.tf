@@ -1,0 +1,8 @@
+import {
+  to = vnf_capi_workload_cluster.edge
+  identity = {
+    management_vim_id = "0c9d2a55-54c3-4d0e-8c77-52f1f4f4b0a2"
+    namespace         = "edge"
+    name              = "edge-1"
+  }
+}

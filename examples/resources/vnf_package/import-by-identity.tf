@@ -1,0 +1,6 @@
+import {
+  to = vnf_package.hello
+  identity = {
+    name = "hello"
+  }
+}
