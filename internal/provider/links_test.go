@@ -140,3 +140,53 @@ func TestPagesHaveSubcategories(t *testing.T) {
 		}
 	}
 }
+
+var (
+	commands = regexp.MustCompile(`terraform-provider-vnf (?:store|package|operations) ([a-z]+)`)
+	targets  = regexp.MustCompile("(?m)(?:`|^ {4}|^\\| )make ((?:[a-z][a-z0-9./-]+ ?)+)")
+	rules    = regexp.MustCompile(`(?m)^([a-zA-Z][\w/.-]*):`)
+	uses     = regexp.MustCompile(`Use:\s+"([a-z]+)`)
+)
+
+// TestCommandsExist: documents name commands of the binary and targets of make that there are.
+func TestCommandsExist(t *testing.T) {
+	t.Parallel()
+	root := filepath.Join("..", "..")
+	makefile, err := os.ReadFile(filepath.Join(root, "GNUmakefile"))
+	require.NoError(t, err)
+	var made, words []string
+	for _, rule := range rules.FindAllStringSubmatch(string(makefile), -1) {
+		made = append(made, rule[1])
+	}
+	err = filepath.WalkDir(filepath.Join("..", "command"), func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".go") {
+			text, err := os.ReadFile(path)
+			for _, use := range uses.FindAllStringSubmatch(string(text), -1) {
+				words = append(words, use[1])
+			}
+			return err
+		}
+		return err
+	})
+	require.NoError(t, err)
+	checked := 0
+	for _, path := range documents(t) {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		for _, found := range commands.FindAllStringSubmatch(string(text), -1) {
+			if checked++; !slices.Contains(words, found[1]) {
+				t.Errorf("%s: there is no command %q", path, found[0])
+			}
+		}
+		for _, found := range targets.FindAllStringSubmatch(string(text), -1) {
+			for target := range strings.FieldsSeq(found[1]) {
+				if checked++; !slices.Contains(made, target) {
+					t.Errorf("%s: there is no target %q of make", path, target)
+				}
+			}
+		}
+	}
+	if checked < 100 {
+		t.Errorf("%d commands were found", checked)
+	}
+}
