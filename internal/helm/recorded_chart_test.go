@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -23,7 +24,7 @@ func TestRecordedChart(t *testing.T) {
 	}
 	files := with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.2.3\nappVersion: 5.0.0\n")
 	for name := range files {
-		if _, err := fstest.MapFS(files).Stat(name); err == nil && len(name) > 17 && name[:18] == "Files/core/charts/" {
+		if strings.HasPrefix(name, "Files/core/charts/") {
 			delete(files, name)
 		}
 	}

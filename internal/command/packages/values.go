@@ -35,7 +35,7 @@ func warnSecrets(cmd *cobra.Command, path string, names []string) {
 	if len(names) == 0 {
 		return
 	}
-	cmd.PrintErrf("Warning: %s go by the name of a secret: they are in %s, which only you can read, and are given by write-only arguments; do not commit the file\n",
+	cmd.PrintErrf("Warning: these values go by the name of a secret: %s; they are in %s, which only you can read, and go to write-only arguments; do not commit the file\n",
 		strings.Join(names, ", "), path)
 }
 

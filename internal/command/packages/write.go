@@ -78,6 +78,7 @@ those that Heat hides, which become variables.`,
 			case s.cloud.Given():
 				return cli.Usagef("--os-cloud and --os-clouds go with --from-stack; see %s --help", cmd.CommandPath())
 			}
+			//nolint:contextcheck // a directory is read without one
 			return withDirectory(args[0], func(a csar.Archive, _ *csar.Package) error { return write(cmd, a, args[1]) })
 		}),
 	}

@@ -48,11 +48,11 @@ func (c *converter) vimOf(r *object, config map[string]any) (configuration.Expre
 
 // vim is what both forms say of a VIM.
 type vim struct {
-	kind, endpoint, username, namespace, ca string
-	password, token                         bool
-	project, projectDomain, userDomain      string
-	region                                  string
-	insecure                                bool
+	kind, endpoint, username, ca       string
+	password, token                    bool
+	project, projectDomain, userDomain string
+	region                             string
+	insecure                           bool
 }
 
 // configured reads a VIM configuration of OpenStack Tacker.

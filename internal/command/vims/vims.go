@@ -181,16 +181,16 @@ func reportOf(spec *vnfm.VIMSpec, found *vnfm.VIMCheck) *report {
 func (r *report) table() string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
-	row := func(indent string, cells ...string) {
-		_, _ = fmt.Fprintln(w, strings.TrimRight(indent+strings.Join(cells, "\t"), "\t "))
+	row := func(cells ...string) {
+		_, _ = fmt.Fprintln(w, strings.TrimRight(strings.Join(cells, "\t"), "\t "))
 	}
 	usable := "yes"
 	if !r.Usable {
 		usable = "no"
 	}
-	row("", "VIM", r.VIM)
-	row("", "type", r.Type)
-	row("", "usable", usable)
+	row("VIM", r.VIM)
+	row("type", r.Type)
+	row("usable", usable)
 	rights := ""
 	switch {
 	case r.Rights == nil:
@@ -201,29 +201,29 @@ func (r *report) table() string {
 	}
 	for _, fact := range [][2]string{{"endpoint", r.Endpoint}, {"version", r.Version}, {"namespace", r.Namespace}, {"rights", rights}, {"roles", strings.Join(r.Roles, ", ")}} {
 		if fact[1] != "" {
-			row("", fact[0], fact[1])
+			row(fact[0], fact[1])
 		}
 	}
 	if s := r.OpenStackState; s != nil {
-		row("", "user", cmp.Or(s.UserName, s.UserID))
-		row("", "project", cmp.Or(s.ProjectName, s.ProjectID))
-		row("", "region", s.Region)
+		row("user", cmp.Or(s.UserName, s.UserID))
+		row("project", cmp.Or(s.ProjectName, s.ProjectID))
+		row("region", s.Region)
 		_ = w.Flush()
-		row("", "\nSERVICE", "VERSION", "ENDPOINT")
+		row("\nSERVICE", "VERSION", "ENDPOINT")
 		for _, kind := range slices.Sorted(maps.Keys(s.Services)) {
-			row("", kind, cmp.Or(s.Services[kind].Version, "-"), s.Services[kind].Endpoint)
+			row(kind, cmp.Or(s.Services[kind].Version, "-"), s.Services[kind].Endpoint)
 		}
 	}
 	_ = w.Flush()
 	if len(r.Quotas) > 0 {
-		row("", "\nQUOTA", "NAME", "USED", "LIMIT")
+		row("\nQUOTA", "NAME", "USED", "LIMIT")
 	}
 	for _, q := range r.Quotas {
 		limit := q.Limit
 		if strings.HasPrefix(limit, "-") {
 			limit = "none"
 		}
-		row("", q.Service, q.Name, cmp.Or(q.Used, "-"), limit)
+		row(q.Service, q.Name, cmp.Or(q.Used, "-"), limit)
 	}
 	_ = w.Flush()
 	for n, text := range r.Warnings {

@@ -131,7 +131,7 @@ func TestAccInstance_openStackPacked(t *testing.T) {
 		c.openstack.Region, c.openstack.AuthURL, c.user.Name, c.user.Password, c.user.Project, c.openstack.Domain, c.openstack.Domain))
 	wantCommand(t, 1, "the project has no stack nothing", "package", "pack", "--from-stack", "nothing", "--os-cloud", "site", "--os-clouds", clouds, file)
 	config, problems := packed(t, "package", "pack", "--from-stack", "site", "--os-cloud", "site", "--os-clouds", clouds, file)
-	for _, text := range []string{"db_password go by the name of a secret", "the values of join_token"} {
+	for _, text := range []string{"go by the name of a secret: db_password;", "the values of join_token"} {
 		if !strings.Contains(problems, text) {
 			t.Errorf("the command does not say %q:\n%s", text, problems)
 		}
