@@ -29,6 +29,10 @@ var Subsystems = []Subsystem{Operations, Hooks, Kubernetes, OpenStack, Downloads
 // EnvLevel begins the variables for the level of a subsystem, as the plugin framework names them.
 const EnvLevel = "TF_LOG_PROVIDER_VNF"
 
+// durationField is the field of a line that says how long something took. Fields are set for each line by itself: the library masks the
+// fields of a logger where they are, so that two lines at the same time must not have them in common.
+const durationField = "duration_ms"
+
 // logging is set when somebody asks for logs.
 var logging atomic.Bool
 
@@ -61,6 +65,7 @@ func MaskLogs(ctx context.Context, texts ...string) context.Context {
 // Log logs what people follow, at level INFO.
 func Log(ctx context.Context, s Subsystem, message string, fields map[string]any) {
 	if logging.Load() {
+		ctx = tflog.SubsystemSetField(ctx, string(s), "subsystem", string(s))
 		tflog.SubsystemInfo(ctx, string(s), message, fields)
 	}
 }

@@ -115,8 +115,8 @@ func (s *Span) End(err error) {
 	}
 	s.span.End()
 	if s.fields != nil {
-		s.fields["duration_ms"] = time.Since(s.began).Milliseconds()
-		tflog.SubsystemDebug(s.ctx, string(s.subsystem), s.name, s.fields)
+		ctx := tflog.SubsystemSetField(s.ctx, string(s.subsystem), durationField, time.Since(s.began).Milliseconds())
+		tflog.SubsystemDebug(ctx, string(s.subsystem), s.name, s.fields)
 	}
 }
 

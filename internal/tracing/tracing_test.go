@@ -5,13 +5,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -213,6 +216,19 @@ func TestLogs(t *testing.T) {
 	Log(ctx, Hooks, "LCM operation", map[string]any{"state": "PROCESSING"})
 	_, call := Start(ctx, Calls, "ApplyResourceChange")
 	call.End(nil)
+	// Lines at the same time have nothing in common.
+	for range 200 {
+		quiet := MaskLogs(WithLogs(tflog.SetField(tflogtest.RootLogger(t.Context(), io.Discard), "tf_req_id", "request-1")), "request")
+		var together sync.WaitGroup
+		for range 8 {
+			together.Go(func() {
+				_, span := Start(quiet, Kubernetes, "kubernetes GET")
+				span.End(nil)
+				Log(quiet, Kubernetes, "line", nil)
+			})
+		}
+		together.Wait()
+	}
 	lines, err := tflogtest.MultilineJSONDecode(&out)
 	require.NoError(t, err)
 	var modules []string
