@@ -59,7 +59,7 @@ type call[Q, A any] struct {
 func answer[Q, A any](ctx context.Context, p interruptible, c call[Q, A], req *Q) (*A, error) {
 	ctx, done := p.with(ctx)
 	defer done()
-	ctx, span := tracing.Start(ctx, c.name)
+	ctx, span := tracing.Start(tracing.WithLogs(ctx), tracing.Calls, c.name)
 	span.Text("vnf.type", c.object)
 	resp, err := c.serve(ctx, req)
 	if resp != nil && tracing.Enabled() {

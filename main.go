@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
@@ -40,19 +39,21 @@ func main() {
 
 // serve answers Terraform until it ends the provider.
 func serve(ctx context.Context, debug bool) error {
+	run, logged := store.Run(), true
+	var options []tf6server.ServeOpt
 	if debug {
-		// One process serves all runs of Terraform.
-		tracing.Setup(ctx, version, "")
-		defer tracing.Stop(ctx)
-		// A person has started it and ends it with Ctrl-C.
-		return providerserver.Serve(ctx, provider.New(version), providerserver.ServeOpts{Address: address, Debug: true, ProtocolVersion: 6})
+		// A person has started it and ends it with Ctrl-C. It serves all runs of Terraform.
+		run, options = "", append(options, tf6server.WithManagedDebug())
+	} else {
+		var err error
+		if logged, err = setLogLevels(); err != nil {
+			return err
+		}
 	}
-	if err := quietUnlessAsked(); err != nil {
-		return err
-	}
-	tracing.Setup(ctx, version, store.Run())
+	tracing.SetLogging(logged)
+	tracing.Setup(ctx, version, run)
 	defer tracing.Stop(ctx)
 	terminated := onTermination(ctx)
 	server := provider.NewServer(version)
-	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} })
+	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} }, options...)
 }

@@ -390,7 +390,7 @@ func (s *secretEnv) traced() {
 		found[strings.Join(s.collector.Path(span), " > ")] = true
 	}
 	for _, want := range []string{
-		"PlanResourceChange", "PlanResourceChange > download GET", "ApplyResourceChange > INSTANTIATE", "ApplyResourceChange > INSTANTIATE > store update",
+		"PlanResourceChange", "PlanResourceChange > downloads GET", "ApplyResourceChange > INSTANTIATE", "ApplyResourceChange > INSTANTIATE > store update",
 		"ApplyResourceChange > INSTANTIATE > apply > kubernetes PATCH", "ApplyResourceChange > INSTANTIATE > apply > wait until ready",
 		"ApplyResourceChange > SCALE", "ApplyResourceChange > TERMINATE > terminate > kubernetes DELETE",
 	} {

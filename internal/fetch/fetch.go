@@ -63,7 +63,7 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 			return nil, fmt.Errorf("%s: %w", from, err)
 		}
 	}
-	client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, peer)
+	client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, tracing.Downloads)
 	if r.ETag != "" {
 		req.Header.Set("If-None-Match", r.ETag)
 	}
@@ -142,13 +142,10 @@ const (
 func Client(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {
 	client, err := newClient(access)
 	if err == nil {
-		client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, peer)
+		client.HTTPClient.Transport = tracing.Transport(client.HTTPClient.Transport, tracing.Downloads)
 	}
 	return client, err
 }
-
-// peer names the servers in traces.
-const peer = "download"
 
 // newClient is Client without its place in traces.
 func newClient(access *vnfm.ChartAccess) (*retryablehttp.Client, error) {

@@ -75,7 +75,7 @@ func (c *Client) newHTTP() (*http.Client, error) {
 		return nil, err
 	}
 	return &http.Client{
-		Transport: tracing.Transport(rt, "kubernetes"),
+		Transport: tracing.Transport(rt, tracing.Kubernetes),
 		// A redirect is not followed: the transport would send the credentials to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil

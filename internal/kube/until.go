@@ -23,7 +23,7 @@ type Selection struct {
 // look, with the error of a selection that cannot be followed, or with that of ctx.
 // The objects must not be changed.
 func (c *Client) Until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {
-	return tracing.Do(ctx, "wait", func(ctx context.Context) error { return c.until(ctx, all, look) })
+	return tracing.Do(ctx, tracing.Kubernetes, "wait", func(ctx context.Context) error { return c.until(ctx, all, look) })
 }
 
 func (c *Client) until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {

@@ -54,7 +54,7 @@ type WaitOptions struct {
 // exist yet. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
 // when it is cancelled, less than one.
 func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
-	return tracing.Do(ctx, "wait until ready", func(ctx context.Context) error { return c.waitReady(ctx, refs, o) })
+	return tracing.Do(ctx, tracing.Kubernetes, "wait until ready", func(ctx context.Context) error { return c.waitReady(ctx, refs, o) })
 }
 
 func (c *Client) waitReady(ctx context.Context, refs []Ref, o WaitOptions) error {

@@ -13,7 +13,7 @@ func (o *operation) traced(ctx context.Context, work func(ctx context.Context) e
 		return work(ctx)
 	}
 	started := o.snapshot()
-	ctx, span := tracing.Start(ctx, string(started.Type))
+	ctx, span := tracing.Start(ctx, tracing.Operations, string(started.Type))
 	span.Text("vnf.operation.id", started.ID)
 	span.Text("vnf.instance.id", started.InstanceID)
 	span.Text("vnf.instance.name", o.instance.Value.Name)
@@ -40,7 +40,7 @@ type stepDriver struct{ vnfm.InfraDriver }
 
 // asked does a step that an answer is asked of.
 func asked[T any](ctx context.Context, name string, work func(ctx context.Context) (T, error)) (T, error) {
-	ctx, span := tracing.Start(ctx, name)
+	ctx, span := tracing.Start(ctx, tracing.Operations, name)
 	out, err := work(ctx)
 	span.End(err)
 	return out, err
@@ -51,7 +51,7 @@ func (d stepDriver) step(ctx context.Context, name string, t *vnfm.Target, r vnf
 	if o, ok := r.(*operation); ok {
 		o.works(name, t, d.InfraDriver)
 	}
-	return tracing.Do(ctx, name, work)
+	return tracing.Do(ctx, tracing.Operations, name, work)
 }
 
 // DryRun implements vnfm.InfraDriver.

@@ -68,7 +68,7 @@ func New(cfg Config) (*Client, error) {
 	}
 	c := &Client{peer: cfg.peer(), access: a, retry: defaultRetry(), session: session}
 	session.HTTPClient = http.Client{
-		Transport: tracing.Transport(transport(a), "openstack"), Timeout: requestTimeout,
+		Transport: tracing.Transport(transport(a), tracing.OpenStack), Timeout: requestTimeout,
 		// A redirect is not followed: the token would go to wherever it points.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
-	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/progress"
@@ -182,7 +181,7 @@ func follow(diags *diag.Diagnostics) func(ctx context.Context, p vnfm.Progress) 
 	return func(ctx context.Context, p vnfm.Progress) {
 		lines(p)
 		op := p.Operation
-		tflog.Info(ctx, "LCM operation", map[string]any{
+		tracing.Log(ctx, tracing.Operations, "LCM operation", map[string]any{
 			"instance": p.Instance, "instance_id": op.InstanceID, "operation_id": op.ID, "type": string(op.Type), "state": string(op.State), "progress": p.Line,
 		})
 	}

@@ -105,7 +105,7 @@ func (c *Client) run(ctx context.Context, cmd Command, content io.Reader, size i
 	var shared sync.Mutex
 	stdout := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
 	stderr := &lines{mask: hidden, each: cmd.Output, decode: cmd.Decode, shared: &shared}
-	ctx, span := tracing.Start(ctx, "ssh command")
+	ctx, span := tracing.Start(ctx, tracing.SSH, "ssh command")
 	span.Text("server.address", c.name)
 	span.Text("vnf.command", hidden.hide(cmd.What))
 	err := c.stream(ctx, cmd, content, size, stdout, stderr)

@@ -32,7 +32,7 @@ const (
 // once. Credentials that are refused and a host key that is not the expected one are
 // errors at once. A host that was not reached is a *ConnectionError.
 func Dial(ctx context.Context, h Host, patience time.Duration) (*Client, error) {
-	ctx, span := tracing.Start(ctx, "ssh login")
+	ctx, span := tracing.Start(ctx, tracing.SSH, "ssh login")
 	span.Text("server.address", h.name())
 	c, err := dial(ctx, h, patience, defaultLiveness)
 	span.End(err)

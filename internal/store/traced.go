@@ -28,7 +28,7 @@ func Traced(s Store) Store {
 
 // request makes a span of a request about records of a kind, or something else that it names.
 func request(ctx context.Context, name, about string, work func(ctx context.Context) error) error {
-	ctx, span := tracing.Start(ctx, "store "+name)
+	ctx, span := tracing.Start(ctx, tracing.Store, "store "+name)
 	span.Text("vnf.store.object", about)
 	err := work(ctx)
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrExists) {

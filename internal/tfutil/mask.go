@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,7 +19,8 @@ func Mask(ctx context.Context, secrets ...string) context.Context {
 		return ctx
 	}
 	ctx = tflog.MaskLogStrings(ctx, forms...)
-	return tflog.MaskMessageStrings(ctx, forms...)
+	ctx = tflog.MaskMessageStrings(ctx, forms...)
+	return tracing.MaskLogs(ctx, forms...)
 }
 
 // HideSecrets keeps secrets out of the logs of a request and, once the returned function was

@@ -10,36 +10,37 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 )
 
-// Transport returns a transport that makes a span of each request to a kind of peer, such as "kubernetes"; base itself when nothing is
-// traced. A span has method, URL without user information and query, and status: no header, no body.
-func Transport(base http.RoundTripper, peer string) http.RoundTripper {
+// Transport returns a transport that makes a span of each request; base itself when nothing is traced and logged. A span has method, URL without
+// user information and query, and status: no header, no body.
+func Transport(base http.RoundTripper, subsystem Subsystem) http.RoundTripper {
 	if !Enabled() {
 		return base
 	}
-	return &transport{base: base, peer: peer, path: true}
+	return &transport{base: base, subsystem: subsystem, peer: string(subsystem), path: true}
 }
 
 // HostTransport is Transport for URLs that may be secrets themselves: spans have only scheme and host.
-func HostTransport(base http.RoundTripper, peer string) http.RoundTripper {
+func HostTransport(base http.RoundTripper, subsystem Subsystem, peer string) http.RoundTripper {
 	if !Enabled() {
 		return base
 	}
-	return &transport{base: base, peer: peer}
+	return &transport{base: base, subsystem: subsystem, peer: peer}
 }
 
 type transport struct {
-	base http.RoundTripper
+	base      http.RoundTripper
+	subsystem Subsystem
+	// peer begins the names of spans.
 	peer string
 	path bool
 }
 
 // RoundTrip implements http.RoundTripper.
 func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	active := active.Load()
-	if active == nil {
+	if !Enabled() {
 		return t.base.RoundTrip(req)
 	}
-	ctx, span := active.start(req.Context(), t.peer+" "+req.Method, trace.SpanKindClient)
+	ctx, span := start(req.Context(), t.subsystem, t.peer+" "+req.Method, trace.SpanKindClient)
 	span.Text("http.request.method", req.Method)
 	span.Text("url.full", t.clean(req.URL))
 	span.Text("server.address", req.URL.Hostname())

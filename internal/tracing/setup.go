@@ -41,7 +41,7 @@ func Setup(ctx context.Context, version, run string) {
 	s := readEnvironment()
 	if s.on {
 		quiet()
-		if err := start(ctx, s.protocol, version, run); err != nil {
+		if err := connect(ctx, s.protocol, version, run); err != nil {
 			s.problems = append(s.problems, "the exporter cannot be made, and nothing is traced")
 		}
 	}
@@ -57,7 +57,7 @@ func Warning() string {
 	return strings.Join(notices, "; ")
 }
 
-func start(ctx context.Context, protocol, version, run string) error {
+func connect(ctx context.Context, protocol, version, run string) error {
 	var exporter sdktrace.SpanExporter
 	var err error
 	if protocol == protocolGRPC {

@@ -1,15 +1,18 @@
-// Package tracing makes spans of what the provider does and sends them to a collector of OpenTelemetry, when the environment asks for it.
-// Otherwise nothing is started, and Start costs one load.
+// Package tracing makes spans of what the provider does, sends them to a collector of OpenTelemetry and logs them, when the environment asks
+// for it. Otherwise nothing is started, and Start costs two loads.
 package tracing
 
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
+	"github.com/hashicorp/terraform-plugin-log/tflog"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -29,50 +32,76 @@ type running struct {
 
 var active atomic.Pointer[running]
 
-// Enabled reports whether spans are made.
-func Enabled() bool { return active.Load() != nil }
+// Enabled reports whether spans are made, for a trace or for the log.
+func Enabled() bool { return active.Load() != nil || logging.Load() }
 
-// Span is a piece of work. A nil one, which Start returns when nothing is traced, takes all calls and does nothing.
+// Span is a piece of work. A nil one, which Start returns when nothing is traced and logged, takes all calls and does nothing.
 type Span struct {
 	span trace.Span
 	ctx  context.Context
+	// What the log says of it; fields is nil when nothing is logged.
+	subsystem Subsystem
+	name      string
+	began     time.Time
+	fields    map[string]any
 }
 
 // Start begins a span below that of the context. The caller ends it.
-func Start(ctx context.Context, name string) (context.Context, *Span) {
-	t := active.Load()
-	if t == nil {
-		return ctx, nil
-	}
-	return t.start(ctx, name, trace.SpanKindInternal)
+func Start(ctx context.Context, subsystem Subsystem, name string) (context.Context, *Span) {
+	return start(ctx, subsystem, name, trace.SpanKindInternal)
 }
 
-func (t *running) start(ctx context.Context, name string, kind trace.SpanKind) (context.Context, *Span) {
-	if t.parent.IsValid() && !trace.SpanContextFromContext(ctx).IsValid() {
-		ctx = trace.ContextWithRemoteSpanContext(ctx, t.parent)
+func start(ctx context.Context, subsystem Subsystem, name string, kind trace.SpanKind) (context.Context, *Span) {
+	t, logged := active.Load(), logging.Load()
+	if t == nil && !logged {
+		return ctx, nil
 	}
-	ctx, span := t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
-	return ctx, &Span{span: span, ctx: ctx}
+	s := &Span{span: noop.Span{}, subsystem: subsystem, name: name}
+	if t != nil {
+		if t.parent.IsValid() && !trace.SpanContextFromContext(ctx).IsValid() {
+			ctx = trace.ContextWithRemoteSpanContext(ctx, t.parent)
+		}
+		ctx, s.span = t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
+	}
+	if logged && subsystem != Calls {
+		s.began, s.fields = time.Now(), map[string]any{}
+	}
+	s.ctx = ctx
+	return ctx, s
 }
 
 // Text adds an attribute, without the secrets that the context knows. An empty one is left out.
 func (s *Span) Text(key, value string) {
-	if s != nil && value != "" {
-		s.span.SetAttributes(attribute.String(key, hidden(s.ctx, value)))
+	if s == nil || value == "" {
+		return
+	}
+	value = hidden(s.ctx, value)
+	s.span.SetAttributes(attribute.String(key, value))
+	if s.fields != nil {
+		s.fields[key] = value
 	}
 }
 
 // Int adds an attribute that is a number.
 func (s *Span) Int(key string, value int) {
-	if s != nil {
-		s.span.SetAttributes(attribute.Int(key, value))
+	if s == nil {
+		return
+	}
+	s.span.SetAttributes(attribute.Int(key, value))
+	if s.fields != nil {
+		s.fields[key] = value
 	}
 }
 
 // Fail marks the span as failed, with a text without the secrets that the context knows.
 func (s *Span) Fail(text string) {
-	if s != nil {
-		s.span.SetStatus(codes.Error, hidden(s.ctx, text))
+	if s == nil {
+		return
+	}
+	text = hidden(s.ctx, text)
+	s.span.SetStatus(codes.Error, text)
+	if s.fields != nil {
+		s.fields["error"] = text
 	}
 }
 
@@ -85,6 +114,10 @@ func (s *Span) End(err error) {
 		s.Fail(err.Error())
 	}
 	s.span.End()
+	if s.fields != nil {
+		ctx := tflog.SubsystemSetField(s.ctx, string(s.subsystem), durationField, time.Since(s.began).Milliseconds())
+		tflog.SubsystemDebug(ctx, string(s.subsystem), s.name, s.fields)
+	}
 }
 
 // Event adds a line to the span of a context.
@@ -98,8 +131,8 @@ func Event(ctx context.Context, line string) {
 }
 
 // Do does work in a span.
-func Do(ctx context.Context, name string, work func(ctx context.Context) error) error {
-	ctx, span := Start(ctx, name)
+func Do(ctx context.Context, subsystem Subsystem, name string, work func(ctx context.Context) error) error {
+	ctx, span := Start(ctx, subsystem, name)
 	err := work(ctx)
 	span.End(err)
 	return err

@@ -1,15 +1,21 @@
 package tracing
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+	"github.com/hashicorp/terraform-plugin-log/tflogtest"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -59,12 +65,12 @@ func TestTrace(t *testing.T) {
 	defer server.Close()
 	ctx := vnfm.WithConcealed(t.Context())
 	vnfm.Conceal(ctx, "planted-secret")
-	ctx, operation := Start(ctx, "INSTANTIATE")
+	ctx, operation := Start(ctx, Operations, "INSTANTIATE")
 	operation.Text("vnf.instance.name", "core5g")
 	Event(ctx, "1/2 done with planted-secret")
-	step, apply := Start(ctx, "apply")
+	step, apply := Start(ctx, Operations, "apply")
 	for path, transport := range map[string]http.RoundTripper{
-		"/api/planted-secret": Transport(http.DefaultTransport, "kubernetes"), "/planted-path": HostTransport(http.DefaultTransport, "sink"),
+		"/api/planted-secret": Transport(http.DefaultTransport, Kubernetes), "/planted-path": HostTransport(http.DefaultTransport, Hooks, "sink"),
 	} {
 		at := strings.Replace(server.URL, "http://", "http://user:planted-password@", 1) + path + "?token=planted-query"
 		req, err := http.NewRequestWithContext(step, http.MethodGet, at, http.NoBody)
@@ -154,7 +160,7 @@ func TestParent(t *testing.T) {
 		collector := otlptest.New(t)
 		for range 2 {
 			traceTo(t, collector, map[string]string{envParent: parent, envState: "malformed"})
-			_, span := Start(t.Context(), "plan")
+			_, span := Start(t.Context(), Operations, "plan")
 			span.End(nil)
 			Stop(t.Context())
 		}
@@ -168,7 +174,7 @@ func TestParent(t *testing.T) {
 	// A parent that is not sampled has nothing sent.
 	collector := otlptest.New(t)
 	traceTo(t, collector, map[string]string{envParent: "00-" + parentTrace + "-" + parentSpan + "-00"})
-	_, span := Start(t.Context(), "plan")
+	_, span := Start(t.Context(), Operations, "plan")
 	span.End(nil)
 	Stop(t.Context())
 	assert.Empty(t, collector.Spans())
@@ -183,7 +189,7 @@ func TestNoCollector(t *testing.T) {
 	t.Cleanup(func() { Stop(context.Background()) })
 	begin := time.Now()
 	for range 20 {
-		_, span := Start(t.Context(), "apply")
+		_, span := Start(t.Context(), Operations, "apply")
 		span.End(nil)
 		Flush(t.Context())
 	}
@@ -191,17 +197,64 @@ func TestNoCollector(t *testing.T) {
 	assert.Less(t, time.Since(begin), 2*flushPatience)
 }
 
+// TestLogs looks at what is logged, from which level on, and without which secrets.
+func TestLogs(t *testing.T) {
+	SetLogging(true)
+	t.Cleanup(func() { SetLogging(false) })
+	t.Setenv("TF_LOG_PROVIDER_VNF_STORE", "OFF")
+	t.Setenv("TF_LOG_PROVIDER_VNF_HOOKS", "INFO")
+	var out bytes.Buffer
+	ctx := WithLogs(tflogtest.RootLogger(vnfm.WithConcealed(t.Context()), &out))
+	vnfm.Conceal(ctx, "planted-secret")
+	ctx = MaskLogs(ctx, "planted-in-the-configuration")
+	for _, s := range Subsystems {
+		_, span := Start(ctx, s, "request of "+string(s))
+		span.Text("url.full", "https://example.com/planted-secret/planted-in-the-configuration")
+		span.Int("http.response.status_code", 500)
+		span.End(errors.New("failed with planted-secret"))
+	}
+	Log(ctx, Hooks, "LCM operation", map[string]any{"state": "PROCESSING"})
+	_, call := Start(ctx, Calls, "ApplyResourceChange")
+	call.End(nil)
+	// Lines at the same time have nothing in common.
+	for range 200 {
+		quiet := MaskLogs(WithLogs(tflog.SetField(tflogtest.RootLogger(t.Context(), io.Discard), "tf_req_id", "request-1")), "request")
+		var together sync.WaitGroup
+		for range 8 {
+			together.Go(func() {
+				_, span := Start(quiet, Kubernetes, "kubernetes GET")
+				span.End(nil)
+				Log(quiet, Kubernetes, "line", nil)
+			})
+		}
+		together.Wait()
+	}
+	lines, err := tflogtest.MultilineJSONDecode(&out)
+	require.NoError(t, err)
+	var modules []string
+	for _, line := range lines {
+		modules = append(modules, fmt.Sprint(line["@module"], " ", line["@level"]))
+		assert.NotContains(t, fmt.Sprint(line), "planted")
+	}
+	assert.Equal(t, []string{
+		"provider.operations debug", "provider.kubernetes debug", "provider.openstack debug", "provider.downloads debug", "provider.registries debug",
+		"provider.ssh debug", "provider.hooks info",
+	}, modules)
+	assert.Equal(t, "failed with (sensitive)", lines[0]["error"])
+	assert.Contains(t, lines[0], "duration_ms")
+}
+
 // TestOff looks that nothing is paid for what is not asked for.
 func TestOff(t *testing.T) {
 	ctx, err := t.Context(), errors.New("failed")
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
-		_, span := Start(ctx, "apply")
+		_, span := Start(ctx, Operations, "apply")
 		span.Text("key", "value")
 		span.Int("key", 1)
 		Event(ctx, "line")
 		span.End(err)
 	}))
-	assert.Same(t, http.DefaultTransport, Transport(http.DefaultTransport, "kubernetes"))
+	assert.Same(t, http.DefaultTransport, Transport(http.DefaultTransport, Kubernetes))
 	Flush(t.Context())
 	Stop(t.Context())
 }
@@ -211,7 +264,7 @@ func BenchmarkRequest(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	defer server.Close()
 	run := func(b *testing.B) {
-		client := &http.Client{Transport: Transport(http.DefaultTransport, "kubernetes")}
+		client := &http.Client{Transport: Transport(http.DefaultTransport, Kubernetes)}
 		ctx := vnfm.WithConcealed(context.Background())
 		vnfm.Conceal(ctx, "a secret of the benchmark")
 		b.ReportAllocs()

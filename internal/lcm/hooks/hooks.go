@@ -167,7 +167,7 @@ func Run(ctx context.Context, o *Operation, drivers []Binding, common vnfm.HookC
 		call := common
 		call.Hook, call.Params, call.State = b.Hook, ownParams(b.Driver, o.Request.Management), state(b.Name)
 		call.Operation, call.Request, call.Package, call.Flavour, call.Forceful = o.Kind, &o.Request, o.Package, o.Flavour, o.Forceful
-		working, span := tracing.Start(ctx, "hook "+b.Hook.Name)
+		working, span := tracing.Start(ctx, tracing.Hooks, "hook "+b.Hook.Name)
 		span.Text("vnf.management_driver", b.Name)
 		err := b.Driver.Run(working, &call)
 		span.End(err)

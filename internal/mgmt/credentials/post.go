@@ -67,7 +67,7 @@ func (s *Sender) client(sink *vnfm.CredentialsSink, transport http.RoundTripper)
 		timeout = vnfm.DefaultSinkTimeout
 	}
 	client.HTTPClient = &http.Client{
-		Transport: tracing.HostTransport(transport, "credentials sink"), Timeout: timeout,
+		Transport: tracing.HostTransport(transport, tracing.Hooks, "credentials sink"), Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	// The last answer is judged like the only one.

@@ -97,7 +97,7 @@ func (e Endpoint) through(ctx context.Context, client *remote.Client) (status in
 		}
 	}
 	defer transport.CloseIdleConnections()
-	asking := &http.Client{Transport: tracing.Transport(transport, "registry"), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	asking := &http.Client{Transport: tracing.Transport(transport, tracing.Registries), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := asking.Do(request)
 	if err != nil {
 		return 0, "", endpoint.WithoutURL(err)
