@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,9 +56,10 @@ func TestAccQuery(t *testing.T) {
 	list := func(kind, filter string) string {
 		return fmt.Sprintf("list %q \"found\" {\n  provider = vnf\n  config {\n    %s\n  }\n}\n", kind, filter)
 	}
-	require.NoError(t, os.WriteFile(lists, []byte(list("vnf_vim", `type = "kubernetes"`)+list("vnf_capi_workload_cluster", `name = "none"`)+list("vnf_private_registry", `name = "none"`)), 0o600))
-	r := other.expectExit(0, "query")
-	env.expectOutput(r, "list.vnf_vim.found id="+env.state("vnf_vim.test").values["id"].(string)+" test") //nolint:forcetypeassert // an id
+	vim := env.resource("vnf_vim.test").text("id")
+	require.NoError(t, os.WriteFile(lists, []byte(list("vnf_vim", `type = "kubernetes"`)+other.examples("list-resources")), 0o600))
+	r := other.expectExit(0, "query", "-var=management_vim_id="+vim)
+	env.expectOutput(r, "list.vnf_vim.found id="+vim+" test", "list.vnf_package.all name=test test")
 
 	require.NoError(t, os.WriteFile(lists, []byte(list("vnf_package", `name = "test"`)+list("vnf_instance", fmt.Sprintf("namespace = %q", env.namespace))), 0o600))
 	other.expectExit(0, "query", "-generate-config-out=generated.tf")
@@ -71,22 +74,42 @@ func TestAccQuery(t *testing.T) {
 	env.destroy()
 }
 
-// heals has an action replace VNFCs of the instance, which it shows step by step and of which no plan is left.
+// examples are all examples in a folder, in which instances and clusters are the one that was imported.
+func (m *module) examples(folder string) string {
+	m.Helper()
+	files, err := filepath.Glob(filepath.Join(labtest.Root(m), "examples", folder, "*", "*"))
+	require.NoError(m, err)
+	require.NotEmpty(m, files)
+	var out strings.Builder
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		require.NoError(m, err)
+		// One file has one block with settings of terraform.
+		out.WriteString(strings.ReplaceAll(string(text), "terraform {\n  required_version = \">= 1.14\"\n}\n", ""))
+	}
+	return references.ReplaceAllString(out.String(), "vnf_instance.found_0.id")
+}
+
+var references = regexp.MustCompile(`vnf_(instance|capi_workload_cluster)\.\w+\.id`)
+
+// heals has the actions of the examples replace VNFCs of the instance, which Terraform shows step by step and of which no plan is left.
 func (env *testEnv) heals(m *module) {
 	env.Helper()
-	action := func(arguments string) {
-		require.NoError(env, os.WriteFile(filepath.Join(m.dir, "heal.tf"), []byte(fmt.Sprintf("action \"vnf_heal\" \"web\" {\n  config {\n    instance_id = vnf_instance.found_0.id\n    %s\n  }\n}\n", arguments)), 0o600))
+	actions := m.examples("actions")
+	write := func(vdu string) {
+		text := strings.Replace(actions, `vdu_ids     = ["web"]`, fmt.Sprintf("vdu_ids = [%q]", vdu), 1)
+		require.NoError(env, os.WriteFile(filepath.Join(m.dir, "actions.tf"), []byte(text), 0o600))
 	}
+	require.NoError(env, os.WriteFile(filepath.Join(m.dir, "tls.crt"), nil, 0o600))
 	pods := func() string {
 		return env.kubectl("get", "pods", "--selector", "app.kubernetes.io/name=web", "-o", "jsonpath={.items[*].metadata.uid}")
 	}
-	action(`vdu_ids = ["nothing"]`)
-	env.expectOutput(m.expectExit(1, "apply", "-auto-approve", "-invoke=action.vnf_heal.web"), `vdu_ids = ["nothing"]`, `has no VDU "nothing"`)
+	write("nothing")
+	env.expectOutput(m.expectExit(1, "plan", "-invoke=action.vnf_heal.web"), `vdu_ids = ["nothing"]`, `has no VDU "nothing"`)
 	before := pods()
 	require.NotEmpty(env, before)
-	action(`vdu_ids = ["web"]`)
-	env.expectOutput(m.expectExit(0, "apply", "-auto-approve", "-invoke=action.vnf_heal.web"), "HEAL processing", "HEAL completed")
+	write("web")
+	env.expectOutput(m.expectExit(0, "apply", "-auto-approve"), "HEAL processing", "HEAL completed", "Action complete")
 	require.NotEqual(env, before, pods())
-	m.apply()
 	m.expectEmptyPlan()
 }

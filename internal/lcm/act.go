@@ -2,6 +2,7 @@ package lcm
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	"github.com/google/uuid"
@@ -31,6 +32,28 @@ func (e *Engine) CheckAct(ctx context.Context, id string, act vnfm.Act) error {
 	}
 	_, _, err = e.prepareAct(ctx, a)
 	return err
+}
+
+// withCredentialTrigger is a workload cluster with another trigger of its application credential. It is kept where the configuration has none.
+func withCredentialTrigger(i *vnfm.Instance, cluster *vnfm.ClusterSpec, trigger string) (*vnfm.ClusterSpec, error) {
+	if cluster == nil || cluster.OwnCredential() == nil {
+		return nil, fmt.Errorf("%s %q has no application credential of its own", i.Noun(), i.Name)
+	}
+	var configured struct {
+		OpenStack struct {
+			ApplicationCredential struct {
+				RotationTrigger string `json:"rotation_trigger"`
+			} `json:"application_credential"`
+		}
+	}
+	if err := json.Unmarshal(i.Arguments, &configured); err == nil && configured.OpenStack.ApplicationCredential.RotationTrigger != "" {
+		return nil, fmt.Errorf("the configuration of %s %q has openstack.application_credential.rotation_trigger, and the next apply would follow it: change that instead, or remove it", i.Noun(), i.Name)
+	}
+	cloud, credential := *cluster.OpenStack, *cluster.OpenStack.Credential
+	credential.RotationTrigger, cloud.Credential = trigger, &credential
+	out := *cluster
+	out.OpenStack = &cloud
+	return &out, nil
 }
 
 // prepareAct checks what an action asks for. The context knows the secrets.
@@ -96,6 +119,10 @@ func (e *Engine) acted(ctx context.Context, id string, act vnfm.Act) (*acted, er
 	trigger := "action " + uuid.NewString()
 	switch {
 	case act.Hook != "":
+	case act.RotateCredential:
+		if spec.Cluster, err = withCredentialTrigger(i, spec.Cluster, trigger); err != nil {
+			return nil, err
+		}
 	case act.Heal != nil:
 		heal := *act.Heal
 		heal.Trigger = trigger
@@ -150,6 +177,7 @@ func (u *update) act(ctx context.Context) error {
 		return err
 	}
 	p := &planner{planInput: in, record: in.record, secrets: in.secrets, repaired: true}
+	p.changePackage()
 	p.heal()
 	p.rotateKubeconfig()
 	if err := checkServed(u.engine.management(), p.operations).Err(); err != nil {

@@ -20,6 +20,7 @@ func TestActionsRefuseBadInput(t *testing.T) {
 			"instance_id": tftypes.NewValue(tftypes.String, ""), "cause": tftypes.NewValue(tftypes.String, ""), "timeout": tftypes.NewValue(tftypes.String, "soon"),
 			"vnfc_ids": tftypes.NewValue(none, []tftypes.Value{}), "vdu_ids": tftypes.NewValue(none, []tftypes.Value{tftypes.NewValue(tftypes.String, "")}),
 		},
+		"vnf_rotate_credential": {"cluster_id": tftypes.NewValue(tftypes.String, ""), "timeout": tftypes.NewValue(tftypes.String, "1")},
 		"vnf_rotate_kubeconfig": {"cluster_id": tftypes.NewValue(tftypes.String, ""), "timeout": tftypes.NewValue(tftypes.String, "-1s")},
 		"vnf_run_hook": {
 			"instance_id": tftypes.NewValue(tftypes.String, ""), "hook": tftypes.NewValue(tftypes.String, ""), "timeout": tftypes.NewValue(tftypes.String, "0s"),

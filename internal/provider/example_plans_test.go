@@ -62,6 +62,10 @@ func (c *cli) borrow(t *testing.T, example, file, until string) {
 
 // plannedElsewhere names the tests that plan an example and show the plan as JSON.
 var plannedElsewhere = map[string]string{
+	"actions/vnf_heal":                                 "TestAccQuery",
+	"actions/vnf_rotate_credential":                    "TestAccQuery",
+	"actions/vnf_rotate_kubeconfig":                    "TestAccQuery",
+	"actions/vnf_run_hook":                             "TestAccQuery",
 	"complete/capi/cluster":                            "TestClusterExample",
 	"complete/capi/cnf":                                "TestNetworkFunctionOnAClusterExample",
 	"complete/getting-started":                         "TestGettingStartedExample",

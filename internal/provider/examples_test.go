@@ -46,6 +46,12 @@ func newCLI(t *testing.T) *cli {
 	require.NoError(t, os.WriteFile(rc, []byte(text), 0o600))
 	root := filepath.Join(dir, "examples")
 	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
+	// Imports are of objects that exist.
+	imports, err := filepath.Glob(filepath.Join(root, "resources", "*", "import-by-identity.tf"))
+	require.NoError(t, err)
+	for _, file := range imports {
+		require.NoError(t, os.Remove(file))
+	}
 	env := []string{"TF_CLI_CONFIG_FILE=" + rc, "XDG_STATE_HOME=" + filepath.Join(dir, "state"), "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "VNF_ENCRYPTION_KEY="}
 	return &cli{binary: binary, root: root, env: env, provider: built}
 }

@@ -130,6 +130,7 @@ func (p *Provider) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{
 		instance.NewHealAction,
 		instance.NewHookAction,
+		workloadcluster.NewCredentialAction,
 		workloadcluster.NewKubeconfigAction,
 	}
 }

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -73,6 +74,27 @@ func checkAttributes(t *testing.T, where string, attributes []*tfprotov6.SchemaA
 		}
 		if a.NestedType != nil {
 			checkAttributes(t, name, a.NestedType.Attributes)
+		}
+	}
+}
+
+// TestIdentities: each resource but the one that is in the configuration alone has an identity of attributes of its own, and a list.
+func TestIdentities(t *testing.T) {
+	t.Parallel()
+	server := provider.NewServer("test")()
+	resp, err := server.GetResourceIdentitySchemas(t.Context(), &tfprotov6.GetResourceIdentitySchemasRequest{})
+	require.NoError(t, err)
+	schemas := getSchema(t)
+	for name, s := range schemas.ResourceSchemas {
+		if name == "vnf_capi_cluster_template" {
+			require.NotContains(t, resp.IdentitySchemas, name)
+			continue
+		}
+		require.Contains(t, schemas.ListResourceSchemas, name)
+		require.Contains(t, resp.IdentitySchemas, name)
+		for _, i := range resp.IdentitySchemas[name].IdentityAttributes {
+			require.True(t, i.RequiredForImport && i.Description != "", "%s.%s", name, i.Name)
+			require.True(t, slices.ContainsFunc(s.Block.Attributes, func(a *tfprotov6.SchemaAttribute) bool { return a.Name == i.Name }), "%s.%s", name, i.Name)
 		}
 	}
 }

@@ -8,6 +8,8 @@ type Act struct {
 	Heal *HealSpec
 	// RotateKubeconfig has the kubeconfig of a workload cluster made again.
 	RotateKubeconfig bool
+	// RotateCredential has another application credential issued for a workload cluster.
+	RotateCredential bool
 	// Hook has the management driver work again that the VNFD names for a hook, such as instantiate_end.
 	Hook string
 }

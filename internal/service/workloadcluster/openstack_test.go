@@ -17,6 +17,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/cloudtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 const credentialObject = "keystone/v3/ApplicationCredential edge"
@@ -148,14 +149,26 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			}),
 		},
 		resource.TestStep{
+			// An action issues another one, and no plan is left of it.
+			PreConfig: func() {
+				all, err := env.store.Manager(t).Instances(t.Context(), vnfm.InstanceFilter{Name: "edge"})
+				require.NoError(t, err)
+				require.Len(t, all, 1)
+				require.NotEmpty(t, env.store.Invoke(t, "vnf_rotate_credential", map[string]any{"cluster_id": all[0].ID}))
+			},
+			Config:           config("", "nfv_user"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Check:            look(true, 0),
+		},
+		resource.TestStep{
 			Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "nfv_user"), ConfigPlanChecks: rotates,
 			Check: resource.ComposeTestCheckFunc(look(true, 0), func(*terraform.State) error {
 				// What has read the former credential was rolled out before that was deleted.
 				if sets := strings.Fields(workload("get", "replicasets", "-n", "kube-system", "-l", "app=reader", "-o", "jsonpath={.items[*].status.readyReplicas}")); len(sets) != 1 {
 					return fmt.Errorf("the ReplicaSets of the reader have %v ready pods", sets)
 				}
-				if n := workload("get", "replicasets", "-n", "kube-system", "-l", "app=reader", "-o", "name"); strings.Count(n, "\n") != 1 {
-					return fmt.Errorf("the reader was not rolled out again: %s", n)
+				if n := workload("get", "replicasets", "-n", "kube-system", "-l", "app=reader", "-o", "name"); strings.Count(n, "\n") != 2 {
+					return fmt.Errorf("the reader was not rolled out twice: %s", n)
 				}
 				return nil
 			}),

@@ -20,14 +20,7 @@ type Listed struct {
 func (s Store) List(t testing.TB, kind string, filter map[string]any) []Listed {
 	t.Helper()
 	ctx := t.Context()
-	server := provider.NewServer(Version)()
-	schemas, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
-	require.NoError(t, err)
-	configured, err := server.ConfigureProvider(ctx, &tfprotov6.ConfigureProviderRequest{Config: encode(t, schemas.Provider.ValueType(), map[string]any{
-		"store": map[string]any{"local": map[string]any{"path": s.Path}}, "encryption": map[string]any{"key_file": s.KeyFile},
-	})})
-	require.NoError(t, err)
-	require.Empty(t, configured.Diagnostics)
+	server, schemas := s.server(t)
 	stream, err := server.ListResource(ctx, &tfprotov6.ListResourceRequest{
 		TypeName: kind, Config: encode(t, schemas.ListResourceSchemas[kind].ValueType(), filter), IncludeResource: true, Limit: 100,
 	})
@@ -49,6 +42,40 @@ func (s Store) List(t testing.TB, kind string, filter map[string]any) []Listed {
 		})
 	}
 	return out
+}
+
+// Invoke runs an action with the provider over the store, and returns the steps that it shows. It needs no Terraform.
+func (s Store) Invoke(t testing.TB, kind string, config map[string]any) []string {
+	t.Helper()
+	server, schemas := s.server(t)
+	stream, err := server.InvokeAction(t.Context(), &tfprotov6.InvokeActionRequest{ActionType: kind, Config: encode(t, schemas.ActionSchemas[kind].Schema.ValueType(), config)})
+	require.NoError(t, err)
+	var steps []string
+	for event := range stream.Events {
+		switch e := event.Type.(type) {
+		case tfprotov6.ProgressInvokeActionEventType:
+			steps = append(steps, e.Message)
+		case tfprotov6.CompletedInvokeActionEventType:
+			for _, d := range e.Diagnostics {
+				t.Errorf("%s: %s", d.Summary, d.Detail)
+			}
+		}
+	}
+	return steps
+}
+
+// server is a provider over the store.
+func (s Store) server(t testing.TB) (provider.Server, *tfprotov6.GetProviderSchemaResponse) {
+	t.Helper()
+	server := provider.NewServer(Version)()
+	schemas, err := server.GetProviderSchema(t.Context(), &tfprotov6.GetProviderSchemaRequest{})
+	require.NoError(t, err)
+	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{Config: encode(t, schemas.Provider.ValueType(), map[string]any{
+		"store": map[string]any{"local": map[string]any{"path": s.Path}}, "encryption": map[string]any{"key_file": s.KeyFile},
+	})})
+	require.NoError(t, err)
+	require.Empty(t, configured.Diagnostics)
+	return server, schemas
 }
 
 // Text is an attribute that is text.
