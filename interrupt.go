@@ -167,7 +167,7 @@ func (p interruptible) InvokeAction(ctx context.Context, req *tfprotov6.InvokeAc
 // streaming returns the context of a call whose work is done while its answer is read, and what ends it and its span.
 func (p interruptible) streaming(ctx context.Context, name, object string) (call context.Context, done func(error)) {
 	ctx, end := p.with(ctx)
-	ctx, span := tracing.Start(ctx, name)
+	ctx, span := tracing.Start(tracing.WithLogs(ctx), tracing.Calls, name)
 	span.Text("vnf.type", object)
 	return ctx, func(err error) {
 		span.End(err)

@@ -188,7 +188,11 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 	} else {
 		schema = map[string]map[string]*tfprotov6.Schema{
 			"resource": s.schema.ResourceSchemas, "data": s.schema.DataSourceSchemas, "ephemeral": s.schema.EphemeralResourceSchemas,
+			"list": s.schema.ListResourceSchemas,
 		}[b.Type][b.Labels[0]]
+		if action := s.schema.ActionSchemas[b.Labels[0]]; b.Type == "action" && action != nil {
+			schema = action.Schema
+		}
 	}
 	if schema == nil {
 		s.report("%s: the provider has no %s %s", where, b.Type, b.Labels[0])
@@ -196,7 +200,7 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 	}
 	s.blocks++
 	where += ": " + strings.Join(append([]string{b.Type}, b.Labels...), " ")
-	config, complete := s.config(where, b.Body, schema.Block, partial)
+	config, complete := s.config(where, configOf(b), schema.Block, partial)
 	if !complete {
 		return
 	}
@@ -231,6 +235,19 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 			s.report("%s: %s: %s", where, d.Summary, d.Detail)
 		}
 	}
+}
+
+// configOf is where a block has the arguments of the provider: lists and actions have them in a block of their own.
+func configOf(b *hclsyntax.Block) *hclsyntax.Body {
+	if b.Type != "list" && b.Type != "action" {
+		return b.Body
+	}
+	for _, inner := range b.Body.Blocks {
+		if inner.Type == "config" {
+			return inner.Body
+		}
+	}
+	return &hclsyntax.Body{SrcRange: b.Body.SrcRange, EndRange: b.Body.EndRange}
 }
 
 // arguments validates a snippet that has arguments alone, as those of the object that has all of them.
