@@ -44,7 +44,7 @@ func withCredentialTrigger(i *vnfm.Instance, cluster *vnfm.ClusterSpec, trigger 
 			ApplicationCredential struct {
 				RotationTrigger string `json:"rotation_trigger"`
 			} `json:"application_credential"`
-		}
+		} `json:"openstack"`
 	}
 	if err := json.Unmarshal(i.Arguments, &configured); err == nil && configured.OpenStack.ApplicationCredential.RotationTrigger != "" {
 		return nil, fmt.Errorf("the configuration of %s %q has openstack.application_credential.rotation_trigger, and the next apply would follow it: change that instead, or remove it", i.Noun(), i.Name)
@@ -68,7 +68,8 @@ func (e *Engine) prepareAct(ctx context.Context, a *acted) (context.Context, *re
 		if known := e.management().Names(r.flavour); len(known) > 0 {
 			detail = "The VNFD names management drivers for " + vnfm.QuotedNames(known) + "."
 		}
-		return ctx, nil, vnfm.Problems{{Severity: vnfm.SeverityError, Attribute: vnfm.AttributeHook, Summary: fmt.Sprintf("deployment flavour %q has no hook %q to run again", r.flavour.ID, a.hook), Detail: detail}}.Err()
+		summary := fmt.Sprintf("deployment flavour %q has no hook %q to run again", r.flavour.ID, a.hook)
+		return ctx, nil, vnfm.Problems{{Severity: vnfm.SeverityError, Attribute: vnfm.AttributeHook, Summary: summary, Detail: detail}}.Err()
 	}
 	return ctx, r, nil
 }

@@ -54,10 +54,17 @@ func TestListsAreUniform(t *testing.T) {
 			}
 		}
 	}
+	lister := provider.NewServer("test")()
 	for name, want := range listResources {
 		var filters []string
-		for _, a := range getSchema(t).ListResourceSchemas[name].Block.Attributes {
+		s := getSchema(t).ListResourceSchemas[name]
+		for _, a := range s.Block.Attributes {
 			filters = append(filters, a.Name)
+			config := configOf(t, s, a.Name, "")
+			resp, err := lister.ValidateListResourceConfig(t.Context(), &tfprotov6.ValidateListResourceConfigRequest{TypeName: name, Config: &config})
+			require.NoError(t, err)
+			require.Len(t, resp.Diagnostics, 1, "%s with an empty %s", name, a.Name)
+			require.Equal(t, tftypes.NewAttributePath().WithAttributeName(a.Name).String(), resp.Diagnostics[0].Attribute.String())
 		}
 		slices.Sort(filters)
 		if !slices.Equal(filters, lists[want]) {
@@ -95,17 +102,7 @@ func filtersOf(t *testing.T, name string, s *tfprotov6.Schema) []string {
 // rejected counts the errors at an attribute with a value when a configuration has it alone.
 func rejected(t *testing.T, server tfprotov6.ProviderServer, name string, s *tfprotov6.Schema, attribute string, value any) int {
 	t.Helper()
-	object, ok := s.ValueType().(tftypes.Object)
-	if !ok {
-		t.Fatalf("%s is not an object", name)
-	}
-	values := map[string]tftypes.Value{}
-	for name, kind := range object.AttributeTypes {
-		values[name] = tftypes.NewValue(kind, nil)
-	}
-	values[attribute] = tftypes.NewValue(tftypes.String, value)
-	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, values))
-	require.NoError(t, err)
+	config := configOf(t, s, attribute, value)
 	resp, err := server.ValidateDataResourceConfig(t.Context(), &tfprotov6.ValidateDataResourceConfigRequest{TypeName: name, Config: &config})
 	require.NoError(t, err)
 	n := 0
@@ -116,4 +113,19 @@ func rejected(t *testing.T, server tfprotov6.ProviderServer, name string, s *tfp
 		n++
 	}
 	return n
+}
+
+// configOf is a configuration that has one attribute alone, a string.
+func configOf(t *testing.T, s *tfprotov6.Schema, attribute string, value any) tfprotov6.DynamicValue {
+	t.Helper()
+	object, ok := s.ValueType().(tftypes.Object)
+	require.True(t, ok)
+	values := map[string]tftypes.Value{}
+	for name, kind := range object.AttributeTypes {
+		values[name] = tftypes.NewValue(kind, nil)
+	}
+	values[attribute] = tftypes.NewValue(tftypes.String, value)
+	config, err := tfprotov6.NewDynamicValue(object, tftypes.NewValue(object, values))
+	require.NoError(t, err)
+	return config
 }
