@@ -270,8 +270,8 @@ func TestAccSecrets(t *testing.T) {
 	value := s.plant("value of a chart")
 	s.variables["value"] = value
 	source := s.sources(map[string]string{
-		"good.csar":   good,
-		"next.csar":   withSecret(t, "data:\n  key: "+base64Of(s.plant("other Secret data"))+"\nstringData:\n  password: "+s.plant("other Secret stringData")),
+		"good.csar": good,
+		"next.csar": withSecret(t, "data:\n  key: "+base64Of(s.plant("other Secret data"))+"\nstringData:\n  password: "+s.plant("other Secret stringData")),
 		"crash.csar": withSecret(t, "stringData:\n  password: "+stringData, `labels: { app: chart } }, spec`, `labels: { app: chart }, annotations: { lab.vnf/fail: crash } }, spec`,
 			`web:1" }`, `web:1", env: [ { name: LOGIN, value: "{{ range .Values.users }}{{ .password }}{{ end }}" } ] }`),
 		"base64.csar": withSecret(t, "data:\n  key: "+notBase64),
