@@ -39,11 +39,9 @@ func Enabled() bool { return active.Load() != nil || logging.Load() }
 type Span struct {
 	span trace.Span
 	ctx  context.Context
-	// What the log says of it; fields is nil when nothing is logged.
-	subsystem Subsystem
-	name      string
-	began     time.Time
-	fields    map[string]any
+	// log writes a line with fields; both are nil when nothing is logged.
+	log    func()
+	fields map[string]any
 }
 
 // Start begins a span below that of the context. The caller ends it.
@@ -56,7 +54,7 @@ func start(ctx context.Context, subsystem Subsystem, name string, kind trace.Spa
 	if t == nil && !logged {
 		return ctx, nil
 	}
-	s := &Span{span: noop.Span{}, subsystem: subsystem, name: name}
+	s := &Span{span: noop.Span{}}
 	if t != nil {
 		if t.parent.IsValid() && !trace.SpanContextFromContext(ctx).IsValid() {
 			ctx = trace.ContextWithRemoteSpanContext(ctx, t.parent)
@@ -64,7 +62,12 @@ func start(ctx context.Context, subsystem Subsystem, name string, kind trace.Spa
 		ctx, s.span = t.tracer.Start(ctx, name, trace.WithSpanKind(kind))
 	}
 	if logged && subsystem != Calls {
-		s.began, s.fields = time.Now(), map[string]any{}
+		began := time.Now()
+		s.fields = map[string]any{}
+		s.log = func() {
+			line := tflog.SubsystemSetField(ctx, string(subsystem), durationField, time.Since(began).Milliseconds())
+			tflog.SubsystemDebug(line, string(subsystem), name, s.fields)
+		}
 	}
 	s.ctx = ctx
 	return ctx, s
@@ -114,9 +117,8 @@ func (s *Span) End(err error) {
 		s.Fail(err.Error())
 	}
 	s.span.End()
-	if s.fields != nil {
-		ctx := tflog.SubsystemSetField(s.ctx, string(s.subsystem), durationField, time.Since(s.began).Milliseconds())
-		tflog.SubsystemDebug(ctx, string(s.subsystem), s.name, s.fields)
+	if s.log != nil {
+		s.log()
 	}
 }
 
