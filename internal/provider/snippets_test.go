@@ -200,7 +200,7 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 	}
 	s.blocks++
 	where += ": " + strings.Join(append([]string{b.Type}, b.Labels...), " ")
-	config, complete := s.config(where, configOf(b), schema.Block, partial)
+	config, complete := s.config(where, argumentsOf(b), schema.Block, partial)
 	if !complete {
 		return
 	}
@@ -237,8 +237,8 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 	}
 }
 
-// configOf is where a block has the arguments of the provider: lists and actions have them in a block of their own.
-func configOf(b *hclsyntax.Block) *hclsyntax.Body {
+// argumentsOf is where a block has the arguments of the provider: lists and actions have them in a block of their own.
+func argumentsOf(b *hclsyntax.Block) *hclsyntax.Body {
 	if b.Type != "list" && b.Type != "action" {
 		return b.Body
 	}

@@ -72,7 +72,7 @@ func writeProvenance(checksums, path string, b build) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, append(text, '\n'), 0o644)
+	return os.WriteFile(path, append(text, '\n'), published)
 }
 
 // readChecksums reads the output of sha256sum.

@@ -30,11 +30,14 @@ type registry struct {
 func serveRelease(t *testing.T, d *dist, tampered string) *registry {
 	t.Helper()
 	r := &registry{dist: d, tampered: tampered}
+	armored := d.read(t, publicKey)
+	keys, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(armored))
+	require.NoError(t, err)
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/terraform.json", answer(func(*http.Request) any { return map[string]string{"providers.v1": "/v1/providers/"} }))
 	mux.HandleFunc("GET /v1/providers/nfv-iac/vnf/versions", answer(func(*http.Request) any { return r.versions() }))
 	mux.HandleFunc("GET /v1/providers/nfv-iac/vnf/{version}/download/{os}/{arch}", answer(func(q *http.Request) any {
-		return r.download(t, q.PathValue("os"), q.PathValue("arch"))
+		return r.download(keys[0].PrimaryKey.KeyIdString(), string(armored), q.PathValue("os"), q.PathValue("arch"))
 	}))
 	mux.HandleFunc("GET /files/{name}", func(w http.ResponseWriter, q *http.Request) {
 		content := d.read(t, q.PathValue("name"))
@@ -70,12 +73,7 @@ func (r *registry) versions() any {
 	return map[string]any{"versions": []any{map[string]any{"version": r.dist.version, "protocols": []string{"6.0"}, "platforms": platforms}}}
 }
 
-func (r *registry) download(t *testing.T, system, processor string) any {
-	armored := r.dist.read(t, publicKey)
-	keys, err := openpgp.ReadArmoredKeyRing(bytes.NewReader(armored))
-	if !assert.NoError(t, err) {
-		return nil
-	}
+func (r *registry) download(keyID, armored, system, processor string) any {
 	archive := r.dist.archive(system + "_" + processor)
 	return map[string]any{
 		"protocols": []string{"6.0"}, "os": system, "arch": processor,
@@ -83,7 +81,7 @@ func (r *registry) download(t *testing.T, system, processor string) any {
 		"shasums_url":           r.URL + "/files/" + r.dist.name("SHA256SUMS"),
 		"shasums_signature_url": r.URL + "/files/" + r.dist.name("SHA256SUMS.sig"),
 		"signing_keys": map[string]any{"gpg_public_keys": []any{
-			map[string]string{"key_id": keys[0].PrimaryKey.KeyIdString(), "ascii_armor": string(armored)},
+			map[string]string{"key_id": keyID, "ascii_armor": armored},
 		}},
 	}
 }

@@ -23,6 +23,9 @@ type snapshot struct {
 	log     io.Writer
 }
 
+// published is the mode of files that everybody gets.
+const published = 0o644
+
 // publicKey is the file in dist with the public half of the key that has signed a snapshot.
 const publicKey = "snapshot-key.asc"
 
@@ -31,7 +34,7 @@ func (s *snapshot) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(work)
+	defer func() { _ = os.RemoveAll(work) }()
 	config := filepath.Join(s.root, ".goreleaser.yml")
 	if len(s.targets) > 0 {
 		if config, err = s.configFor(config, work); err != nil {
@@ -42,7 +45,7 @@ func (s *snapshot) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer k.close()
+	defer k.close(context.WithoutCancel(ctx))
 	c := exec.CommandContext(ctx, filepath.Join(s.root, "bin/goreleaser"), "release", "--snapshot", "--clean", "--config", config)
 	c.Dir, c.Stdout, c.Stderr = s.root, s.log, s.log
 	c.Env = append(os.Environ(), "PATH="+filepath.Join(s.root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
@@ -57,7 +60,7 @@ func (s *snapshot) run(ctx context.Context) error {
 	dist := filepath.Join(s.root, "dist")
 	list := filepath.Join(dist, "terraform-provider-vnf_"+s.version+"_SHA256SUMS")
 	b := build{version: s.version, commit: strings.TrimSpace(string(commit))}
-	return errors.Join(writeProvenance(list, list+".intoto.json", b), os.WriteFile(filepath.Join(dist, publicKey), k.public, 0o644))
+	return errors.Join(writeProvenance(list, list+".intoto.json", b), os.WriteFile(filepath.Join(dist, publicKey), k.public, published))
 }
 
 // configFor writes a configuration that builds for the wanted platforms alone, and returns its path.
@@ -139,8 +142,8 @@ func newKey(ctx context.Context, home string) (*key, error) {
 }
 
 // close ends the agent that gpg has started.
-func (k *key) close() {
-	c := exec.Command("gpgconf", "--kill", "all")
+func (k *key) close(ctx context.Context) {
+	c := exec.CommandContext(ctx, "gpgconf", "--kill", "all")
 	c.Env = append(os.Environ(), "GNUPGHOME="+k.home)
 	_ = c.Run() // An agent ends by itself when its home is gone.
 }
