@@ -122,11 +122,39 @@ func (l *Lab) provideNodes(ctx context.Context) error {
 		}
 		l.Log.InfoContext(ctx, "made the images of nodes", "took", time.Since(start).Round(time.Second))
 	}
+	if err := b.removeUnused(); err != nil {
+		return err
+	}
 	err = link(filepath.Join(b.folder, "containerd"), filepath.Join(l.systemsFolder(), servers.TemplateLink(servers.SystemKubernetes)))
 	for _, version := range b.versions {
 		err = errors.Join(err, link(b.layer(b.folder, version), filepath.Join(l.systemsFolder(), servers.ProgramsLink(servers.SystemKubernetes, version))))
 	}
 	return err
+}
+
+// unusedFor is how long images of other programs are kept: a lab that runs has links to them.
+const unusedFor = 24 * time.Hour
+
+// removeUnused removes the images of programs that no lab has started with for a while: each change of the programs makes others, of more
+// than a gigabyte.
+func (b nodeBuild) removeUnused() error {
+	now := time.Now()
+	if err := os.Chtimes(b.folder, now, now); err != nil {
+		return fmt.Errorf("noting the use of the images of nodes: %w", err)
+	}
+	folders, err := filepath.Glob(filepath.Join(filepath.Dir(b.folder), "nodes-*"))
+	if err != nil {
+		return err
+	}
+	for _, folder := range folders {
+		if info, err := os.Stat(folder); err != nil || now.Sub(info.ModTime()) < unusedFor {
+			continue // Another lab may have removed it.
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return fmt.Errorf("removing images of nodes that nobody uses: %w", err)
+		}
+	}
+	return nil
 }
 
 // layer is the one of the servers of a version.
