@@ -164,7 +164,7 @@ func (u *update) actHook(ctx context.Context, hook string) error {
 	o := u.hookOperation(op, u.wanted, nil)
 	o.Kind = kind
 	if err := u.engine.callDrivers(ctx, op, o, []hooks.Binding{driver}, end); err != nil {
-		return u.fail(ctx, op, &before, stopCause(ctx, err))
+		return u.fail(ctx, op, &before, vnfm.WithCause(ctx, err))
 	}
 	u.instance.Value.Generation++
 	return u.engine.complete(ctx, op, vnfm.StatusInstantiated)

@@ -225,10 +225,10 @@ func (e *Engine) makeInstance(ctx context.Context, op *operation, o hooks.Operat
 func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.InstanceStatus) error {
 	op.instance.Value.Status = status
 	if err := saveInstance(ctx, op.store, op.instance); err != nil {
-		return e.keepFailed(ctx, op, stopCause(ctx, err))
+		return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 	}
 	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-		return e.keepFailed(ctx, op, stopCause(ctx, err))
+		return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.Instan
 // is removed; everything is rolled back; or the objects stay and the next apply resumes. Without
 // a driver the VIM can be neither observed nor cleaned up.
 func (e *Engine) failInstantiate(ctx context.Context, op *operation, o hooks.Operation, d vnfm.InfraDriver, t *vnfm.Target, cause error) error {
-	cause = stopCause(ctx, cause)
+	cause = vnfm.WithCause(ctx, cause)
 	interrupted := errors.Is(ctx.Err(), context.Canceled)
 	e.takeReport(ctx, op, cause)
 	noting, noted := records.Detached(ctx)
@@ -337,7 +337,7 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks
 		err = e.runHook(ctx, op, o, true)
 	}
 	if err != nil {
-		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", stopCause(ctx, err))))
+		return e.keepFailed(ctx, op, errors.Join(cause, fmt.Errorf("removing what had been made: %w", vnfm.WithCause(ctx, err))))
 	}
 	if err := op.enter(ctx, vnfm.StateRolledBack, cause); err != nil {
 		return errors.Join(cause, err)
@@ -371,13 +371,4 @@ func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.E
 		}
 	}
 	return nil
-}
-
-// stopCause prefers the reason for which the work was stopped over the error that
-// the stopped work returned.
-func stopCause(ctx context.Context, err error) error {
-	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, context.Canceled) && !errors.Is(cause, context.DeadlineExceeded) {
-		return fmt.Errorf("%w: %w", cause, err)
-	}
-	return err
 }

@@ -67,7 +67,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 	}
 	return op.traced(ctx, func(ctx context.Context) error {
 		if err := e.remove(ctx, end, spec, op); err != nil {
-			return e.keepFailed(ctx, op, stopCause(ctx, err))
+			return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 		}
 		if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
 			return err

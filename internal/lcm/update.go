@@ -231,7 +231,7 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 			return err
 		}
 		if err := u.withHooks(ctx, op, o); err != nil {
-			return u.fail(ctx, op, &before, stopCause(ctx, err))
+			return u.fail(ctx, op, &before, vnfm.WithCause(ctx, err))
 		}
 		return u.engine.complete(ctx, op, o.Status)
 	})

@@ -30,7 +30,7 @@ func (u *update) fail(ctx context.Context, op *operation, before *vnfm.Instance,
 		return u.engine.keepFailed(back, op, joinErrors(cause, err))
 	}
 	if err := u.restorePrevious(back, op, before); err != nil {
-		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("restoring the state before the operation: %w", stopCause(back, err))))
+		return u.engine.keepFailed(back, op, errors.Join(cause, fmt.Errorf("restoring the state before the operation: %w", vnfm.WithCause(back, err))))
 	}
 	u.instance.Value.Status = vnfm.StatusInstantiated
 	if err := saveInstance(back, u.store, u.instance); err != nil {

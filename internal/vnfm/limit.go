@@ -2,6 +2,8 @@ package vnfm
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
@@ -65,6 +67,16 @@ func WithCancelCause(ctx context.Context) (context.Context, context.CancelCauseF
 		cancel(cause)
 		stop(cause)
 	}
+}
+
+// WithCause puts the reason for which the work of ctx was stopped, such as the loss of a lease, before the error that the work returned.
+// An error that says it already, and the end of a time or an interruption, which are no news, are left as they are.
+func WithCause(ctx context.Context, err error) error {
+	cause := context.Cause(ctx)
+	if err == nil || cause == nil || errors.Is(cause, context.Canceled) || errors.Is(cause, context.DeadlineExceeded) || errors.Is(err, cause) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", cause, err)
 }
 
 // CleanupContext returns a context for what must still be done after the time limit of

@@ -3,8 +3,11 @@ package vnfm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -89,4 +92,21 @@ func TestRollbackContext(t *testing.T) {
 	back, stopped := vnfm.RollbackContext(unlimited, time.Hour)
 	defer stopped()
 	near("a rollback without a time limit", back, time.Hour)
+}
+
+// A reason is said once, however deep in the error it is.
+func TestWithCause(t *testing.T) {
+	t.Parallel()
+	cause := &vnfm.CancelledError{By: "alice"}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	failed := errors.New("the connection was closed")
+	require.Equal(t, failed, vnfm.WithCause(ctx, failed), "nothing was stopped")
+	cancel(cause)
+	require.EqualError(t, vnfm.WithCause(ctx, failed), cause.Error()+": the connection was closed")
+	inside := fmt.Errorf("1 of 2 objects are not ready (%w)", cause)
+	require.Equal(t, inside, vnfm.WithCause(ctx, vnfm.WithCause(ctx, inside)))
+	require.NoError(t, vnfm.WithCause(ctx, nil))
+	interrupted, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	require.Equal(t, failed, vnfm.WithCause(interrupted, failed))
 }

@@ -9,10 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // The exit codes besides 0.
@@ -60,6 +63,27 @@ func Usage(err error) error {
 
 // Usagef returns an error of usage.
 func Usagef(format string, args ...any) error { return Usage(fmt.Errorf(format, args...)) }
+
+// The forms of an output that people read, and of one that programs read.
+const (
+	FormText = "text"
+	FormJSON = "json"
+)
+
+// Output adds the flag for the form of the output, of which the first is the default. Another form is an error of usage.
+func Output(cmd *cobra.Command, form *string, forms ...string) {
+	last := len(forms) - 1
+	cmd.Flags().StringVarP(form, "output", "o", forms[0], "`FORM`: "+strings.Join(forms[:last], ", ")+" or "+forms[last])
+	cmd.PreRunE = func(*cobra.Command, []string) error { return OneOf("output", *form, forms...) }
+}
+
+// OneOf refuses a value of a flag that is none of those it can have.
+func OneOf(flag, value string, known ...string) error {
+	if slices.Contains(known, value) {
+		return nil
+	}
+	return Usagef("--%s is %q; it can be %s", flag, value, vnfm.QuotedNames(known))
+}
 
 // Group returns a command that has others and does nothing itself.
 func Group(use, short, long string, commands ...*cobra.Command) *cobra.Command {

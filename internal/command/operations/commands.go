@@ -42,7 +42,7 @@ func (b *book) listCommand() *cobra.Command {
 }
 
 func (b *book) list(cmd *cobra.Command, all []entry) error {
-	if b.json {
+	if b.form == cli.FormJSON {
 		return cli.JSON(cmd, all)
 	}
 	w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
@@ -65,7 +65,7 @@ func firstLine(text string) string {
 
 func (b *book) showCommand() *cobra.Command {
 	var report bool
-	var output string
+	var file string
 	cmd := &cobra.Command{
 		Use:   "show OPERATION",
 		Short: "Show all that the store has of an operation",
@@ -73,14 +73,14 @@ func (b *book) showCommand() *cobra.Command {
 knew when it failed: timeline, objects that are not ready with conditions, events and ends of logs, and
 the rendered objects. Secrets that the provider knows are masked; Secrets are shown without their values.`,
 		Example: `  terraform-provider-vnf operations show core5g
-  terraform-provider-vnf operations show --report --output report.md core5g`,
+  terraform-provider-vnf operations show --report --file report.md core5g`,
 		Args: cli.Arguments("OPERATION"),
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			switch {
-			case report && b.json:
-				return cli.Usagef("--report is Markdown: leave out --json")
-			case output != "" && !report:
-				return cli.Usagef("--output is for --report")
+			case report && b.form == cli.FormJSON:
+				return cli.Usagef("--report is Markdown: leave out --output json")
+			case file != "" && !report:
+				return cli.Usagef("--file is for --report")
 			}
 			return b.open(ctx, func() error {
 				e, err := b.find(ctx, args[0])
@@ -89,8 +89,8 @@ the rendered objects. Secrets that the provider knows are masked; Secrets are sh
 				}
 				switch {
 				case report:
-					return b.report(ctx, cmd, e, output)
-				case b.json:
+					return b.report(ctx, cmd, e, file)
+				case b.form == cli.FormJSON:
 					return cli.JSON(cmd, e)
 				}
 				return show(cmd, e)
@@ -98,7 +98,7 @@ the rendered objects. Secrets that the provider knows are masked; Secrets are sh
 		}),
 	}
 	cmd.Flags().BoolVar(&report, "report", false, "write the report of an operation that has failed")
-	cmd.Flags().StringVar(&output, "output", "", "write the report to `FILE`, for its owner alone")
+	cmd.Flags().StringVar(&file, "file", "", "write the report to `FILE`, for its owner alone")
 	return b.flags(cmd)
 }
 
@@ -177,7 +177,7 @@ func (b *book) watch(ctx context.Context, cmd *cobra.Command, name string) error
 
 // line writes what an operation says now. JSON is one object in each line.
 func (b *book) line(cmd *cobra.Command, e *entry) error {
-	if b.json {
+	if b.form == cli.FormJSON {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(e)
 	}
 	cli.Say(cmd, "%s  %s of %s: %s after %s  %s", time.Now().Format(time.TimeOnly), e.Type, e.label(), e.State,

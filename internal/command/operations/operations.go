@@ -34,7 +34,8 @@ func Command(release string) *cobra.Command {
 // book is a store and what the commands read in it.
 type book struct {
 	release, name string
-	json          bool
+	// form is that of the output.
+	form string
 
 	store store.Portable
 }
@@ -59,7 +60,7 @@ type entry struct {
 
 // flags adds the flag for the form of the output.
 func (b *book) flags(cmd *cobra.Command) *cobra.Command {
-	cmd.Flags().BoolVar(&b.json, "json", false, "write JSON")
+	cli.Output(cmd, &b.form, cli.FormText, cli.FormJSON)
 	return cmd
 }
 

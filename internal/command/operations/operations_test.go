@@ -88,7 +88,7 @@ func TestListAndShow(t *testing.T) {
 		t.Errorf("the last operation:\n%s", out)
 	}
 	var all []entry
-	require.NoError(t, json.Unmarshal([]byte(w.run(0, []string{"list", "--json"})), &all))
+	require.NoError(t, json.Unmarshal([]byte(w.run(0, []string{"list", "--output", "json"})), &all))
 	if len(all) != 3 || all[1].Error != "no such VDU\nthe VDUs are web" || all[2].Instance != "core" {
 		t.Errorf("as JSON: %+v", all)
 	}
@@ -125,7 +125,7 @@ func TestReport(t *testing.T) {
 		"08:01:03        3s  heal", "## Objects on VIM \"edge\"\n\n````text\na log with ``` inside\n````\n")
 	name := filepath.Join(t.TempDir(), "report.md")
 	require.NoError(t, os.WriteFile(name, []byte(strings.Repeat("old", 1000)), 0o644))
-	w.run(0, []string{"show", "--report", "--output", name, "edge"}, "wrote "+name)
+	w.run(0, []string{"show", "--report", "--file", name, "edge"}, "wrote "+name)
 	written, err := os.ReadFile(name)
 	require.NoError(t, err)
 	require.Equal(t, out, string(written))
@@ -133,8 +133,8 @@ func TestReport(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
 	w.run(0, []string{"show", "--report", "core"}, "# SCALE of core: PROCESSING", "No process has recorded more", "3/5 done")
-	w.run(cli.ExitUsage, []string{"show", "--report", "--json", "edge"}, "leave out --json")
-	w.run(cli.ExitUsage, []string{"show", "--output", name, "edge"}, "--output is for --report")
+	w.run(cli.ExitUsage, []string{"show", "--report", "-o", "json", "edge"}, "leave out --output json")
+	w.run(cli.ExitUsage, []string{"show", "--file", name, "edge"}, "--file is for --report")
 }
 
 func TestWatch(t *testing.T) {

@@ -22,7 +22,7 @@ type difference struct {
 func diffCommand(version string) *cobra.Command {
 	var r reading
 	var i instance
-	var json bool
+	var form string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
 		Short: "Show what an upgrade from one package to another would change and interrupt",
@@ -33,7 +33,7 @@ packages are rendered with the same arguments. It needs neither a VIM nor an ins
 Exit codes: 0 no matter whether something changes, 1 a package has errors, 2 it cannot be opened or
 the command is written wrongly.`,
 		Example: `  terraform-provider-vnf package diff examples/packages/hello hello-1.1
-  terraform-provider-vnf package diff --level regional --json examples/packages/core5g core5g-1.5`,
+  terraform-provider-vnf package diff --level regional --output json examples/packages/core5g core5g-1.5`,
 		Args: cli.Arguments("OLD", "NEW"),
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
 			from, err := i.spec()
@@ -60,7 +60,7 @@ the command is written wrongly.`,
 				if planned == nil {
 					return fmt.Errorf("what an instance consists of is not known before it is made; give --namespace")
 				}
-				if json {
+				if form == cli.FormJSON {
 					return cli.JSON(cmd, difference{planned.Operations, planned.Changes})
 				}
 				writeDifference(cmd, planned)
@@ -70,7 +70,7 @@ the command is written wrongly.`,
 	}
 	r.flags(cmd, signatures[1])
 	i.flags(cmd)
-	cmd.Flags().BoolVar(&json, "json", false, "write JSON")
+	cli.Output(cmd, &form, cli.FormText, cli.FormJSON)
 	return cmd
 }
 

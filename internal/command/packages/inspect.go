@@ -14,7 +14,6 @@ import (
 // The forms in which "package inspect" shows a package.
 const (
 	formTable   = "table"
-	formJSON    = "json"
 	formMermaid = "mermaid"
 	formSVG     = "svg"
 )
@@ -35,9 +34,6 @@ written wrongly.`,
   terraform-provider-vnf package inspect --output svg examples/packages/firewall > firewall.svg`,
 		Args: cli.Arguments("PACKAGE"),
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", form, []string{formTable, formJSON, formMermaid, formSVG}); err != nil {
-				return err
-			}
 			return withEngine(version, func(e *lcm.Engine) error {
 				p, err := r.read(ctx, cmd, e, args[0])
 				if err != nil {
@@ -52,7 +48,7 @@ written wrongly.`,
 		}),
 	}
 	r.flags(cmd, signatures[1])
-	cmd.Flags().StringVarP(&form, "output", "o", formTable, "`FORM`: table, json, mermaid or svg")
+	cli.Output(cmd, &form, formTable, cli.FormJSON, formMermaid, formSVG)
 	cmd.Flags().StringVar(&flavourID, "flavour", "", "`ID` of the deployment flavour that is drawn; by default the default one, or else the first")
 	return cmd
 }
@@ -83,7 +79,7 @@ func (t *topology) addWorkloads(ctx context.Context, e *lcm.Engine, p *vnfm.Pack
 // show writes a topology in a form.
 func show(cmd *cobra.Command, t *topology, form, flavourID string) error {
 	switch form {
-	case formJSON:
+	case cli.FormJSON:
 		return cli.JSON(cmd, t)
 	case formTable:
 		_, err := io.WriteString(cmd.OutOrStdout(), table(t))

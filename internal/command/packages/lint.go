@@ -14,11 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The forms in which "package lint" reports.
-const (
-	formText  = "text"
-	formSARIF = "sarif"
-)
+// formSARIF is the form in which code hosts read what "package lint" finds.
+const formSARIF = "sarif"
 
 func lintCommand(version string) *cobra.Command {
 	var r reading
@@ -43,9 +40,6 @@ opened or the command is written wrongly.`,
 			return cli.Arguments("PACKAGE")(cmd, args)
 		},
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if err := oneOf("output", form, []string{formText, formJSON, formSARIF}); err != nil {
-				return err
-			}
 			if rules {
 				return listRules(cmd, form)
 			}
@@ -59,7 +53,7 @@ opened or the command is written wrongly.`,
 		}),
 	}
 	r.flags(cmd, signatures[1])
-	cmd.Flags().StringVarP(&form, "output", "o", formText, "`FORM`: text, json or sarif")
+	cli.Output(cmd, &form, cli.FormText, cli.FormJSON, formSARIF)
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
 	cmd.Flags().BoolVar(&rules, "rules", false, "list the rules instead")
 	return cmd
@@ -106,7 +100,7 @@ func ruleOf(id string) vnfm.Rule {
 
 func listRules(cmd *cobra.Command, form string) error {
 	all := append(slices.Concat(csar.Rules(), vnfd.Rules()), ruleOf(""))
-	if form != formText {
+	if form != cli.FormText {
 		return cli.JSON(cmd, all)
 	}
 	for _, rule := range all {
@@ -146,7 +140,7 @@ func report(cmd *cobra.Command, version string, found vnfm.Problems, form string
 		list = append(list, finding{severity(p), p.File, p.Line, p.Column, ruleOf(p.Rule), p.Summary, p.Detail})
 	}
 	switch form {
-	case formJSON:
+	case cli.FormJSON:
 		if err := cli.JSON(cmd, list); err != nil {
 			return err
 		}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +58,7 @@ func (r *reading) spec(source string) (vnfm.PackageSpec, error) {
 		{"integrity", r.integrity, integrities},
 		{"signature", r.signature, signatures},
 	} {
-		if err := oneOf(flag.name, flag.value, flag.allowed); err != nil {
+		if err := cli.OneOf(flag.name, flag.value, flag.allowed...); err != nil {
 			return vnfm.PackageSpec{}, err
 		}
 	}
@@ -75,14 +74,6 @@ func (r *reading) spec(source string) (vnfm.PackageSpec, error) {
 		spec.Trust.Roots = string(roots)
 	}
 	return spec, nil
-}
-
-// oneOf refuses the value of a flag that is not allowed.
-func oneOf(flag, value string, allowed []string) error {
-	if slices.Contains(allowed, value) {
-		return nil
-	}
-	return cli.Usagef("--%s is %q; it can be %s", flag, value, vnfm.QuotedNames(allowed))
 }
 
 // withEngine does work with a VNF manager whose store does not outlive it.

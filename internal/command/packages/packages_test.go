@@ -326,7 +326,7 @@ v1/ServiceAccount web
 		t.Errorf("the value of a Secret is shown:\n%s", said.out)
 	}
 	var got difference
-	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "diff", "--json", hello, next(t)).want(t, 0).out), &got))
+	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "diff", "--output", "json", hello, next(t)).want(t, 0).out), &got))
 	if len(got.Operations) == 0 || len(got.Changes) != 4 {
 		t.Errorf("as JSON: %+v", got)
 	}

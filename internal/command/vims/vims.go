@@ -29,7 +29,6 @@ func Command(version string) *cobra.Command {
 // The forms of the output.
 const (
 	asTable = "table"
-	asJSON  = "json"
 )
 
 // check is one check of a VIM.
@@ -62,7 +61,7 @@ quotas are missing.`,
 	c.cluster.Flags(cmd)
 	c.cloud.Flags(cmd)
 	cmd.Flags().StringVar(&c.namespace, "namespace", "", "`NAME` of the namespace whose rights and quotas are shown; by default "+vnfm.DefaultNamespace)
-	cmd.Flags().StringVar(&c.output, "output", asTable, "`FORMAT` of the output: "+asTable+", "+asJSON)
+	cli.Output(cmd, &c.output, asTable, cli.FormJSON)
 	cmd.Flags().BoolVar(&c.strict, "strict", false, "fail on warnings as well")
 	return cmd
 }
@@ -107,9 +106,6 @@ type report struct {
 }
 
 func (c *check) run(ctx context.Context, cmd *cobra.Command, version string) (err error) {
-	if !slices.Contains([]string{asTable, asJSON}, c.output) {
-		return cli.Usagef("--output is %q; it can be %q or %q", c.output, asTable, asJSON)
-	}
 	spec, err := c.spec()
 	if err != nil {
 		return err
@@ -128,7 +124,7 @@ func (c *check) run(ctx context.Context, cmd *cobra.Command, version string) (er
 		failed = connect.OneLine(failed)
 		r.Error = failed.Error()
 	}
-	if c.output == asJSON {
+	if c.output == cli.FormJSON {
 		err = cli.JSON(cmd, r)
 	} else {
 		_, err = fmt.Fprint(cmd.OutOrStdout(), r.table())

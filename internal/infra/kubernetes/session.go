@@ -202,10 +202,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	} else {
 		s.unlock(ctx)
 	}
-	if cause := context.Cause(ctx); err != nil && cause != nil && !errors.Is(cause, ctx.Err()) {
-		return fmt.Errorf("%w: %w", cause, err)
-	}
-	return err
+	return vnfm.WithCause(ctx, err)
 }
 
 // maxErrors is how many failures of a batch are reported.
