@@ -48,6 +48,7 @@ func newCLI(t *testing.T) *cli {
 	require.NoError(t, os.WriteFile(rc, []byte(text), 0o600))
 	root := filepath.Join(dir, "examples")
 	require.NoError(t, os.CopyFS(root, os.DirFS("../../examples")))
+	acctest.ForgetRuns(t, root)
 	// Imports are of objects that exist.
 	imports, err := filepath.Glob(filepath.Join(root, "resources", "*", "import-by-identity.tf"))
 	require.NoError(t, err)
