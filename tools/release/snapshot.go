@@ -46,16 +46,16 @@ func (s *snapshot) run(ctx context.Context) error {
 		return err
 	}
 	defer k.close(context.WithoutCancel(ctx))
+	commit, err := exec.CommandContext(ctx, "git", "-C", s.root, "rev-parse", "HEAD").Output()
+	if err != nil {
+		return fmt.Errorf("git rev-parse: %w", err)
+	}
 	c := exec.CommandContext(ctx, filepath.Join(s.root, "bin/goreleaser"), "release", "--snapshot", "--clean", "--config", config)
 	c.Dir, c.Stdout, c.Stderr = s.root, s.log, s.log
 	c.Env = append(os.Environ(), "PATH="+filepath.Join(s.root, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"),
 		"GNUPGHOME="+k.home, "GPG_FINGERPRINT="+k.fingerprint, "VERSION="+s.version)
 	if err := c.Run(); err != nil {
 		return fmt.Errorf("goreleaser: %w", err)
-	}
-	commit, err := exec.CommandContext(ctx, "git", "-C", s.root, "rev-parse", "HEAD").Output()
-	if err != nil {
-		return fmt.Errorf("git rev-parse: %w", err)
 	}
 	dist := filepath.Join(s.root, "dist")
 	list := filepath.Join(dist, "terraform-provider-vnf_"+s.version+"_SHA256SUMS")
