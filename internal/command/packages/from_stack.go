@@ -120,7 +120,7 @@ func (d *draft) packStack(ctx context.Context, cmd *cobra.Command, version strin
 	}
 	warnSecrets(cmd, secrets.path, names)
 	if len(stack.Hidden) > 0 {
-		cmd.PrintErrf("Warning: Heat shows nobody the values of %s: give them as the variables of the configuration; another value changes the stack\n", strings.Join(stack.Hidden, ", "))
+		cmd.PrintErrf("Warning: Heat does not show the values of %s: give them as the variables of the configuration; another value changes the stack\n", strings.Join(stack.Hidden, ", "))
 	}
 	_, err = cmd.OutOrStdout().Write(d.terraform(t, digest, "", params, hidden, stack.Hidden...))
 	return err
