@@ -60,6 +60,9 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 		if err := flags.Parse(args[1:]); err != nil {
 			return err
 		}
+		if *checksums == "" || *path == "" || b.commit == "" || b.version == "" {
+			return errors.New("provenance: -checksums, -o, -commit and -version are needed")
+		}
 		return writeProvenance(*checksums, *path, b)
 	default:
 		return fmt.Errorf("unknown command %q; %s", args[0], usage)

@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"runtime"
@@ -38,7 +37,7 @@ type predicate struct {
 		BuildType            string            `json:"buildType"`
 		ExternalParameters   map[string]string `json:"externalParameters"`
 		InternalParameters   map[string]string `json:"internalParameters"`
-		ResolvedDependencies []resource        `json:"resolvedDependencies"`
+		ResolvedDependencies []resource        `json:"resolvedDependencies,omitempty"`
 	} `json:"buildDefinition"`
 	RunDetails struct {
 		Builder struct {
@@ -57,9 +56,6 @@ type resource struct {
 
 // writeProvenance writes the statement of how the files in a list of checksums were built.
 func writeProvenance(checksums, path string, b build) error {
-	if checksums == "" || path == "" || b.commit == "" || b.version == "" {
-		return errors.New("provenance: -checksums, -o, -commit and -version are needed")
-	}
 	list, err := os.ReadFile(checksums)
 	if err != nil {
 		return err
@@ -100,7 +96,9 @@ func provenance(subjects []subject, b build, getenv func(string) string) stateme
 	d.BuildType = repository + "/blob/main/.goreleaser.yml"
 	d.ExternalParameters = map[string]string{"source": source, "version": b.version}
 	d.InternalParameters = map[string]string{"go": runtime.Version()}
-	d.ResolvedDependencies = []resource{{URI: source, Digest: map[string]string{"gitCommit": b.commit}}}
+	if b.commit != "" {
+		d.ResolvedDependencies = []resource{{URI: source, Digest: map[string]string{"gitCommit": b.commit}}}
+	}
 	r := &s.Predicate.RunDetails
 	r.Builder.ID = repository + "/local"
 	if workflow := getenv("GITHUB_WORKFLOW_REF"); workflow != "" {

@@ -46,9 +46,11 @@ func (s *snapshot) run(ctx context.Context) error {
 		return err
 	}
 	defer k.close(context.WithoutCancel(ctx))
+	// Without a repository, as in an archive of the source, goreleaser makes a snapshot as well; its provenance names no commit.
 	commit, err := exec.CommandContext(ctx, "git", "-C", s.root, "rev-parse", "HEAD").Output()
 	if err != nil {
-		return fmt.Errorf("git rev-parse: %w", err)
+		commit = nil
+		_, _ = fmt.Fprintf(s.log, "the provenance names no commit: git rev-parse: %v\n", err)
 	}
 	c := exec.CommandContext(ctx, filepath.Join(s.root, "bin/goreleaser"), "release", "--snapshot", "--clean", "--config", config)
 	c.Dir, c.Stdout, c.Stderr = s.root, s.log, s.log

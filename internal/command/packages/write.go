@@ -44,7 +44,7 @@ func packCommand(version string) *cobra.Command {
 to the byte. Digests that do not match are an error; "package hash" writes them. An existing
 file is replaced.
 
-With --from-release it makes a package of a Helm release that nobody manages with Terraform: its
+With --from-release it makes a package of a Helm release that exists already: its
 chart, and a VNFD with a VDU for each Deployment, StatefulSet and DaemonSet. FILE ends in .csar or
 .zip, or is a directory that is not there yet. The values that the release was given are written
 beside it, into files that only you can read: FILE.values.yaml, and FILE.secrets.yaml for values

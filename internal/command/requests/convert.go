@@ -81,7 +81,7 @@ func (c *converter) instance(r *object, vimID configuration.Expression) (configu
 		return nil, err
 	}
 	if flavour == "" {
-		return nil, errors.New("it is no InstantiateVnfRequest, which has a flavourId")
+		return nil, errors.New("the request has no flavourId, which an InstantiateVnfRequest needs")
 	}
 	level, err := r.text("instantiationLevelId")
 	if err != nil {
