@@ -138,7 +138,7 @@ func TestBadInput(t *testing.T) {
 		"no JSON":          {"{\n\"flavourId\": \"x\",\n hunter2", "", "is not JSON: line 3"},
 		"a list":           {"[]", "", "request.json does not hold an object"},
 		"empty":            {"", "", "request.json"},
-		"no request":       {`{"a": "hunter2"}`, "", "which has a flavourId"},
+		"no request":       {`{"a": "hunter2"}`, "", "the request has no flavourId, which an InstantiateVnfRequest needs"},
 		"flavour":          {`{"flavourId": ["hunter2"]}`, "", "flavourId must be a text"},
 		"links":            {`{"flavourId": "x", "extVirtualLinks": "hunter2"}`, "", "extVirtualLinks must be a list of objects"},
 		"link":             {`{"flavourId": "x", "extVirtualLinks": ["hunter2"]}`, "", "extVirtualLinks[0] must be an object"},
