@@ -50,7 +50,7 @@ type gateway struct {
 	trap     *trap
 }
 
-// watcher gets the first request that matches.
+// watcher gets the first request that matches, without an answer or with it.
 type watcher struct {
 	match func(request) bool
 	done  chan struct{}
@@ -138,12 +138,7 @@ func (g *gateway) arrived(r *http.Request) (context.Context, bool) {
 	g.mu.Lock()
 	req := &request{method: r.Method, uri: r.URL.RequestURI()}
 	g.seen = append(g.seen, req)
-	for _, w := range g.watchers {
-		if w.match(*req) {
-			w.match = func(request) bool { return false }
-			close(w.done)
-		}
-	}
+	g.tell(*req)
 	var sprung *trap
 	if g.trap != nil && req.write() && !g.trap.triggered {
 		g.trap.count--
@@ -172,6 +167,17 @@ func (g *gateway) answered(resp *http.Response) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	x.request.status = resp.StatusCode
+	g.tell(*x.request)
+}
+
+// tell tells the watchers of a request, when it arrives and when it is answered.
+func (g *gateway) tell(r request) {
+	for _, w := range g.watchers {
+		if w.match(r) {
+			w.match = func(request) bool { return false }
+			close(w.done)
+		}
+	}
 }
 
 // set arms a trap for the count-th write from now on.
@@ -194,7 +200,7 @@ func (g *gateway) triggered() *request {
 	return &t.request
 }
 
-// expect returns a channel that is closed with the first request that matches.
+// expect returns a channel that is closed with the first request that matches, as it arrives or as it is answered.
 func (g *gateway) expect(match func(request) bool) <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()

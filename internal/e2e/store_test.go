@@ -161,7 +161,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 		strings.NewReplacer("vnf_vim.test.id", `"`+vim+`"`, "vnf_package.test", "vnf_package.other").Replace(other.instance("test")))
 
 	env.configure(stuck)
-	waiting := env.gateway.expect(isDeploymentWatch)
+	waiting := env.gateway.expect(rollsOut())
 	first := env.start("apply", "-auto-approve")
 	select {
 	case <-waiting:
