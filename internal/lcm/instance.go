@@ -3,6 +3,8 @@ package lcm
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -88,5 +90,14 @@ func (e *Engine) Resources(ctx context.Context, id string) (*vnfm.ResourceInfo, 
 		return nil, err
 	}
 	has, err := d.Resources(ctx, t)
+	if err == nil {
+		var planned *vnfm.Preview
+		var problems vnfm.Problems
+		if planned, problems = d.Preview(ctx, t); problems.HasErrors() {
+			err = problems.Err()
+		} else {
+			has.VDUs, has.Objects = planned.VDUs, slices.Sorted(maps.Keys(planned.Objects))
+		}
+	}
 	return has, vnfm.ConcealedIn(ctx).Error(err)
 }

@@ -38,11 +38,5 @@ func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (
 		w.operation(&record, &o)
 	}
 	w.changes()
-	// A plan leaves new objects out, since Terraform shows them anyway.
-	for key := range w.after.Objects {
-		if _, had := before.Objects[key]; !had {
-			w.out.Changes[key] = []string{"added"}
-		}
-	}
 	return w.finish(), all, nil
 }

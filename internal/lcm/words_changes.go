@@ -10,8 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// moreObjects is the key of what the bound leaves out.
-const moreObjects = "and more"
+// Keys of changes that are not those of objects: objects that come and go, and what the bound leaves out.
+const (
+	addedObjects   = "added"
+	removedObjects = "removed"
+	moreObjects    = "and more"
+)
 
 // changes compares the objects that both the record and the request have, and says what is restored of those that were changed outside of
 // Terraform.
@@ -41,10 +45,20 @@ func (w *words) changes() {
 		}
 	}
 	w.joinCommon()
-	for key := range w.before.Objects {
-		if _, stays := w.after.Objects[key]; !stays {
-			w.out.Changes[key] = []string{"removed"}
+	w.onlyIn(addedObjects, w.after.Objects, w.before.Objects)
+	w.onlyIn(removedObjects, w.before.Objects, w.after.Objects)
+}
+
+// onlyIn names the objects that one rendering has and the other has not.
+func (w *words) onlyIn(key string, objects, others map[string]string) {
+	var names []string
+	for name := range objects {
+		if _, both := others[name]; !both {
+			names = append(names, name)
 		}
+	}
+	if slices.Sort(names); len(names) > 0 {
+		w.out.Changes[key] = names
 	}
 }
 

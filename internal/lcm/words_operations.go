@@ -20,7 +20,7 @@ func (w *words) sayOf(format string, args ...any) { w.say("  "+format, args...) 
 
 // instantiate says what the creation makes.
 func (w *words) instantiate(spec vnfm.InstanceSpec) {
-	w.say("%s %s", vnfm.OpInstantiate, product(w.wanted.pkg, spec.Cluster))
+	w.say("%s %s: %s", vnfm.OpInstantiate, product(w.wanted.pkg, spec.Cluster), counted(len(w.after.Objects)))
 	for _, name := range slices.Sorted(maps.Keys(w.after.Units)) {
 		w.sayOf("%s: %s", name, added(w.after.Units[name]))
 	}
@@ -253,5 +253,13 @@ func objects(changed map[string]string) string {
 			return key
 		}
 	}
-	return fmt.Sprintf("%d objects", len(changed))
+	return counted(len(changed))
+}
+
+// counted is a number of objects.
+func counted(n int) string {
+	if n == 1 {
+		return "1 object"
+	}
+	return fmt.Sprintf("%d objects", n)
 }

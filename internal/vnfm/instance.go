@@ -407,13 +407,15 @@ type Observation struct {
 	// Objects has the digest of each object that is as it was applied, or
 	// "drifted: <field paths>"; an object that is gone is absent.
 	Objects map[string]string
+	// Gone are the keys of the objects of the target that do not exist.
+	Gone []string
 	// Cluster is set for a workload cluster that is there.
 	Cluster *ClusterState
 	// Unseen are the VIM connections that could not be refreshed, "" for the instance's
-	// own VIM. Their objects are in neither map.
+	// own VIM. Their objects are not among the others.
 	Unseen []string
-	// Unread are the keys of the objects that the credentials may not read, which are in neither
-	// map; the observation then comes with a *RightsError.
+	// Unread are the keys of the objects that the credentials may not read, which are not
+	// among the others; the observation then comes with a *RightsError.
 	Unread []string
 }
 
@@ -475,6 +477,9 @@ type ResourceInfo struct {
 	// VirtualLinks are the ids of networks by the internal virtual link that they are, as far
 	// as the VIM has networks.
 	VirtualLinks map[string]string
+	// VDUs and Objects are what the instance consists of by its record: the VDUs by id, and the objects by their identity as written.
+	VDUs    map[string]VDUState
+	Objects []string
 }
 
 // TerminationType is terminationType of SOL003.

@@ -293,6 +293,7 @@ func (c *Config) Observe(ctx context.Context, seen *vnfm.Observation) {
 	switch {
 	case apierrors.IsNotFound(err):
 		delete(seen.Objects, key)
+		seen.Gone = append(seen.Gone, key)
 	case err != nil:
 	case !c.owns(present):
 		seen.Objects[key] = vnfm.Drifted + "the Secret belongs to another owner"

@@ -17,16 +17,20 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 	if a.wanted == nil {
 		return nil
 	}
+	key := CredentialKey(a.Name)
 	h, err := a.read(ctx)
-	if err != nil || h == nil {
+	if err != nil {
 		return err
+	}
+	if h == nil {
+		seen.Gone = append(seen.Gone, key)
+		return nil
 	}
 	a.current, a.secret = h.id, h.secret
 	if seen.Cluster != nil && h.own && h.madeFor == madeFor(a.wanted) {
 		// Keystone changes no application credential. Without the argument the time is none.
 		seen.Cluster.CredentialExpiresAt, _ = time.Parse(time.RFC3339, a.wanted.Credential.ExpiresAt)
 	}
-	key := CredentialKey(a.Name)
 	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
 	if err != nil {

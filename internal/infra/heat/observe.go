@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -20,8 +21,12 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	}
 	out := &vnfm.Observation{VDUs: map[string]vnfm.VDUState{}, Objects: map[string]string{}}
 	l, err := s.look(ctx)
-	if err != nil || l == nil {
+	if err != nil {
 		return out, err
+	}
+	if l == nil {
+		out.Gone = slices.Collect(maps.Keys(s.objects))
+		return out, nil
 	}
 	components := s.components(l)
 	maps.Copy(out.Objects, l.note.Objects)

@@ -84,6 +84,7 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 			out.VDUs[id] = s.observedVDU(id, p)
 		}
 	}
+	out.Gone = s.gone(out)
 	if vnfm.IsRefresh(ctx) {
 		d.drifted.Store(t.Instance.ID, drifted)
 	}
@@ -91,6 +92,23 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return out, &vnfm.RightsError{Doing: fmt.Sprintf("reading objects on VIM %q", s.target.VIM.Name), Err: lacking}
 	}
 	return out, nil
+}
+
+// gone are the objects of the target that an observation has neither seen nor been denied.
+func (s *session) gone(o *vnfm.Observation) []string {
+	var out []string
+	note := func(key string) {
+		if o.Objects[key] == "" && !slices.Contains(o.Unread, key) {
+			out = append(out, key)
+		}
+	}
+	for _, object := range s.rendering.Objects {
+		note(object.Key)
+	}
+	if s.rendering.Release != nil {
+		note(s.rendering.Release.Key())
+	}
+	return out
 }
 
 // readable are the objects that could be read, and the keys of the others with what was said of the first one.

@@ -26,6 +26,11 @@ func (d *addonDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observ
 		return seen, fmt.Errorf("reading the add-ons: %w", err)
 	}
 	maps.Copy(seen.Objects, listed)
+	for _, a := range d.installed {
+		if key := vnfm.AddonKey(a.name); listed[key] == "" {
+			seen.Gone = append(seen.Gone, key)
+		}
+	}
 	return seen, nil
 }
 

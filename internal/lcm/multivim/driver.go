@@ -372,6 +372,9 @@ func (m *multiVIMDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Obs
 		for key, text := range o.Objects {
 			merged.Objects[m.targets[i].key(key)] = text
 		}
+		for _, key := range o.Gone {
+			merged.Gone = append(merged.Gone, m.targets[i].key(key))
+		}
 		for _, key := range o.Unread {
 			merged.Unread = append(merged.Unread, m.targets[i].key(key))
 		}

@@ -31,6 +31,15 @@ func VDUsValue(vdus map[string]vnfm.VDUState) types.Map {
 	return types.MapValueMust(VDUType, values)
 }
 
+// VNFCCounts renders the number of VNFCs of each VDU, null where it is not the instance that decides.
+func VNFCCounts(vdus map[string]vnfm.VDUState) types.Map {
+	values := make(map[string]attr.Value, len(vdus))
+	for id, v := range vdus {
+		values[id] = tfutil.OptionalInt64(v.Replicas)
+	}
+	return types.MapValueMust(types.Int64Type, values)
+}
+
 // VDUsAttribute describes the VDUs of an instance.
 func VDUsAttribute() schema.Attribute {
 	return schema.MapNestedAttribute{

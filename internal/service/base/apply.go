@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -43,6 +44,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
 	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	m.Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	r.keepPackage(context.WithoutCancel(ctx), nil, resp.Private, instance, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
@@ -52,8 +54,8 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 // key of an instance that has just been made. Unavailable values are left out, and
 // the next refresh shows them.
 func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
-	objects := &m.Common().Objects
-	if !hasUnknown(*objects) {
+	common := m.Common()
+	if common.Objects.known() {
 		return
 	}
 	// It asks the VIM for nothing, and is worth its time when the user has interrupted.
@@ -62,9 +64,7 @@ func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager v
 	if preview, problems, err := manager.PreviewInstance(ctx, id, spec); err == nil && !problems.HasErrors() && preview != nil {
 		m.SetPreview(preview)
 	}
-	if hasUnknown(*objects) {
-		*objects = known(*objects)
-	}
+	maps.DeleteFunc(common.Objects, func(_, digest string) bool { return digest == "" })
 }
 
 // endCreate says how a creation that failed ends. Nothing exists: an error and no
@@ -127,20 +127,20 @@ func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags
 // how far the instance came, and the next apply goes on from there.
 func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
-	var plan, state M
+	var plan M
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := r.state(ctx, req.State, req.Private, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() && changesOnUnreachableAlone(req.Plan.Raw, req.State.Raw) {
-		setOnUnreachable(P(&state).Common(), P(&plan).Common())
-		keepWords(P(&state).Common(), P(&plan).Common())
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		setOnUnreachable(P(state).Common(), P(&plan).Common())
+		keepWords(P(state).Common(), P(&plan).Common())
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		return
 	}
-	ctx, manager, spec := r.prepare(ctx, &plan, &state, req.Config, &resp.Diagnostics)
+	ctx, manager, spec := r.prepare(ctx, &plan, state, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	m, before := P(&plan), P(&state)
+	m, before := P(&plan), P(state)
 	ctx, cancel := tfutil.WithTimeout(ctx, m.Common().Timeouts.Update, r.config.UpdateLimit, &resp.Diagnostics)
 	defer cancel()
 	spec.Known, spec.Arguments = r.known(before), r.arguments(ctx, req.Plan.Raw)
@@ -161,7 +161,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 		// A destroy is given the state alone, and may be what the user does next.
 		before.SetTermination(&plan)
 		setOnUnreachable(before.Common(), m.Common())
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
 		return
 	}
 	planned := m.Common().Generation
@@ -173,6 +173,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 		// holds a provider to the plan; the next refresh shows the generation.
 		m.Common().Generation = planned
 	}
+	m.Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	r.keepPackage(context.WithoutCancel(ctx), req.Private, resp.Private, instance, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
@@ -180,14 +181,13 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 
 // Delete implements resource.Resource.
 func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
-	var state M
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := r.state(ctx, req.State, req.Private, &resp.Diagnostics)
 	manager := r.data.RequireManager(&resp.Diagnostics)
-	spec := P(&state).TerminateSpec(ctx, &resp.Diagnostics)
+	spec := P(state).TerminateSpec(ctx, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	common := P(&state).Common()
+	common := P(state).Common()
 	id, name := common.ID.ValueString(), common.Name.ValueString()
 	ctx, cancel := tfutil.WithTimeout(ctx, common.Timeouts.Delete, r.config.DeleteLimit, &resp.Diagnostics)
 	defer cancel()
@@ -206,7 +206,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 			resp.Diagnostics.AddWarning(fmt.Sprintf("Package of %s Could Not Be Read", r.config.titled(name)),
 				tfutil.ErrorDetail(packageErr)+"\n\nThe destroy goes on without the management drivers that its VNFD may name.")
 		}
-		if _, recoverErr := r.recover(ctx, P(&state), req.State, true); recoverErr != nil {
+		if _, recoverErr := r.recover(ctx, state, req.State, true); recoverErr != nil {
 			err = errors.Join(err, recoverErr)
 		} else {
 			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)

@@ -33,9 +33,12 @@ type InstanceModel struct {
 
 	Status     types.String `tfsdk:"status"`
 	Generation types.Int64  `tfsdk:"generation"`
-	Objects    types.Map    `tfsdk:"objects"`
+	Drift      types.Map    `tfsdk:"drift"`
 	Operations types.List   `tfsdk:"operations"`
 	Changes    types.Map    `tfsdk:"changes"`
+
+	// Objects is in the private state.
+	Objects Objects `tfsdk:"-"`
 }
 
 // Common returns the attributes.

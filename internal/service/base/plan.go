@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -34,8 +35,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
 	var state *M
 	if !req.State.Raw.IsNull() {
-		state = new(M)
-		resp.Diagnostics.Append(req.State.Get(ctx, state)...)
+		state = r.state(ctx, req.State, req.Private, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -152,15 +152,15 @@ func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, m
 		"With create_before_destroy its creation is rejected, because the name is taken until the former %[1]s is destroyed: run \"terraform untaint\" there. The same holds if another configuration manages it.", r.config.Noun))
 }
 
-// planProgress marks status and generation unknown when an operation will run.
+// planProgress marks status and generation unknown when an operation will run, which leaves no drift.
 // The framework does that only when something else differs already, which is not
 // so when an interrupted operation is to be resumed.
 func planProgress(plan, state *InstanceModel, runs bool) {
 	if runs {
-		plan.Status, plan.Generation = types.StringUnknown(), types.Int64Unknown()
+		plan.Status, plan.Generation, plan.Drift = types.StringUnknown(), types.Int64Unknown(), types.MapNull(types.StringType)
 		return
 	}
-	plan.Status, plan.Generation = state.Status, state.Generation
+	plan.Status, plan.Generation, plan.Drift = state.Status, state.Generation, state.Drift
 }
 
 func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state *M) bool {
@@ -168,7 +168,7 @@ func (r *InstanceResource[M, P]) needsOperation(ctx context.Context, m P, state 
 	if before.Status.ValueString() != r.config.CompletedStatus || plan.heals(before) || attrs.SinkMoved(plan.Sink, before.Sink) {
 		return true
 	}
-	return !AllEqual([][2]attr.Value{{m.VIM(), P(state).VIM()}, {plan.Namespace, before.Namespace}, {plan.Objects, before.Objects}}) || m.Differs(ctx, state)
+	return !plan.Objects.same(before.Objects) || !AllEqual([][2]attr.Value{{m.VIM(), P(state).VIM()}, {plan.Namespace, before.Namespace}}) || m.Differs(ctx, state)
 }
 
 // AllEqual reports whether the values of each pair are equal.
@@ -196,10 +196,10 @@ func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan, except ...string) boo
 // a repair: a destroy is preceded by such a plan, and the provider cannot tell.
 func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, asked bool, diags *diag.Diagnostics) {
 	plan := m.Common()
-	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || !tfutil.Set(plan.Objects) || (state != nil && !m.VIM().Equal(P(state).VIM())) {
+	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || plan.Objects == nil || (state != nil && !m.VIM().Equal(P(state).VIM())) {
 		return
 	}
-	keys := changedObjects(plan, priorModel[M, P](state))
+	keys := slices.Sorted(maps.Keys(changedFrom(plan, priorModel[M, P](state))))
 	if state != nil {
 		keys = append(keys, m.Tried(state)...)
 	}
@@ -232,21 +232,4 @@ func warnings(problems vnfm.Problems) vnfm.Problems {
 		}
 	}
 	return out
-}
-
-// changedObjects are the keys of the planned objects that are not in the state, or
-// otherwise: another digest, one that is not known yet, or drifted.
-func changedObjects(plan, state *InstanceModel) []string {
-	var before map[string]string
-	if state != nil {
-		before = tfutil.Texts(state.Objects)
-	}
-	var keys []string
-	for key, digest := range tfutil.Texts(plan.Objects) {
-		if known, ok := before[key]; !ok || known != digest {
-			keys = append(keys, key)
-		}
-	}
-	slices.Sort(keys)
-	return keys
 }

@@ -19,28 +19,36 @@ import (
 // that does not answer, is never taken for an instance that is gone.
 func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
-	var state M
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	state := r.state(ctx, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || !r.data.Known() {
 		return
 	}
-	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), P(&state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
+	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), P(state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
 	defer cancel()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {
-		r.warnOfVIM(P(&state).Common().Name.ValueString(), err, &resp.Diagnostics)
+		r.warnOfVIM(P(state).Common().Name.ValueString(), err, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	instance := r.refresh(ctx, &state, req.State, req.Private, &resp.Diagnostics)
+	instance := r.refresh(ctx, state, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if instance != nil {
 		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
 		r.keepPackage(ctx, req.Private, resp.Private, instance, &resp.Diagnostics)
+		P(state).Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+}
+
+// state reads a state, and what the private state has of it.
+func (r *InstanceResource[M, P]) state(ctx context.Context, from tfsdk.State, private privateState, diags *diag.Diagnostics) *M {
+	state := new(M)
+	diags.Append(from.Get(ctx, state)...)
+	P(state).Common().readObjects(ctx, private, diags)
+	return state
 }
 
 // refresh reads record and VIM into the state. It returns the record, nil when there is none.
@@ -76,10 +84,9 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 // show takes over what a record says, and what the VIM shows. It reports whether that went: a VIM that does not answer is no failure.
 func (r *InstanceResource[M, P]) show(ctx context.Context, state P, instance *vnfm.Instance, diags *diag.Diagnostics) bool {
 	state.SetRecord(ctx, instance, diags)
-	common := state.Common()
 	seen, err := r.data.Manager.Observe(ctx, instance.ID)
 	if err == nil {
-		state.SetObservation(ctx, seen, diags)
+		r.observed(ctx, state, instance, seen, diags)
 		return true
 	}
 	// A VIM that answers too late is one that does not answer; only the user ends
@@ -90,8 +97,8 @@ func (r *InstanceResource[M, P]) show(ctx context.Context, state P, instance *vn
 	}
 	switch {
 	case seen != nil:
-		state.SetObservation(ctx, seen, diags)
-	case common.Objects.IsNull():
+		r.observed(ctx, state, instance, seen, diags)
+	case state.Common().Objects == nil:
 		state.SetObservation(ctx, &vnfm.Observation{}, diags)
 	}
 	if vnfm.LacksRightsOnly(err) {
@@ -101,4 +108,12 @@ func (r *InstanceResource[M, P]) show(ctx context.Context, state P, instance *vn
 	diags.AddWarning(r.config.titled(instance.Name)+" Could Not Be Refreshed",
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known state; drift there is not detected.")
 	return true
+}
+
+// observed takes over an observation.
+func (r *InstanceResource[M, P]) observed(ctx context.Context, state P, instance *vnfm.Instance, seen *vnfm.Observation, diags *diag.Diagnostics) {
+	common := state.Common()
+	common.Objects = common.Objects.observed(seen)
+	common.setDrift(seen, instance.Status == vnfm.StatusInstantiated)
+	state.SetObservation(ctx, seen, diags)
 }

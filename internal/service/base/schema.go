@@ -58,11 +58,12 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Computed:    true,
 		},
 		"changes": schema.MapAttribute{
-			MarkdownDescription: "What the last apply was planned to change in objects, field by field, by their names in `objects`: `spec.replicas: 1 -> 2`. Of Secrets it has the keys, and of new objects nothing. " +
+			MarkdownDescription: "What the last apply was planned to change in objects, field by field, from `group/version/Kind namespace/name` to lines such as `spec.replicas: 1 -> 2`, `added` or `removed`. Of Secrets it has the keys, and of a new instance nothing. " +
 				"It has 40 lines at most, and stays as it is until the next operation.",
 			ElementType: changesType,
 			Computed:    true,
 		},
+		"drift": driftAttribute(),
 		"on_failure": schema.StringAttribute{
 			MarkdownDescription: OnFailureDescription + " Defaults to the argument `on_failure` of the provider, else to `fail`. Changing this applies to the next operation.",
 			Optional:            true,

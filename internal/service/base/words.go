@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,7 +30,7 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 	}
 	plan.Operations, plan.Changes = types.ListUnknown(types.StringType), types.MapUnknown(changesType)
 	// What a new instance consists of decides what its creation does; an update may also be for what a preview does without.
-	if !known || plan.Objects.IsUnknown() || state != nil && !req.Config.Raw.IsFullyKnown() {
+	if !known || plan.Objects == nil || state != nil && !req.Config.Raw.IsFullyKnown() {
 		return
 	}
 	id := idOf[M, P](state)
@@ -98,17 +97,12 @@ func keepWords(to, from *InstanceModel) {
 	}
 }
 
-// changedFrom are the objects whose planned digests differ from the state, with what the state has of them.
+// changedFrom are the planned objects that are not as the private state has them, with what it has of them; without a state all.
 func changedFrom(plan, state *InstanceModel) map[string]string {
-	var before map[string]string
-	if state != nil {
-		before = tfutil.Texts(state.Objects)
+	if state == nil {
+		return plan.Objects.changedFrom(nil)
 	}
-	out := map[string]string{}
-	for _, key := range changedObjects(plan, state) {
-		out[key] = before[key]
-	}
-	return out
+	return plan.Objects.changedFrom(state.Objects)
 }
 
 // stopSummary is the same for all resources: Terraform shows one of several warnings with the same summary, and counts the others.

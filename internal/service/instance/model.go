@@ -188,9 +188,9 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.InstantiationLevelID = tfutil.OptionalString(p.LevelID)
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
-	m.VDUs = attrs.VDUsValue(p.VDUs)
-	if m.Objects = base.Objects(p); p.NamesLater {
-		m.VDUs, m.Objects = types.MapUnknown(attrs.VDUType), types.MapUnknown(types.StringType)
+	m.Objects = base.PlannedObjects(p)
+	if m.VDUs = attrs.VNFCCounts(p.VDUs); p.NamesLater {
+		m.VDUs = types.MapUnknown(types.Int64Type)
 	}
 	if !p.RegistersVIM && m.RegisteredVIMID.IsUnknown() {
 		m.RegisteredVIMID = types.StringNull()
@@ -207,8 +207,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	}
 	m.VNFDID, m.RegisteredVIMID = types.StringUnknown(), types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
-	m.VDUs = types.MapUnknown(attrs.VDUType)
-	m.Objects = types.MapUnknown(types.StringType)
+	m.VDUs = types.MapUnknown(types.Int64Type)
 }
 
 // SetRecord implements base.Model.
@@ -245,13 +244,19 @@ func (m *model) SetRecord(ctx context.Context, i *vnfm.Instance, diags *diag.Dia
 }
 
 // SetObservation implements base.Model.
-func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
-	vdus := attrs.VDUsValue(o.VDUs)
+func (m *model) SetObservation(_ context.Context, o *vnfm.Observation, _ *diag.Diagnostics) {
+	counts := attrs.VNFCCounts(o.VDUs)
 	if len(o.Unseen)+len(o.Unread) > 0 {
 		// Attributes that could not be refreshed keep their last known state.
-		vdus = base.MergeKept(ctx, vdus, m.VDUs, func(string) bool { return true })
+		all := counts.Elements()
+		for id, known := range m.VDUs.Elements() {
+			if _, seen := all[id]; !seen {
+				all[id] = known
+			}
+		}
+		counts = types.MapValueMust(types.Int64Type, all)
 	}
-	m.VDUs, m.Objects = vdus, base.Observed(ctx, o, m.Objects)
+	m.VDUs = counts
 }
 
 // Finish implements base.Model: preview and record say all.

@@ -73,7 +73,7 @@ func (m *model) Tried(state *model) []string {
 		return nil
 	}
 	var out []string
-	for key := range m.Objects.Elements() {
+	for key := range m.Objects {
 		if _, own := vnfm.CutConnection(key); strings.HasPrefix(own, vnfm.StackKind+" ") {
 			out = append(out, key)
 		}

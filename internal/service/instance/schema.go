@@ -140,7 +140,7 @@ func lifeAttributes() map[string]schema.Attribute {
 		"heal":       healAttribute(),
 		"regenerate": base.RegenerateAttribute("Makes what random functions of a Helm chart gave again, once for each new `trigger`: passwords, keys and certificates that the chart generates, which otherwise stay as long as the instance (see the guide about Helm charts). "),
 		"replace_objects": schema.SetAttribute{
-			MarkdownDescription: "Objects, named as in `objects`, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
+			MarkdownDescription: "Objects, named as in `changes` of a plan, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
@@ -249,14 +249,13 @@ func computedAttributes() map[string]schema.Attribute {
 			ElementType:         types.Int64Type,
 			Computed:            true,
 		},
-		"vdus": attrs.VDUsAttribute(),
-		"registered_vim_id": schema.StringAttribute{
-			MarkdownDescription: "Id of the VIM that a management driver registered for the Kubernetes cluster of the instance. Null if there is none. It stays the same when the cluster is rebuilt.",
+		"vdus": schema.MapAttribute{
+			MarkdownDescription: "Number of VNFCs of each VDU, known at plan time; null where an autoscaler or the kind itself (DaemonSet) decides. The data source `vnf_instance` says which workload a VDU is.",
+			ElementType:         types.Int64Type,
 			Computed:            true,
 		},
-		"objects": schema.MapAttribute{
-			MarkdownDescription: "The objects of the instance: from `group/version/Kind namespace/name` as the package writes it to the digest of the rendered object, known at plan time. An object changed outside of Terraform reads `drifted: <field paths>`, a deleted one is absent; the next apply repairs both. Reviews such as SubjectAccessReview, and Bindings, are posted once, not tracked and not deleted: they read `posted: <digest>`. The release of a Helm chart is listed as `helm.sh/v1/Release <name>`. On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
-			ElementType:         types.StringType,
+		"registered_vim_id": schema.StringAttribute{
+			MarkdownDescription: "Id of the VIM that a management driver registered for the Kubernetes cluster of the instance. Null if there is none. It stays the same when the cluster is rebuilt.",
 			Computed:            true,
 		},
 	}

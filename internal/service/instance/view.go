@@ -6,9 +6,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,6 +33,8 @@ type view struct {
 	Generation           types.Int64  `tfsdk:"generation"`
 	VNFCs                []vnfcView   `tfsdk:"vnfcs"`
 	VirtualLinks         types.Map    `tfsdk:"virtual_links"`
+	VDUs                 types.Map    `tfsdk:"vdus"`
+	Objects              types.List   `tfsdk:"objects"`
 }
 
 // vnfcView is one VNFC as the data sources show it.
@@ -70,12 +74,15 @@ func newView(ctx context.Context, m vnfm.InstanceManager, i *vnfm.Instance) (vie
 		Generation:           types.Int64Value(i.Generation),
 		VNFCs:                []vnfcView{},
 		VirtualLinks:         tfutil.StringMap(nil),
+		VDUs:                 attrs.VDUsValue(nil),
+		Objects:              tfutil.StringList(nil),
 	}
 	has, err := m.Resources(ctx, i.ID)
 	if err != nil {
 		return v, err
 	}
 	v.VirtualLinks = tfutil.StringMap(has.VirtualLinks)
+	v.VDUs, v.Objects = attrs.VDUsValue(has.VDUs), tfutil.StringList(has.Objects)
 	for i := range has.VNFCs {
 		v.VNFCs = append(v.VNFCs, newVNFCView(&has.VNFCs[i]))
 	}
@@ -103,6 +110,7 @@ func newVNFCView(c *vnfm.VNFC) vnfcView {
 
 // viewAttributes describe a view; those named in lookup are arguments as well.
 func viewAttributes(lookup ...string) map[string]schema.Attribute {
+	vdus := tfutil.ComputedAttributes(map[string]rschema.Attribute{"vdus": attrs.VDUsAttribute()})["vdus"]
 	argument := map[string]bool{}
 	for _, name := range lookup {
 		argument[name] = true
@@ -137,6 +145,12 @@ func viewAttributes(lookup ...string) map[string]schema.Attribute {
 		"virtual_links": schema.MapAttribute{
 			MarkdownDescription: "On OpenStack, the ids of the networks by internal virtual link, as the VNFD or the template names it.",
 			ElementType:         types.StringType, Computed: true,
+		},
+		"vdus": vdus,
+		"objects": schema.ListAttribute{
+			MarkdownDescription: "Objects of the instance, as the package writes them: `group/version/Kind namespace/name`, the release of a Helm chart as `helm.sh/v1/Release <name>`. " +
+				"On OpenStack they are the resources of the stack, `<type> <name>`, one for all copies of a VDU, and `OS::Heat::Stack <name>`.",
+			ElementType: types.StringType, Computed: true,
 		},
 	}
 }

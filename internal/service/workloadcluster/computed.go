@@ -17,13 +17,8 @@ func computedAttributes() map[string]schema.Attribute {
 		return schema.StringAttribute{MarkdownDescription: description, Computed: true}
 	}
 	return map[string]schema.Attribute{
-		"api_version": text("API version of the Cluster API objects, `v1beta1` or `v1beta2`: the newest version of the management cluster at creation."),
-		"generation":  schema.Int64Attribute{MarkdownDescription: "Counter that increases with every change, for resources that depend on it.", Computed: true},
-		"objects": schema.MapAttribute{
-			MarkdownDescription: "Objects on the management cluster: from `group/version/Kind namespace/name` to the digest of the desired object, known at plan time. An object with drift reads `drifted: <field paths>`, a deleted object is absent; the next apply repairs both.",
-			ElementType:         types.StringType,
-			Computed:            true,
-		},
+		"api_version":                text("API version of the Cluster API objects, `v1beta1` or `v1beta2`: the newest version of the management cluster at creation."),
+		"generation":                 schema.Int64Attribute{MarkdownDescription: "Counter that increases with every change, for resources that depend on it.", Computed: true},
 		"phase":                      text("Phase of the Cluster: `Pending`, `Provisioning`, `Provisioned`, `Deleting`."),
 		"available":                  schema.BoolAttribute{MarkdownDescription: "Whether the condition `Available` of the Cluster is true.", Computed: true},
 		"endpoint":                   text("URL of the workload API."),

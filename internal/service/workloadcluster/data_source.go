@@ -56,7 +56,7 @@ type machineView struct {
 // Schema implements datasource.DataSource.
 func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := tfutil.ComputedAttributes(computedAttributes())
-	for _, name := range []string{"api_version", "generation", "objects"} {
+	for _, name := range []string{"api_version", "generation"} {
 		// These are of the record, which a cluster of somebody else does not have.
 		delete(attributes, name)
 	}

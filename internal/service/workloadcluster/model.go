@@ -80,7 +80,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		cluster.APIVersion = m.APIVersion.ValueString()
 	}
 	if cluster.Template != nil && state != nil {
-		cluster.Template.Known = slices.Collect(maps.Keys(tfutil.Texts(state.Objects)))
+		cluster.Template.Known = slices.Collect(maps.Keys(state.Objects))
 	}
 	withoutDone(ctx, cluster.NodeGroups, state, diags)
 	checkRemovals(ctx, cluster.NodeGroups, state, diags)
@@ -162,8 +162,8 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 
 // SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
-	m.observed, m.Objects = newObserved(o.Cluster), base.Observed(ctx, o, m.Objects)
-	m.setObservedStatus(ctx, tfutil.Texts(m.Objects), diags)
+	m.observed = newObserved(o.Cluster)
+	m.setObservedStatus(ctx, m.Objects, diags)
 	m.setCredentialExpiry(o.Cluster)
 	if o.Cluster != nil {
 		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)
@@ -181,14 +181,6 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), limit)
 	defer cancel()
-	if m.Objects.IsUnknown() {
-		m.Objects = tfutil.StringMap(nil)
-		if spec, known := m.Spec(ctx, nil, diags); known {
-			if preview, _, err := manager.PreviewInstance(ctx, i.ID, spec); err == nil && preview != nil {
-				m.SetPreview(preview)
-			}
-		}
-	}
 	if !m.Phase.IsUnknown() {
 		return
 	}

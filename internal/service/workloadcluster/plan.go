@@ -45,14 +45,10 @@ func plannedNamespace(ctx context.Context, manager vnfm.VIMManager, plan, config
 }
 
 // SetPreview implements base.Model.
-func (m *model) SetPreview(p *vnfm.Preview) {
-	if m.Objects = base.Objects(p); p.NamesLater {
-		m.Objects = types.MapUnknown(types.StringType)
-	}
-}
+func (m *model) SetPreview(p *vnfm.Preview) { m.Objects = base.PlannedObjects(p) }
 
-// SetPreviewUnknown implements base.Model.
-func (m *model) SetPreviewUnknown(*model) { m.Objects = types.MapUnknown(types.StringType) }
+// SetPreviewUnknown implements base.Model: what a preview shows is in the private state.
+func (*model) SetPreviewUnknown(*model) {}
 
 // Differs implements base.Model.
 func (m *model) Differs(ctx context.Context, state *model) bool {
