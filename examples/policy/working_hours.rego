@@ -29,9 +29,9 @@ deny contains message if {
 	working_hours
 	some change in plan.instances
 	"delete" in change.change.actions
-	some unit, vdu in change.change.before.vdus
+	some unit, number in change.change.before.vdus
 	unit in protected
-	vdu.replicas > 0
+	number != 0
 	message := sprintf("%s is destroyed between %d:00 and %d:00 UTC, and %s with it", [change.address, begin, end, unit])
 }
 

@@ -163,6 +163,19 @@ func (env *testEnv) uids() map[string]string {
 	return out
 }
 
+// objects are those that the record of the instance of the state has.
+func (env *testEnv) objects() []string {
+	env.Helper()
+	id := env.resource(address).text("id")
+	for _, instance := range decode[vnfm.Instance](env, store.KindInstance) {
+		if instance.ID == id {
+			return acctest.Objects(&instance)
+		}
+	}
+	env.Fatalf("the store has no instance %s", id)
+	return nil
+}
+
 // expectConsistent checks that server and store hold the instance of the state, whole, once,
 // and nothing else.
 func (env *testEnv) expectConsistent() {
@@ -174,10 +187,8 @@ func (env *testEnv) expectConsistent() {
 		keys = append(keys, e.key)
 	}
 	slices.Sort(keys)
-	// The release of a chart is records, which belong to Helm and have no label of ours.
-	want := slices.DeleteFunc(instance.keys("objects"), func(key string) bool { return strings.HasPrefix(key, "helm.sh/v1/Release ") })
-	if diff := gocmp.Diff(want, keys); diff != "" {
-		env.Errorf("objects of the state (-) and of the server (+) differ:\n%s", diff)
+	if diff := gocmp.Diff(env.objects(), keys); diff != "" {
+		env.Errorf("objects of the record (-) and of the server (+) differ:\n%s", diff)
 	}
 	for _, e := range all {
 		if e.instance != instance.text("id") {

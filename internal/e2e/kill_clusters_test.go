@@ -52,7 +52,7 @@ func TestAccKill_clusters(t *testing.T) {
 			k.apply()
 			consistent()
 		})
-		if edge := strings.Join(k.resource(address).keys("objects"), "\n"); !strings.Contains(edge, "edge: apps/v1/StatefulSet upf") {
+		if edge := strings.Join(k.objects(), "\n"); !strings.Contains(edge, "edge: apps/v1/StatefulSet upf") {
 			t.Fatalf("nothing is on the second cluster:\n%s", edge)
 		}
 		id := k.resource(address).text("id")

@@ -37,7 +37,7 @@ func TestAccLostStore(t *testing.T) {
 	}
 	pods := func() string { return env.kubectl("get", "pods", "-o", "jsonpath={.items[*].metadata.uid}") }
 	before, objects, running := ids(), env.uids(), pods()
-	digests := env.resource(address).values["objects"]
+	digests := env.resource(address).private["objects"]
 
 	env.loseStore()
 	require.NoError(t, os.Remove(env.store.KeyFile))
@@ -55,7 +55,7 @@ func TestAccLostStore(t *testing.T) {
 	if now := pods(); running == "" || now != running {
 		t.Errorf("pods %s became %s", running, now)
 	}
-	if diff := cmp.Diff(digests, env.resource(address).values["objects"]); diff != "" {
+	if diff := cmp.Diff(digests, env.resource(address).private["objects"]); diff != "" {
 		t.Errorf("digests before (-) and after (+) the loss of the store and its key:\n%s", diff)
 	}
 	// The state is lost too. VIM and package are registered again, and the instance is found by its name.
@@ -72,7 +72,7 @@ func TestAccLostStore(t *testing.T) {
 	require.Equal(t, before[address], env.resource(address).text("id"))
 	require.Equal(t, objects, env.uids())
 	require.Equal(t, running, pods())
-	require.Equal(t, digests, env.resource(address).values["objects"])
+	require.Equal(t, digests, env.resource(address).private["objects"])
 
 	env.loseStore()
 	env.destroy()

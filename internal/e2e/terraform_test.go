@@ -221,22 +221,13 @@ func (m *module) expectEmptyPlan() {
 type object struct {
 	tainted bool
 	values  map[string]any
+	// private is what the provider keeps in the private state.
+	private map[string]string
 }
 
 func (o *object) text(name string) string {
 	s, _ := o.values[name].(string)
 	return s
-}
-
-// keys returns the keys of a map attribute, sorted.
-func (o *object) keys(name string) []string {
-	attribute, _ := o.values[name].(map[string]any)
-	out := make([]string, 0, len(attribute))
-	for key := range attribute {
-		out = append(out, key)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // state reads a resource out of the state, nil when it is not there.
@@ -255,13 +246,18 @@ func (m *module) state(address string) *object {
 			Instances []struct {
 				Status     string         `json:"status"`
 				Attributes map[string]any `json:"attributes"`
+				Private    []byte         `json:"private"`
 			} `json:"instances"`
 		} `json:"resources"`
 	}
 	require.NoError(m, json.Unmarshal(data, &state))
 	for _, r := range state.Resources {
 		if r.Mode == "managed" && r.Type+"."+r.Name == address && len(r.Instances) > 0 {
-			return &object{tainted: r.Instances[0].Status == "tainted", values: r.Instances[0].Attributes}
+			o := &object{tainted: r.Instances[0].Status == "tainted", values: r.Instances[0].Attributes}
+			if private := r.Instances[0].Private; len(private) > 0 {
+				require.NoError(m, json.Unmarshal(private, &o.private))
+			}
+			return o
 		}
 	}
 	return nil

@@ -84,7 +84,7 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	creation := planned("", spec)
 	expect("creation", []string{
-		"INSTANTIATE core5g 1.4.0", "  Job db-init: runs", "  amf: 2 added", "  ausf: added", "  db: 1 added", "  nrf: 1 added", "  nssf: 1 added",
+		"INSTANTIATE core5g 1.4.0: 60 objects", "  Job db-init: runs", "  amf: 2 added", "  ausf: added", "  db: 1 added", "  nrf: 1 added", "  nssf: 1 added",
 		"  pcf: 1 added", "  smf: 2 added", "  udm: 1 added", "  udr: 1 added", "  upf: 1 added",
 	}, creation.Operations)
 	expect("changes of a creation", map[string][]string{}, creation.Changes)

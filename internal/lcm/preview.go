@@ -194,7 +194,7 @@ func checkReplaced(p *vnfm.Preview, keys []string, problems *vnfm.Problems) {
 			*problems = append(*problems, vnfm.Problem{
 				Attribute: "replace_objects",
 				Summary:   "the instance has no object " + strconv.Quote(key),
-				Detail:    "an object is named as in the attribute objects, for example " + strconv.Quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
+				Detail:    "an object is named as in changes of a plan, for example " + strconv.Quote(slices.Min(slices.Collect(maps.Keys(p.Objects)))),
 			})
 		}
 	}

@@ -5,10 +5,6 @@ output "status" {
 
 output "replicas" {
   description = "Number of VNFCs per VDU; null where an autoscaler decides."
-  value       = { for id, vdu in vnf_instance.core5g.vdus : id => vdu.replicas }
+  value       = vnf_instance.core5g.vdus
 }
 
-output "objects" {
-  description = "Number of objects that make up the network function."
-  value       = length(vnf_instance.core5g.objects)
-}

@@ -11,5 +11,5 @@ output "domain" {
 
 output "vdus" {
   description = "Number of VNFCs for each VDU; null where an autoscaler decides."
-  value       = { for id, vdu in vnf_instance.this.vdus : id => vdu.replicas }
+  value       = vnf_instance.this.vdus
 }

@@ -301,18 +301,18 @@ func TestDiff(t *testing.T) {
 	const want = `CHANGE_VNFPKG hello 1.0.0 -> 1.1.0
   web: 3 rolled, 1 more at a time
 
+added
+  v1/ServiceAccount web
+
 apps/v1/Deployment web
   spec.template: reads other configuration
   spec.template.spec.containers[web].image: registry.example.com/hello/web:1.0.0 -> registry.example.com/hello/web:1.1.0
 
+removed
+  v1/Service web
+
 v1/ConfigMap web-content
   data.index.html: <h1>Hello from a VNF</h1> -> <h1>Greetings from a VNF</h1>
-
-v1/Service web
-  removed
-
-v1/ServiceAccount web
-  added
 `
 	if got := run(t, "package", "diff", "--scale", "web=2", hello, next(t)).want(t, 0).out; got != want {
 		t.Errorf("diff:\n%s\nwant\n%s", got, want)

@@ -26,9 +26,9 @@ const (
 	fillLimit = time.Minute
 	// objectsKey is where the private state of an instance keeps its objects.
 	objectsKey = "objects"
-	// maxDrift is how many objects the attribute drift has; moreDrift is the key of what it leaves out.
-	maxDrift  = 40
-	moreDrift = "and more"
+	// maxObjects is how many objects an attribute names; moreObjects is what it says of the others.
+	maxObjects  = 40
+	moreObjects = "and more"
 	// deleted is what drift says of an object that is gone.
 	deleted = "deleted"
 )
@@ -63,6 +63,19 @@ func (o Objects) changedFrom(before Objects) map[string]string {
 		}
 	}
 	return out
+}
+
+// names are the names of the objects, as many as an attribute names.
+func (o Objects) names() types.List {
+	values := make([]attr.Value, 0, min(len(o), maxObjects+1))
+	for _, key := range slices.Sorted(maps.Keys(o)) {
+		if more := len(o) - maxObjects; more > 1 && len(values) == maxObjects {
+			values = append(values, types.StringValue(fmt.Sprintf("%s: %d objects", moreObjects, more)))
+			break
+		}
+		values = append(values, types.StringValue(key))
+	}
+	return types.ListValueMust(types.StringType, values)
 }
 
 // observed are the objects that an observation shows and, where it could not look, those that were known before.
@@ -113,10 +126,10 @@ func (m *InstanceModel) setDrift(seen *vnfm.Observation, complete bool) {
 	if m.Drift = types.MapNull(types.StringType); len(found) == 0 || !complete {
 		return
 	}
-	values := make(map[string]attr.Value, min(len(found), maxDrift+1))
+	values := make(map[string]attr.Value, min(len(found), maxObjects+1))
 	for _, key := range slices.Sorted(maps.Keys(found)) {
-		if more := len(found) - maxDrift; more > 1 && len(values) == maxDrift {
-			values[moreDrift] = types.StringValue(fmt.Sprintf("%d objects", more))
+		if more := len(found) - maxObjects; more > 1 && len(values) == maxObjects {
+			values[moreObjects] = types.StringValue(fmt.Sprintf("%d objects", more))
 			break
 		}
 		values[key] = types.StringValue(found[key])

@@ -18,6 +18,9 @@ import (
 // changesType is the type of the lists in changes.
 var changesType = types.ListType{ElemType: types.StringType}
 
+// appliedObjects is the key of changes for the objects of an instance of which nothing is recorded.
+const appliedObjects = "applied"
+
 // planWords says in the plan what the apply will do. Terraform holds a provider to what it has planned, and asks for the same plan once
 // more when it applies: the attributes say what was planned, whatever ran, and stay as they are until an operation runs again. What
 // cannot be said yet is unknown.
@@ -38,7 +41,8 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		spec.Known = r.known(P(state))
 	}
 	planned, err := r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
-	if isMissing(err, id) {
+	missing := isMissing(err, id)
+	if missing {
 		// The apply of a saved plan over a store that was lost since: the update would recover the record as well.
 		short, cancel := context.WithTimeout(ctx, fillLimit)
 		defer cancel()
@@ -46,10 +50,15 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 			planned, err = r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
 		}
 	}
-	if err == nil {
+	switch {
+	case err == nil:
 		plan.setWords(planned, before, runs)
+	case missing:
+		// Nothing is known of what there was: whoever adopts a cluster compares the names.
+		plan.Changes = types.MapValueMust(changesType, map[string]attr.Value{appliedObjects: plan.Objects.names()})
+	default:
+		// What is wrong is reported by the preview.
 	}
-	// What is wrong is reported by the preview.
 }
 
 // fillWords fills in what the plan could not say; null where it cannot be said now either.
@@ -58,12 +67,19 @@ func (r *InstanceResource[M, P]) fillWords(ctx context.Context, m P, state *M, s
 	if !plan.Operations.IsUnknown() && !plan.Changes.IsUnknown() {
 		return
 	}
+	operations, changes := plan.Operations, plan.Changes
 	plan.Operations, plan.Changes = types.ListNull(types.StringType), types.MapNull(changesType)
 	if state != nil {
 		spec.Known = r.known(P(state))
 	}
 	if planned, err := r.data.Manager.PlanUpdate(ctx, idOf[M, P](state), spec, changedFrom(plan, priorModel[M, P](state))); err == nil {
 		plan.setWords(planned, priorModel[M, P](state), false)
+	}
+	if !operations.IsUnknown() {
+		plan.Operations = operations
+	}
+	if !changes.IsUnknown() {
+		plan.Changes = changes
 	}
 }
 

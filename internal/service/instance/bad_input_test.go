@@ -148,7 +148,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"namespace_param": {arguments: params(`namespace = "a_b"`), want: want(`Additional parameter "namespace" must be the name of a namespace`, `Lower case letters, digits and hyphens, 63 at most.`)},
 		"heal_vdu":        {arguments: `heal = { trigger = "a", vdu_ids = ["db"] }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web".`)},
-		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in the attribute objects, for example "apps/v1/Deployment web".`)},
+		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in changes of a plan, for example "apps/v1/Deployment web".`)},
 		"connection_vdu":  {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["db"] } }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
 		"connection_file": {arguments: `vim_connections = { far = { vim_id = "a", manifests = ["db.yaml"] } }`, want: want(`The package lists no Kubernetes manifest "db.yaml"`, `Its manifests are "Files/kubernetes/web.yaml".`)},
 		"connection_both": {arguments: `vim_connections = { far = { vim_id = "a", vdu_ids = ["web"] }, out = { vim_id = "b", vdu_ids = ["web"] } }`, want: want(`VDU "web" is placed twice`, `VIM connection "far" has it too.`)},

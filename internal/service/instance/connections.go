@@ -43,7 +43,7 @@ func connectionsAttribute() schema.Attribute {
 		}
 	}
 	return schema.MapNestedAttribute{
-		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that runs there instead of on `vim_id`. `objects` lists the objects of a part as `<name>: <identity>`. " +
+		MarkdownDescription: "Further VIMs by a name of your own, each with the part of the instance that runs there instead of on `vim_id`. The objects of a part are named `<name>: <identity>`. " +
 			"Changing this moves, adds and removes parts in place; another `vim_id` or `namespace` under the same name replaces the instance.",
 		Optional: true,
 		Validators: []validator.Map{

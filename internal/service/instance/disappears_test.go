@@ -32,8 +32,7 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 			Config: env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-				expectPrior{key: "v1/Service web", text: ""},
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(3)),
+				expectPrior{key: "v1/Service web", text: "deleted"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("generation", knownvalue.Int64Exact(2))},
 			Check: allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {

@@ -2,15 +2,19 @@ package instance_test
 
 import (
 	"fmt"
+	"maps"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -299,35 +303,44 @@ func (env *testEnv) labelledOn(lab labtest.Env, id string) map[string]string {
 	return found
 }
 
-// checkBackend checks that the objects in the state are those that the server holds.
-func (env *testEnv) checkBackend() resource.TestCheckFunc {
+// checkBackend checks that the objects in the record of the instance are those that the server holds, and that the state has no drift. With a
+// number, there are so many.
+func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[address].Primary.Attributes
-		found := env.labelled(attributes["id"])
-		for name, digest := range attributes {
-			key, ok := strings.CutPrefix(name, "objects.")
-			if !ok || key == "%" {
-				continue
-			}
-			if strings.HasPrefix(digest, vnfm.Posted) {
-				// The server keeps nothing of it.
-				continue
-			}
-			if !strings.HasPrefix(digest, "sha256:") {
-				return fmt.Errorf("state says of %s: %s", key, digest)
-			}
-			if strings.HasPrefix(key, "helm.sh/v1/Release ") {
-				// Not an object: its history is.
-				continue
-			}
-			if _, ok := found[key]; !ok {
-				return fmt.Errorf("the server does not hold %s, which the state has; it has %v", key, found)
-			}
-			delete(found, key)
+		if n := attributes["drift.%"]; n != "" && n != "0" {
+			return fmt.Errorf("the state has drift: %v", attributes)
 		}
-		if len(found) > 0 {
-			return fmt.Errorf("the server holds objects of the instance that the state does not have: %v", found)
+		instance, err := env.store.Manager(env).Instance(env.Context(), attributes["id"])
+		if err != nil {
+			return err
+		}
+		known := acctest.Objects(instance)
+		if len(number) > 0 && len(known) != number[0] {
+			return fmt.Errorf("the instance has %d objects, want %d: %v", len(known), number[0], known)
+		}
+		held := slices.Sorted(maps.Keys(env.labelled(instance.ID)))
+		if diff := cmp.Diff(known, held); diff != "" {
+			return fmt.Errorf("objects of the record (-) and of the server (+):\n%s", diff)
 		}
 		return nil
 	}
+}
+
+// counts is the value of the attribute vdus: ids of VDUs, each followed by its number of VNFCs, which is nil where an autoscaler decides.
+func counts(of ...any) knownvalue.Check {
+	want := map[string]knownvalue.Check{}
+	for i := 0; i < len(of); i += 2 {
+		id, _ := of[i].(string)
+		if want[id] = knownvalue.Null(); of[i+1] != nil {
+			n, _ := of[i+1].(int)
+			want[id] = knownvalue.Int64Exact(int64(n))
+		}
+	}
+	return knownvalue.MapExact(want)
+}
+
+// plansObjects expects that a plan creates an instance of so many objects.
+func plansObjects(n int) plancheck.PlanCheck {
+	return plancheck.ExpectKnownValue(address, tfjsonpath.New("operations").AtSliceIndex(0), knownvalue.StringRegexp(regexp.MustCompile(fmt.Sprintf(`^INSTANTIATE .*: %d objects$`, n))))
 }

@@ -87,10 +87,10 @@ func TestAccInstance_keyedLists(t *testing.T) {
 			Config: env.configFor(source),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-				expectPrior{"v1/Service web", "drifted: spec.ports[name=http].port"},
-				expectPrior{"apps/v1/Deployment web", "drifted: spec.template.spec.containers[name=web].ports[name=http].containerPort, spec.template.spec.containers[name=web].volumeMounts[name=content].mountPath"},
-				expectPrior{"apps/v1/StatefulSet register", "drifted: spec.template.spec.containers[name=register].env[name=ZONE], spec.template.spec.containers[name=register].ports[name=sip].protocol"},
-				expectPrior{env.group() + "/v1/Mesh ring", "drifted: spec.neighbours[id=1]"},
+				expectPrior{"v1/Service web", "spec.ports[name=http].port"},
+				expectPrior{"apps/v1/Deployment web", "spec.template.spec.containers[name=web].ports[name=http].containerPort, spec.template.spec.containers[name=web].volumeMounts[name=content].mountPath"},
+				expectPrior{"apps/v1/StatefulSet register", "spec.template.spec.containers[name=register].env[name=ZONE], spec.template.spec.containers[name=register].ports[name=sip].protocol"},
+				expectPrior{env.group() + "/v1/Mesh ring", "spec.neighbours[id=1]"},
 			}},
 			Check: allChecks(
 				env.expectKubectl("metrics=9090 http=80", "get", "service/web", "-o", `jsonpath={range .spec.ports[*]}{.name}={.port} {end}`),

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -85,7 +86,7 @@ func TestTried(t *testing.T) {
 	t.Parallel()
 	of := func(zones ...string) *model {
 		m := &model{AvailabilityZones: tfutil.StringList(zones)}
-		m.Objects = tfutil.StringMap(map[string]string{"OS::Heat::Stack fw": "sha256:1", "edge: OS::Heat::Stack fw": "sha256:2", "OS::Nova::Server FW": "sha256:3"})
+		m.Objects = base.Objects{"OS::Heat::Stack fw": "sha256:1", "edge: OS::Heat::Stack fw": "sha256:2", "OS::Nova::Server FW": "sha256:3"}
 		return m
 	}
 	if got := of("a", "b").Tried(of("a", "b")); got != nil {

@@ -204,7 +204,6 @@ func TestAccInstance_hybrid(t *testing.T) {
 				ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: empty},
 				ConfigStateChecks: []statecheck.StateCheck{
 					instantiated(), replicas("FW", 1), replicas("watcher", 1),
-					statecheck.ExpectKnownValue(address, tfjsonpath.New("objects").AtMapKey("cluster: apps/v1/Deployment watcher"), knownvalue.NotNull()),
 				},
 				Check: allChecks(h.pods("watcher 1"), h.servers(map[string]int{"FW": 1}), h.told("192.0.2.10"), h.diagnostics.NoWarnings()),
 			},

@@ -38,7 +38,7 @@ func resourceSchema(ctx context.Context) schema.Schema {
 	return schema.Schema{
 		MarkdownDescription: "Manages the lifecycle of one VNF or CNF. " +
 			"Creating instantiates it, changing `scale_levels` scales it, changing `package_id` changes its current package, and every apply repairs changes made outside of Terraform. " +
-			"The plan shows every object and the replicas of every VDU before the apply, even without a connection to the VIM.",
+			"The plan says what happens to every VDU before the apply, even without a connection to the VIM, and names each object that changes.",
 		Attributes: tfutil.Merged(identityAttributes(), linkAttributes(), lifeAttributes(), computedAttributes(), map[string]schema.Attribute{
 			"timeouts": tfutil.Timeouts(ctx, timeoutOpts),
 		}),

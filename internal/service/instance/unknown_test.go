@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -31,8 +30,8 @@ resource "terraform_data" "later" {
   input = %s
 }
 `
-	objects := plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapSizeExact(3))
-	preview := unknown("objects", "vdus", "scale_status", "vnfd_id")
+	objects := plansObjects(3)
+	preview := unknown("operations", "vdus", "scale_status", "vnfd_id")
 	for name, tc := range map[string]struct {
 		input, from, to string
 		checks          []plancheck.PlanCheck
@@ -56,8 +55,8 @@ resource "terraform_data" "later" {
 					PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate)}, tc.checks...),
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
-				ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("objects", knownvalue.MapSizeExact(3))},
-				Check:             env.checkBackend(),
+				ConfigStateChecks: []statecheck.StateCheck{instantiated()},
+				Check:             env.checkBackend(3),
 			})
 		})
 	}
@@ -79,7 +78,7 @@ provider "vnf" {
 	env.run(t,
 		resource.TestStep{
 			Config:            config,
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: unknown("objects", "vdus")},
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: unknown("operations", "vdus")},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),
 		},

@@ -12,16 +12,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
+// lines is a list of texts.
+func lines(texts []string) knownvalue.Check {
+	out := make([]knownvalue.Check, len(texts))
+	for i, text := range texts {
+		out[i] = knownvalue.StringExact(text)
+	}
+	return knownvalue.ListExact(out)
+}
+
 // plansWords are the checks of a step whose plan says these operations and changes, which the state then holds, and after which nothing is
 // left to plan.
 func plansWords(operations []string, changes map[string][]string) (resource.ConfigPlanChecks, []statecheck.StateCheck) {
-	lines := func(texts []string) knownvalue.Check {
-		out := make([]knownvalue.Check, len(texts))
-		for i, text := range texts {
-			out[i] = knownvalue.StringExact(text)
-		}
-		return knownvalue.ListExact(out)
-	}
 	objects := map[string]knownvalue.Check{}
 	for key, texts := range changes {
 		objects[key] = lines(texts)
@@ -53,7 +55,7 @@ func TestAccInstance_words(t *testing.T) {
 	later := "resource \"terraform_data\" \"later\" { input = \"north\" }\n" + env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`, `metadata = { site = terraform_data.later.output }`)
 	drifted.PreConfig = func() { env.kubectl("delete", "service", "web") }
 	env.run(t,
-		step(env.config("hello", one), []string{"INSTANTIATE hello 1.0.0", "  web: 1 added"}, nil),
+		step(env.config("hello", one), []string{"INSTANTIATE hello 1.0.0: 3 objects", "  web: 1 added"}, nil),
 		step(env.config("hello", three), []string{"SCALE web 0 -> 2", "  web: 1 -> 3"}, nil),
 		step(env.configFor(next, three), []string{"CHANGE_VNFPKG hello 1.0.0 -> 1.1.0", "  web: 3 rolled, 1 more at a time"}, map[string][]string{
 			"apps/v1/Deployment web":   {"spec.template: reads other configuration", "spec.template.spec.containers[web].image: registry.example.com/hello/web:1.0.0 -> registry.example.com/hello/web:1.1.0"},

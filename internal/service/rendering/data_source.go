@@ -99,7 +99,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		Computed:            true,
 	}
 	attributes["object_manifests"] = schema.MapAttribute{
-		MarkdownDescription: "Manifests of the objects as YAML, by the keys of `objects` of `vnf_instance`: `group/version/Kind namespace/name` as in the package. Replicas are those of the VDUs, and absent if an autoscaler sets them. Values of Secrets are masked, and results of random functions of a chart are placeholders.",
+		MarkdownDescription: "Manifests of the objects as YAML, by `group/version/Kind namespace/name` as in the package. Replicas are those of the VDUs, and absent if an autoscaler sets them. Values of Secrets are masked, and results of random functions of a chart are placeholders.",
 		ElementType:         types.StringType,
 		Computed:            true,
 	}

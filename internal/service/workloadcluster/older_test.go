@@ -42,9 +42,6 @@ resource "vnf_vim" "test" {
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("api_version"), knownvalue.StringExact("v1beta1")),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("available"), knownvalue.Bool(true)),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
-					"cluster.x-k8s.io/v1beta1/Cluster " + env.namespace + "/edge": knownvalue.NotNull(),
-				})),
 			},
 		},
 		resource.TestStep{

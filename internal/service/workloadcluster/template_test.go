@@ -2,7 +2,6 @@ package workloadcluster_test
 
 import (
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -48,15 +47,14 @@ func TestAccWorkloadCluster_clusterTemplate(t *testing.T) {
 	// Another source is read again, and is an upgrade like anything else of the template.
 	exactly := strings.Replace(memoryTemplate, ">=0.0.1", chart.Version, 1)
 	var asked int64
-	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
 	env.run(t,
 		resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"))},
 		resource.TestStep{
 			Config: env.config(fromTemplate, clusterTemplate("1.34.0", memoryTemplate)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(map[string]knownvalue.Check{
-					"cluster.x-k8s.io/v1beta2/MachineDeployment edge-default-worker": digest,
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), knownvalue.ListPartial(map[int]knownvalue.Check{
+					2: knownvalue.StringRegexp(regexp.MustCompile(`node group default-worker`)),
 				})),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("chart_status").AtMapKey("version"), knownvalue.StringExact(chart.Version)),
 			}},
@@ -146,31 +144,18 @@ func TestAccWorkloadCluster_openstack(t *testing.T) {
   on_failure  = "resume"
   timeouts    = { create = "10s", update = "10s" }
 `
-	digest := knownvalue.StringRegexp(regexp.MustCompile(`^sha256:`))
-	const controlPlane = "controlplane.cluster.x-k8s.io/v1beta2/KubeadmControlPlane edge-control-plane"
-	planned := map[string]knownvalue.Check{
-		"infrastructure.cluster.x-k8s.io/v1beta1/OpenStackCluster edge": digest,
-		"cluster.x-k8s.io/v1beta2/MachineDeployment edge-upf":           digest,
-	}
-	made := maps.Clone(planned)
-	made[controlPlane] = digest
 	env.run(t,
 		resource.TestStep{Config: env.store.Config(acctest.VIM(t, env.lab, "test"))},
 		resource.TestStep{
 			Config: env.config(arguments, template),
 			ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply: []plancheck.PlanCheck{
-					plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(planned)),
-					// It has files, whose contents may be secret: their digest takes the key of the cluster.
-					plancheck.ExpectUnknownValue(address, tfjsonpath.New("objects").AtMapKey(controlPlane)),
-				},
 				// Resuming changes nothing of what there is.
 				PostApplyPostRefresh: []plancheck.PlanCheck{
 					plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-					plancheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(made)),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("changes"), knownvalue.MapSizeExact(0)),
 				},
 			},
-			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP"), statecheck.ExpectKnownValue(address, tfjsonpath.New("objects"), knownvalue.MapPartial(made))},
+			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
 			ExpectNonEmptyPlan: true,
 		},
 		resource.TestStep{

@@ -10,5 +10,5 @@ output "status" {
 
 output "replicas" {
   description = "Number of VNFCs per VDU."
-  value       = { for id, vdu in vnf_instance.core5g.vdus : id => vdu.replicas }
+  value       = vnf_instance.core5g.vdus
 }

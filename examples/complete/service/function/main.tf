@@ -50,5 +50,5 @@ output "domain" {
 
 output "vdus" {
   description = "Number of VNFCs of each VDU."
-  value       = { for id, vdu in vnf_instance.this.vdus : id => vdu.replicas }
+  value       = vnf_instance.this.vdus
 }
