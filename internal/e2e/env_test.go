@@ -3,14 +3,18 @@
 package e2e_test
 
 import (
+	"bytes"
 	"cmp"
+	"compress/flate"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -163,17 +167,18 @@ func (env *testEnv) uids() map[string]string {
 	return out
 }
 
-// objects are those that the record of the instance of the state has.
+// objects are those that the private state of the instance has, without the release of a chart: that is records, which belong to Helm and
+// have no label of ours.
 func (env *testEnv) objects() []string {
 	env.Helper()
-	id := env.resource(address).text("id")
-	for _, instance := range decode[vnfm.Instance](env, store.KindInstance) {
-		if instance.ID == id {
-			return acctest.Objects(&instance)
-		}
-	}
-	env.Fatalf("the store has no instance %s", id)
-	return nil
+	var packed []byte
+	require.NoError(env, json.Unmarshal(env.resource(address).private["objects"], &packed))
+	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	require.NoError(env, err)
+	var digests map[string]string
+	require.NoError(env, json.Unmarshal(text, &digests))
+	maps.DeleteFunc(digests, func(key, _ string) bool { return strings.HasPrefix(key, "helm.sh/v1/Release ") })
+	return slices.Sorted(maps.Keys(digests))
 }
 
 // expectConsistent checks that server and store hold the instance of the state, whole, once,
@@ -188,7 +193,7 @@ func (env *testEnv) expectConsistent() {
 	}
 	slices.Sort(keys)
 	if diff := gocmp.Diff(env.objects(), keys); diff != "" {
-		env.Errorf("objects of the record (-) and of the server (+) differ:\n%s", diff)
+		env.Errorf("objects of the private state (-) and of the server (+) differ:\n%s", diff)
 	}
 	for _, e := range all {
 		if e.instance != instance.text("id") {

@@ -222,7 +222,7 @@ type object struct {
 	tainted bool
 	values  map[string]any
 	// private is what the provider keeps in the private state.
-	private map[string]string
+	private map[string][]byte
 }
 
 func (o *object) text(name string) string {

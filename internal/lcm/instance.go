@@ -3,8 +3,8 @@ package lcm
 import (
 	"context"
 	"errors"
-	"maps"
 	"slices"
+	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -96,7 +96,13 @@ func (e *Engine) Resources(ctx context.Context, id string) (*vnfm.ResourceInfo, 
 		if planned, problems = d.Preview(ctx, t); problems.HasErrors() {
 			err = problems.Err()
 		} else {
-			has.VDUs, has.Objects = planned.VDUs, slices.Sorted(maps.Keys(planned.Objects))
+			has.VDUs = planned.VDUs
+			for key, digest := range planned.Objects {
+				if !strings.HasPrefix(digest, vnfm.Posted) {
+					has.Objects = append(has.Objects, key)
+				}
+			}
+			slices.Sort(has.Objects)
 		}
 	}
 	return has, vnfm.ConcealedIn(ctx).Error(err)

@@ -124,7 +124,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 		resource.TestStep{
 			Config: env.configFor(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plansObjects(7), plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("cscf", 1, "hss", 1)),
+				plansObjects(8), plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("cscf", 1, "hss", 1)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), env.history("1 deployed"),

@@ -303,7 +303,7 @@ func (env *testEnv) labelledOn(lab labtest.Env, id string) map[string]string {
 	return found
 }
 
-// checkBackend checks that the objects in the record of the instance are those that the server holds, and that the state has no drift. With a
+// checkBackend checks that the objects of the instance are those that the server holds, and that the state has no drift. With a
 // number, there are so many.
 func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
@@ -311,17 +311,13 @@ func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
 		if n := attributes["drift.%"]; n != "" && n != "0" {
 			return fmt.Errorf("the state has drift: %v", attributes)
 		}
-		instance, err := env.store.Manager(env).Instance(env.Context(), attributes["id"])
-		if err != nil {
-			return err
-		}
-		known := acctest.Objects(instance)
+		known := env.store.Objects(env, attributes["id"])
 		if len(number) > 0 && len(known) != number[0] {
 			return fmt.Errorf("the instance has %d objects, want %d: %v", len(known), number[0], known)
 		}
-		held := slices.Sorted(maps.Keys(env.labelled(instance.ID)))
+		held := slices.Sorted(maps.Keys(env.labelled(attributes["id"])))
 		if diff := cmp.Diff(known, held); diff != "" {
-			return fmt.Errorf("objects of the record (-) and of the server (+):\n%s", diff)
+			return fmt.Errorf("objects of the instance (-) and of the server (+):\n%s", diff)
 		}
 		return nil
 	}

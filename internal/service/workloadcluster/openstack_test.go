@@ -131,8 +131,8 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 	}
 	env.run(t,
 		resource.TestStep{
-			Config:           config("", "nfv_user"),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			Config:            config("", "nfv_user"),
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
 				workload("apply", "-f", env.file("reader.yaml", reader))

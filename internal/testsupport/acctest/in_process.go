@@ -1,6 +1,8 @@
 package acctest
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -62,6 +64,28 @@ func (s Store) Invoke(t testing.TB, kind string, config map[string]any) []string
 		}
 	}
 	return steps
+}
+
+// Objects are the objects of an instance as the data source vnf_instance has them, without the release of a chart, which belongs to Helm. It
+// needs no Terraform.
+func (s Store) Objects(t testing.TB, id string) []string {
+	t.Helper()
+	server, schemas := s.server(t)
+	kind := schemas.DataSourceSchemas["vnf_instance"].ValueType()
+	read, err := server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: "vnf_instance", Config: encode(t, kind, map[string]any{"id": id})})
+	require.NoError(t, err)
+	require.Empty(t, read.Diagnostics)
+	value, err := read.State.Unmarshal(kind)
+	require.NoError(t, err)
+	var attributes map[string]tftypes.Value
+	require.NoError(t, value.As(&attributes))
+	var names []tftypes.Value
+	require.NoError(t, attributes["objects"].As(&names))
+	out := make([]string, len(names))
+	for i, name := range names {
+		require.NoError(t, name.As(&out[i]))
+	}
+	return slices.DeleteFunc(out, func(name string) bool { return strings.HasPrefix(name, "helm.sh/v1/Release ") })
 }
 
 // server is a provider over the store.
