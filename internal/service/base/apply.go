@@ -43,7 +43,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	}
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
-	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	r.fillObjects(ctx, m, manager, instance, spec)
 	m.Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	r.keepPackage(context.WithoutCancel(ctx), nil, resp.Private, instance, &resp.Diagnostics)
@@ -53,7 +53,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 // fillObjects fills the digests that neither plan nor Prepare could compute: those with the
 // key of an instance that has just been made. Unavailable values are left out, and
 // the next refresh shows them.
-func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, id string, spec vnfm.InstanceSpec) {
+func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager vnfm.Manager, instance *vnfm.Instance, spec vnfm.InstanceSpec) {
 	common := m.Common()
 	if common.Objects.known() {
 		return
@@ -61,7 +61,12 @@ func (r *InstanceResource[M, P]) fillObjects(ctx context.Context, m P, manager v
 	// It asks the VIM for nothing, and is worth its time when the user has interrupted.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), fillLimit)
 	defer cancel()
-	if preview, problems, err := manager.PreviewInstance(ctx, id, spec); err == nil && !problems.HasErrors() && preview != nil {
+	if spec.Cluster != nil && instance.Cluster != nil {
+		// The operation has chosen it where nothing was said.
+		cluster := *spec.Cluster
+		cluster.APIVersion, spec.Cluster = instance.Cluster.APIVersion, &cluster
+	}
+	if preview, problems, err := manager.PreviewInstance(ctx, instance.ID, spec); err == nil && !problems.HasErrors() && preview != nil {
 		m.SetPreview(preview)
 	}
 	maps.DeleteFunc(common.Objects, func(_, digest string) bool { return digest == "" })
@@ -167,7 +172,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	planned := m.Common().Generation
 	m.SetRecord(ctx, instance, &resp.Diagnostics)
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
-	r.fillObjects(ctx, m, manager, instance.ID, spec)
+	r.fillObjects(ctx, m, manager, instance, spec)
 	if !planned.IsUnknown() {
 		// Something drifted after the plan and was put right by the way. Terraform
 		// holds a provider to the plan; the next refresh shows the generation.

@@ -26,7 +26,7 @@ import (
 func computedNames() []string {
 	names := slices.Collect(maps.Keys(computedAttributes()))
 	names = slices.DeleteFunc(names, func(name string) bool { return name == "api_version" })
-	return append(names, "id", "status", "operations", "changes", "application_credential_id", "server_dry_run", "timeouts", "addons_status.key.status", "addons_status.key.drift")
+	return append(names, "id", "status", "drift", "operations", "changes", "application_credential_id", "server_dry_run", "timeouts", "addons_status.key.status", "addons_status.key.drift")
 }
 
 // TestEveryArgumentIsRead: each argument of each form reaches the specification or the
