@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -84,6 +85,38 @@ func (e *Engine) adopt(ctx context.Context, p vnfm.InstancePlace) (*vnfm.Instanc
 	return &en.Value, nil
 }
 
+// UnrecordedInstances implements vnfm.Manager.
+func (e *Engine) UnrecordedInstances(ctx context.Context, vimID, namespace string) ([]vnfm.Instance, error) {
+	ctx = vnfm.WithConcealed(ctx)
+	out, err := e.unrecorded(ctx, vimID, namespace)
+	return out, vnfm.ConcealedIn(ctx).Error(err)
+}
+
+func (e *Engine) unrecorded(ctx context.Context, vimID, namespace string) ([]vnfm.Instance, error) {
+	all, _, err := e.findOn(ctx, vimID, vnfm.InstancePlace{Namespace: namespace, Kind: vnfm.NetworkFunction})
+	if err != nil {
+		return nil, err
+	}
+	var out []vnfm.Instance
+	for n := range all {
+		one := &all[n]
+		if _, err := e.Instance(ctx, one.ID); !errors.Is(err, vnfm.ErrNotFound) {
+			if err != nil {
+				return nil, err
+			}
+			continue
+		}
+		i, err := e.readArguments(ctx, one.vim, &one.FoundInstance)
+		if err != nil {
+			return nil, err
+		}
+		if i.Kind() == vnfm.NetworkFunction && (namespace == "" || i.Namespace == namespace) {
+			out = append(out, *i)
+		}
+	}
+	return out, nil
+}
+
 // findOne finds the one instance of a place.
 func (e *Engine) findOne(ctx context.Context, p vnfm.InstancePlace) (*found, error) {
 	candidates, err := e.placeVIMs(ctx, p)
@@ -149,13 +182,13 @@ func (e *Engine) findOn(ctx context.Context, vimID string, p vnfm.InstancePlace)
 	if err != nil {
 		return nil, "", err
 	}
-	if p.Namespace == "" && p.ID == "" {
+	if p.Namespace == "" && p.Name != "" {
 		p.Namespace = vim.DefaultNamespace()
 	}
 	p.VIM = vim.ID
 	t := &vnfm.Target{
 		VIM: vim, Credentials: credentials, Concurrency: e.cfg.Concurrency,
-		Instance: &vnfm.Instance{ID: p.ID, Name: p.Name, VIMID: vim.ID, Namespace: p.Namespace},
+		Instance: &vnfm.Instance{ID: p.ID, Name: p.Name, VIMID: vim.ID, Namespace: cmp.Or(p.Namespace, vim.DefaultNamespace())},
 	}
 	these, err := d.Find(ctx, t, p)
 	for i := range these {

@@ -124,7 +124,16 @@ func (c *Client) FindStack(ctx context.Context, name string) (*Stack, error) {
 
 // StacksTagged returns the stacks with a tag.
 func (c *Client) StacksTagged(ctx context.Context, tag string) ([]Stack, error) {
-	found, err := list[Stack](ctx, c, call{doing: "looking for stacks with tag " + tag, service: ServiceOrchestration, path: "/stacks", query: url.Values{"tags": {tag}}}, "stacks")
+	return c.stacks(ctx, "looking for stacks with tag "+tag, url.Values{"tags": {tag}})
+}
+
+// Stacks returns the stacks of the project, without those inside of others.
+func (c *Client) Stacks(ctx context.Context) ([]Stack, error) {
+	return c.stacks(ctx, "listing stacks", nil)
+}
+
+func (c *Client) stacks(ctx context.Context, doing string, query url.Values) ([]Stack, error) {
+	found, err := list[Stack](ctx, c, call{doing: doing, service: ServiceOrchestration, path: "/stacks", query: query}, "stacks")
 	return slices.DeleteFunc(found, func(s Stack) bool { return s.deleted() }), err
 }
 

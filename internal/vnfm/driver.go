@@ -205,7 +205,7 @@ type InfraDriver interface {
 	// changes nothing on the VIM.
 	Recover(ctx context.Context, t *Target, r Recorder) error
 	// Find finds the instances of a place on the VIM of the target, which has no package. It changes nothing. A place whose
-	// name somebody else has is a *ConflictError.
+	// name somebody else has is a *ConflictError. A place without id and name is all of them, in its namespace or in those that may be listed.
 	Find(ctx context.Context, t *Target, p InstancePlace) ([]FoundInstance, error)
 	// CheckTermination returns a *StrandedError when objects of others could not be deleted any
 	// more without the instance. It changes nothing, and checks nothing else of a termination.

@@ -113,6 +113,9 @@ type InstanceManager interface {
 	// AdoptInstance writes the record of an instance that the store does not know, from what its VIM tells. That is not an operation,
 	// and the VIM is not changed. Nothing at the place gives ErrNotFound.
 	AdoptInstance(ctx context.Context, p InstancePlace) (*Instance, error)
+	// UnrecordedInstances are the instances on a VIM that the store does not know and that can be imported, with the arguments that the VIM
+	// has of them; in one namespace, or in all that may be listed if it is empty. Nothing is written.
+	UnrecordedInstances(ctx context.Context, vimID, namespace string) ([]Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
 	// keys if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the

@@ -3,7 +3,9 @@ package heat
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -24,6 +26,9 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace)
 	var out []vnfm.FoundInstance
 	for i := range stacks {
 		found, err := s.foundStack(ctx, &stacks[i])
+		if p.ID+p.Name == "" && errors.As(err, new(*vnfm.ConflictError)) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -34,6 +39,10 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace)
 
 // stacksAt are the stacks that a place may mean.
 func (s *session) stacksAt(ctx context.Context, p vnfm.InstancePlace) ([]openstack.Stack, error) {
+	if p.ID+p.Name == "" {
+		all, err := s.client.Stacks(ctx)
+		return slices.DeleteFunc(all, func(stack openstack.Stack) bool { return ownerOf(&stack) == "" }), err
+	}
 	name := p.Name
 	if p.ID != "" {
 		name = stackPrefix + p.ID

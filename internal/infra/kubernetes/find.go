@@ -31,8 +31,8 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace)
 	return found, nil
 }
 
-// findKept finds instances by the Secrets beside their objects. An instance of which only the id is given may be in any namespace, if
-// Secrets of all namespaces may be listed.
+// findKept finds instances by the Secrets beside their objects. A place without a namespace is all of them, if Secrets of all namespaces
+// may be listed.
 func (s *session) findKept(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	r, err := s.client.Resource(ctx, secretKind)
 	if err != nil {
@@ -40,7 +40,10 @@ func (s *session) findKept(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.Fo
 	}
 	selector, namespaces := labelKeyOf, []string{s.namespace}
 	if p.ID != "" {
-		selector, namespaces = labelKeyOf+"="+p.ID, []string{"", s.namespace}
+		selector += "=" + p.ID
+	}
+	if p.ID != "" || p.Namespace == "" {
+		namespaces = []string{"", s.namespace}
 	}
 	for _, namespace := range namespaces {
 		var list []unstructured.Unstructured

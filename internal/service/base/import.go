@@ -67,7 +67,12 @@ func FillListed[M any, P Model[M]](config Config) func(context.Context, *tfutil.
 		diags.Append(state.Get(ctx, &m)...)
 		ctx, cancel := context.WithTimeout(vnfm.WithRefresh(ctx), config.ReadLimit)
 		defer cancel()
-		r.show(ctx, &m, instance, diags)
+		if instance.Status == "" {
+			// It has no record; an import makes it and refreshes.
+			P(&m).SetRecord(ctx, instance, diags)
+		} else {
+			r.show(ctx, &m, instance, diags)
+		}
 		diags.Append(state.Set(ctx, &m)...)
 	}
 }
