@@ -51,8 +51,18 @@ func TestAdopt(t *testing.T) {
 				place.VIM = other.vimID
 			}
 			place.Kind = vnfm.NetworkFunction
+			unrecorded := func(namespace string) []vnfm.Instance {
+				all, err := other.UnrecordedInstances(t.Context(), other.vimID, namespace)
+				require.NoError(t, err)
+				return all
+			}
+			all := unrecorded("")
+			require.Len(t, all, 1)
+			assert.Equal(t, []any{i.ID, other.vimID, i.PackageID, i.ScaleLevels}, []any{all[0].ID, all[0].VIMID, all[0].PackageID, all[0].ScaleLevels})
+			assert.Empty(t, unrecorded("elsewhere"))
 			got, err := other.AdoptInstance(t.Context(), place)
 			require.NoError(t, err)
+			assert.Empty(t, unrecorded(""), "it is recorded now")
 			assert.Equal(t, i.ID, got.ID)
 			assert.Equal(t, other.vimID, got.VIMID)
 			assert.Equal(t, vnfm.StatusInstantiated, got.Status)

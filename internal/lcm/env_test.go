@@ -243,7 +243,7 @@ func (d *driver) Find(_ context.Context, _ *vnfm.Target, p vnfm.InstancePlace) (
 	defer d.mu.Unlock()
 	var out []vnfm.FoundInstance
 	for _, id := range slices.Sorted(maps.Keys(d.found)) {
-		if one := d.found[id]; p.ID == id || (p.Name == one.Name && p.Namespace == one.Namespace) {
+		if one := d.found[id]; p.ID == id || (p.Name == one.Name && p.Namespace == one.Namespace) || p.ID+p.Name == "" {
 			out = append(out, one)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
@@ -140,7 +139,7 @@ func TestAccInstance_openStackImages(t *testing.T) {
 			},
 			{
 				// The stack of an instance that the store does not know tells all of its arguments.
-				PreConfig:    func() { loseRecords(t, c.store, store.KindInstance, store.KindOperation) },
+				PreConfig:    func() { listsUnrecorded(t, c.store, "cloud", "", "name", "ext_virtual_links") },
 				ResourceName: address, ImportState: true,
 				ImportStateIdFunc: func(s *terraform.State) (string, error) {
 					return "cloud/vnf-" + s.RootModule().Resources[address].Primary.ID, nil

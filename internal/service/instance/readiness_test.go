@@ -1,14 +1,20 @@
 package instance_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/instance"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // cells is a definition and two custom resources of it, of which the second says
@@ -129,6 +135,35 @@ func TestAccInstance_readiness(t *testing.T) {
 	}
 }
 
+// listsUnrecorded loses the records of the one instance of a store and checks that a list shows it all the same, as the VIM knows it, with
+// these arguments.
+func listsUnrecorded(t *testing.T, s acctest.Store, vim, namespace string, arguments ...string) {
+	t.Helper()
+	manager := s.Manager(t)
+	known, err := manager.Instances(t.Context(), vnfm.InstanceFilter{})
+	require.NoError(t, err)
+	require.NotEmpty(t, known)
+	at, err := manager.VIMByName(t.Context(), vim)
+	require.NoError(t, err)
+	loseRecords(t, s, store.KindInstance, store.KindOperation)
+	filter := map[string]any{"vim_id": at.ID, "name": known[0].Name}
+	if namespace != "" {
+		filter["namespace"] = namespace
+	}
+	listed := s.List(t, instance.ResourceType, filter)
+	i := slices.IndexFunc(listed, func(l acctest.Listed) bool {
+		return l.Identity["id"].Equal(tftypes.NewValue(tftypes.String, known[0].ID))
+	})
+	require.GreaterOrEqual(t, i, 0, "instance %s is not among %v", known[0].ID, listed)
+	require.Equal(t, known[0].PackageID, listed[i].Text(t, "package_id"))
+	for _, name := range arguments {
+		require.False(t, listed[i].Attributes[name].IsNull(), name)
+	}
+	left, err := manager.Instances(t.Context(), vnfm.InstanceFilter{Name: known[0].Name})
+	require.NoError(t, err)
+	require.Empty(t, left, "the list has written a record")
+}
+
 // TestAccInstance_readinessImported reads the rules back from the record.
 func TestAccInstance_readinessImported(t *testing.T) {
 	env := newEnv(t)
@@ -137,8 +172,10 @@ func TestAccInstance_readinessImported(t *testing.T) {
 	env.run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
-			Config: config, ResourceName: address, ImportState: true, ImportStateVerify: true,
-			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
+			// The store has lost the instance: a query finds it on its VIM, and the import reads it there.
+			PreConfig: func() { listsUnrecorded(t, env.store, "test", env.namespace, "name", "readiness") },
+			Config:    config, ResourceName: address, ImportState: true, ImportStateVerify: true,
+			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "generation", "operations", "changes"},
 		},
 	)
 }
