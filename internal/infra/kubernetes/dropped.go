@@ -46,8 +46,8 @@ func (d *droppedFields) problems() vnfm.Problems {
 	return vnfm.Problems{{
 		Severity: vnfm.SeverityWarning,
 		Summary:  "the API server does not keep fields of objects",
-		Detail: strings.Join(lines, "\n") + "\nThe feature of these fields is turned off there, as new features are, or a webhook removes them; " +
-			"the objects work without them. Upgrade the cluster, enable the feature, or remove the fields.",
+		Detail: strings.Join(lines, "\n") + "\nThe feature of these fields is turned off in its version of Kubernetes, or a webhook removes them: the objects are made without " +
+			"them. Upgrade the cluster, enable the feature, or remove the fields.",
 	}}
 }
 

@@ -457,7 +457,7 @@ spec:
   resources: {requests: {storage: 1Gi}}
   dataSourceRef: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: a, namespace: other}
 `}, nil)
-	const want = "v1/PersistentVolumeClaim copy (claim.yaml:2): spec.dataSourceRef\nThe feature of these fields is turned off there"
+	const want = "v1/PersistentVolumeClaim copy (claim.yaml:2): spec.dataSourceRef\nThe feature of these fields is turned off in its version of Kubernetes"
 	problems, err := l.driver.DryRun(l.ctx, l.target, []string{"v1/PersistentVolumeClaim copy"})
 	require.NoError(t, err)
 	require.Len(t, problems, 1)
