@@ -29,7 +29,7 @@ func program() command.Program {
 	return command.Program{
 		Name: "lab",
 		Verbs: []command.Verb{
-			{Name: "up", Arguments: "[--nodes 4] [--audit=true] [--capi] [--owner PID] [--timeout 3m]", Does: "start a lab, or its missing parts", Action: up},
+			{Name: "up", Arguments: "[--nodes 4] [--audit=true] [--capi] [--control-plane PROGRAM] [--owner PID] [--timeout 3m]", Does: "start a lab, or its missing parts", Action: up},
 			{Name: "down", Does: "stop it and delete its directory", Action: kubernetes.down},
 			{Name: "sweep", Does: "stop the labs whose owners have ended, and remove their remains; takes no --dir", Action: sweepLabs},
 			{Name: "status", Does: "print what runs; exit code 1 if something does not", Action: kubernetes.status},
@@ -81,11 +81,15 @@ func open(dir string, find func(string) (layout.Dir, error), stderr io.Writer) (
 	return (*cluster.Lab)(p), err
 }
 
+// envControlPlane names the program of --control-plane where that is not given: labs that tests start beside the first one have it too.
+const envControlPlane = "LAB_CONTROL_PLANE"
+
 func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags, dir := newFlags("up", stderr)
 	nodes := flags.Int("nodes", cluster.DefaultNodes, "number of nodes")
 	audit := flags.Bool("audit", true, "write the audit log of the API server")
 	capi := flags.Bool("capi", false, "run Cluster API too; a lab that has it keeps it")
+	controlPlane := flags.String("control-plane", os.Getenv(envControlPlane), "program with kube-apiserver, kube-controller-manager and kube-scheduler of another version, instead of those in this one; a lab that runs keeps its own")
 	owner := ownerFlag(flags)
 	timeout := flags.Duration("timeout", 3*time.Minute, "how long to wait until the lab can be used")
 	if err := flags.Parse(args); err != nil {
@@ -98,6 +102,11 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	ctx, cancel := context.WithTimeout(ctx, *timeout)
 	defer cancel()
 	options := cluster.UpOptions{NoAudit: !*audit, ClusterAPI: *capi, Owner: *owner}
+	if *controlPlane != "" {
+		if options.ControlPlane, err = filepath.Abs(*controlPlane); err != nil {
+			return fmt.Errorf("finding the control plane %s: %w", *controlPlane, err)
+		}
+	}
 	flags.Visit(func(given *flag.Flag) {
 		if given.Name == "nodes" {
 			options.Nodes = nodes

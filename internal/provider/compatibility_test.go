@@ -19,6 +19,8 @@ func TestCompatibilityNamesWhatIsTested(t *testing.T) {
 	require.NoError(t, err)
 	for _, tt := range []struct{ file, pattern, row string }{
 		{"internal/lab/go.mod", `k8s.io/kubernetes v(\S+)`, "| Kubernetes as a VIM | %:"},
+		{"internal/lab/oldest/go.mod", `k8s.io/kubernetes v(\S+)`, "%: [tests of instances](#an-older-api-server)"},
+		{"internal/lab/oldest/go.mod", `k8s.io/kubernetes v(\S+)`, "API server, controllers and scheduler of Kubernetes %:"},
 		{"internal/lab/nodes/go.mod", `k8s.io/kubernetes v(\S+)`, "and % with real nodes"},
 		{"internal/lab/nodes/previous/go.mod", `k8s.io/kubernetes v(\S+)`, "| Kubernetes of workload clusters | % and"},
 		{"internal/lab/capi/go.mod", `(?m)^\tsigs.k8s.io/cluster-api v(\S+)$`, "| Cluster API | %:"},

@@ -26,6 +26,7 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	s.planAhead(reading)
+	defer s.warnOfDropped()
 	return s.locked(ctx, s.apply)
 }
 

@@ -61,7 +61,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), s.replacedPods(ctx, objects), s.notRecorded(ctx), s.checkKept(ctx))
+	problems := slices.Concat(conflicts, run.problems(objects), s.dropped.problems(), s.replacedPods(ctx, objects), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:
@@ -246,14 +246,17 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	if p.live = s.drifted[o.Key]; p.live != nil {
 		options.Force = options.Force || s.isRepair(p)
 	}
-	_, err = s.client.Apply(ctx, p.ref, body, options)
+	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) {
 		if ours, lookErr := s.wouldRepair(ctx, p, conflict); lookErr != nil || !ours {
 			return errors.Join(err, lookErr)
 		}
 		options.Force = true
-		_, err = s.client.Apply(ctx, p.ref, body, options)
+		obj, err = s.client.Apply(ctx, p.ref, body, options)
+	}
+	if err == nil {
+		s.dropped.note(o, body, obj)
 	}
 	if apierrors.IsInvalid(err) && recorded {
 		err = s.foreignElementConflict(ctx, p, err)

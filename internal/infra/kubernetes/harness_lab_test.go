@@ -172,6 +172,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	l.target = targettest.Manifests(files, counts)
 	l.target.VIM = &vnfm.VIM{Name: "lab", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: server.URL}}
 	l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.AdminToken)}
+	l.target.Warn = func(p vnfm.Problem) { t.Errorf("a warning that nobody expects: %s: %s", p.Summary, p.Detail) }
 	l.target.Instance.ID = "i-" + l.namespace
 	l.target.Instance.Name = "core-" + l.namespace
 	l.target.Instance.Namespace = l.namespace

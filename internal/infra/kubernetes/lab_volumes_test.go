@@ -444,3 +444,33 @@ func TestLabHealStorage(t *testing.T) {
 	}
 	l.inSync()
 }
+
+// TestLabDroppedFields applies a field of a feature that no API server has turned on: it does not keep the field and says nothing.
+func TestLabDroppedFields(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"claim.yaml": `
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: copy}
+spec:
+  accessModes: [ReadWriteOnce]
+  resources: {requests: {storage: 1Gi}}
+  dataSourceRef: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: a, namespace: other}
+`}, nil)
+	const want = "v1/PersistentVolumeClaim copy (claim.yaml:2): spec.dataSourceRef\nThe feature of these fields is turned off in its version of Kubernetes"
+	problems, err := l.driver.DryRun(l.ctx, l.target, []string{"v1/PersistentVolumeClaim copy"})
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
+	require.Contains(t, problems[0].Detail, want)
+
+	var warned []vnfm.Problem
+	l.target.Warn = func(p vnfm.Problem) { warned = append(warned, p) }
+	l.apply()
+	require.Len(t, warned, 1)
+	require.Equal(t, problems[0], warned[0])
+	// The driver owns the field all the same, and a second apply has nothing to write.
+	l.inSync()
+	l.apply()
+	require.Len(t, warned, 1)
+}

@@ -62,6 +62,8 @@ type session struct {
 	// of this call that were.
 	requests []*targetObject
 	posted   []vnfm.InventoryItem
+	// dropped are fields that the API server did not keep.
+	dropped droppedFields
 	// adopted is what this call took over.
 	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.

@@ -170,17 +170,25 @@ func (c *comparison) compareList(path FieldPath, want, live []any) {
 		c.differs(path)
 		return
 	}
+	for i, s := range steps(want, live) {
+		value, present := locate(live, FieldPath{s})
+		c.compare(path.with(s), want[i], value, present)
+	}
+}
+
+// steps lead to the elements of a list that belong to those of want: by a usual key where both lists have it, else by the index.
+func steps(want, live []any) []step {
 	byKey := slices.IndexFunc(usualKeys, func(name string) bool { return isKey(want, name) && isKey(live, name) })
+	out := make([]step, len(want))
 	for i, item := range want {
-		s := step{kind: stepIndex, index: i}
+		out[i] = step{kind: stepIndex, index: i}
 		if byKey >= 0 {
 			name := usualKeys[byKey]
 			fields, _ := item.(map[string]any)
-			s = step{kind: stepKey, key: map[string]any{name: fields[name]}}
+			out[i] = step{kind: stepKey, key: map[string]any{name: fields[name]}}
 		}
-		value, present := locate(live, FieldPath{s})
-		c.compare(path.with(s), item, value, present)
 	}
+	return out
 }
 
 // isZeroValue reports whether a value is what an absent field means.

@@ -23,6 +23,11 @@ func processes() []string {
 	return []string{ProcessServe, processEtcd, processAPIServer, processControllerManager, processScheduler, processKwok}
 }
 
+// controlPlane are the processes whose version is that of Kubernetes.
+func controlPlane() []string {
+	return []string{processAPIServer, processControllerManager, processScheduler}
+}
+
 const (
 	auditPolicyFile = "audit-policy.yaml"
 	egressFile      = "egress.yaml"

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/client-go/kubernetes"
 
@@ -23,6 +24,9 @@ type UpOptions struct {
 	NoAudit bool
 	// ClusterAPI adds Cluster API. It can be added to a lab that runs, and stays.
 	ClusterAPI bool
+	// ControlPlane is a program with kube-apiserver, kube-controller-manager and kube-scheduler of another version, which takes the
+	// name of one of them as its first argument; empty for those that are linked in.
+	ControlPlane string
 	// Owner is the process that the lab ends with; none for a lab that stays.
 	Owner process.Record
 }
@@ -85,7 +89,7 @@ func (l *Lab) prepare(ctx context.Context, options UpOptions) (*layout.State, la
 		return nil, nil, err
 	}
 
-	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, Owner: options.Owner, Processes: process.Set{}}
+	state = &layout.State{Nodes: DefaultNodes, Audit: !options.NoAudit, ControlPlane: options.ControlPlane, Owner: options.Owner, Processes: process.Set{}}
 	if options.Nodes != nil {
 		state.Nodes = *options.Nodes
 	}
@@ -162,6 +166,9 @@ func (l *Lab) startOne(ctx context.Context, name string, state *layout.State, li
 		Args:    append([]string{"run", name}, arguments(name, l.Dir, state)...),
 		Dir:     string(l.Dir),
 		LogFile: l.Dir.Log(name),
+	}
+	if state.ControlPlane != "" && slices.Contains(controlPlane(), name) {
+		spec.Path, spec.Args = state.ControlPlane, spec.Args[1:]
 	}
 	if name == ProcessServe {
 		spec.Args = append([]string{ProcessServe}, arguments(name, l.Dir, state)...)

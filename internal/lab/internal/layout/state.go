@@ -18,6 +18,8 @@ type State struct {
 	Nodes int `json:"nodes"`
 	// Audit tells whether kube-apiserver writes the audit log.
 	Audit bool `json:"audit"`
+	// ControlPlane is the program of kube-apiserver, kube-controller-manager and kube-scheduler; empty for the lab's own.
+	ControlPlane string `json:"control_plane,omitempty"`
 	// AdminToken is the bearer token of lab-admin.
 	AdminToken string `json:"admin_token"`
 	// BasicPassword is what the basic-authentication proxy asks for.

@@ -1,0 +1,68 @@
+package drift
+
+import (
+	"maps"
+	"slices"
+)
+
+// Dropped returns the paths of fields below spec that were applied and are not in the answer of the API server, although it knows
+// them: those of features that it has turned off. A value that means the same as none is not missed, nor is what is in a list to
+// which somebody added, or from which the server took, an element.
+func Dropped(applied, answer map[string]any) []string {
+	const spec = "spec"
+	live, present := answer[spec]
+	if !present {
+		return nil
+	}
+	var d dropped
+	d.find(FieldPath{{field: spec}}, applied[spec], live)
+	return d.paths
+}
+
+// dropped collects the paths of fields that are missing.
+type dropped struct{ paths []string }
+
+func (d *dropped) find(path FieldPath, want, live any) {
+	switch w := want.(type) {
+	case map[string]any:
+		l, ok := live.(map[string]any)
+		if !ok {
+			return
+		}
+		for _, name := range slices.Sorted(maps.Keys(w)) {
+			field := path.with(step{field: name})
+			if value := l[name]; value != nil {
+				d.find(field, w[name], value)
+			} else if !meansNothing(w[name]) {
+				d.paths = append(d.paths, field.String())
+			}
+		}
+	case []any:
+		l, ok := live.([]any)
+		if !ok || len(l) != len(w) {
+			return
+		}
+		for i, s := range steps(w, l) {
+			if value, present := locate(l, FieldPath{s}); present {
+				d.find(path.with(s), w[i], value)
+			}
+		}
+	}
+}
+
+// meansNothing reports whether a value is what an absent field means, and all below it.
+func meansNothing(v any) bool {
+	switch x := v.(type) {
+	case map[string]any:
+		for _, below := range x {
+			if !meansNothing(below) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		return !slices.ContainsFunc(x, func(below any) bool { return !meansNothing(below) })
+	default:
+		return isZeroValue(v)
+	}
+}
