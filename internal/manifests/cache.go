@@ -37,6 +37,8 @@ type cache struct {
 type cachedFile struct {
 	// manifests are not changed.
 	manifests []Manifest
+	// written has one for each of them.
+	written []Written
 	// bytes, and values to parse the file and to make manifests of it, are what reading it takes from a budget.
 	bytes, parsed, made int64
 	// objects is set when each document is an object of an API.
@@ -109,7 +111,7 @@ func (c *cache) read(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problem
 	}
 	_, made := b.Taken()
 	kept.made, kept.manifests = made-afterValues, withoutDocuments(d.found)
-	if c.keep(id, kept) == nil {
+	if kept = c.keep(id, kept); kept == nil {
 		return d.found
 	}
 	return kept.copied(b, fsys)
@@ -128,6 +130,10 @@ func (c *cache) keep(id cacheKey, read *cachedFile) *cachedFile {
 	if old := c.byID[id]; old != nil {
 		old.objects = old.objects || read.objects
 		return old
+	}
+	read.written = make([]Written, len(read.manifests))
+	for i, m := range read.manifests {
+		read.written[i].content = m.Content
 	}
 	c.byID[id] = read
 	c.size += read.bytes
@@ -158,6 +164,7 @@ func (f *cachedFile) copied(b *budget.Budget, fsys fs.FS) []Manifest {
 	out := make([]Manifest, 0, len(f.manifests))
 	for i, m := range f.manifests {
 		m.Content, _ = copyValue(m.Content).(map[string]any)
+		m.Written = &f.written[i]
 		lean := m
 		m.withDocument = func() *Manifest {
 			if read := again(); i < len(read) {

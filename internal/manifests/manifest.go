@@ -18,6 +18,8 @@ type Manifest struct {
 	// Node has the place of the object.
 	Node    *yaml.Node
 	Content map[string]any
+	// Written is what the file says of the object, nil where that is not kept.
+	Written *Written
 	// doc is the document, which Node is a part of then.
 	doc *yamlpos.Document
 	// withDocument, when set, returns the manifest with its document.

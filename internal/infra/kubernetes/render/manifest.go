@@ -72,7 +72,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		n := m.At(path...)
 		ps.Errorf(m.File, n.Line, n.Column, format, args...)
 	}
-	o := &Object{Content: m.Content, Shared: m.shared, later: m.later, file: m.File, line: m.Node.Line, column: m.Node.Column}
+	o := &Object{Content: m.Content, written: m.Written, Shared: m.shared, later: m.later, file: m.File, line: m.Node.Line, column: m.Node.Column}
 	apiVersion := requiredText(m.Content, "apiVersion", nil, refuse)
 	kind := requiredText(m.Content, "kind", nil, refuse)
 	if apiVersion != "" {
