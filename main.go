@@ -11,6 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
+	_ "github.com/nfv-iac/terraform-provider-vnf/internal/garbage" // first of all, see there
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"

@@ -92,6 +92,15 @@ func (b *Budget) Taken() (bytes, values int64) {
 	return b.limits.Bytes - b.bytes.Load(), b.limits.Values - b.values.Load()
 }
 
+// TakeKnown takes bytes and values of a text whose cost is known, or nothing when the budget does not reach for them: whoever reads the
+// text then meets the limit where it is.
+func (b *Budget) TakeKnown(bytes, values int64) bool {
+	if b.Err() != nil || bytes > b.bytes.Load() || values > b.values.Load() {
+		return false
+	}
+	return b.Bytes(bytes) == nil && b.Values(values) == nil
+}
+
 // Left returns how many bytes may still be parsed.
 func (b *Budget) Left() int64 { return max(0, b.bytes.Load()) }
 

@@ -165,6 +165,14 @@ func (t *tree) addEntry(name string, e entry) {
 // Files implements Archive.
 func (t *tree) Files() []FileInfo { return t.files }
 
+// FileDigest is the digest of a file, empty when there is none of that name.
+func (t *tree) FileDigest(name string) string {
+	if i, ok := t.index[name]; ok {
+		return t.files[i].Digest
+	}
+	return ""
+}
+
 // Close implements Archive.
 func (t *tree) Close() error {
 	if t.close == nil {

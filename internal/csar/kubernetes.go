@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
@@ -67,6 +68,9 @@ func (p *Package) mayHoldObjects(a Archive, name string) bool {
 // holdsObjects reports that every document of a file is an object of an API. A file that is no
 // YAML, a chart's template for example, is none. Other problems of a file that begins with objects are reported when it is used.
 func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Problems) bool {
+	if manifests.HoldsObjects(b, a, name) {
+		return true
+	}
 	data, err := a.ReadFile(name)
 	if err != nil {
 		return false
@@ -75,6 +79,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 		problems.Warnf(name, 0, 0, "is not searched for Kubernetes manifests: it has %v", err)
 		return false
 	}
+	_, before := b.Taken()
 	docs, found := yamlpos.Parse(b, name, data, yamlpos.Options{LastKeyWins: true})
 	// An error of syntax has no column.
 	if i := slices.IndexFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }); i >= 0 {
@@ -89,7 +94,13 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 		}
 		return false
 	}
-	return !slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) })
+	if slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) }) {
+		return false
+	}
+	if _, values := b.Taken(); len(found) == 0 {
+		manifests.KeepObjects(b, name, data, docs, values-before)
+	}
+	return true
 }
 
 // beginsAsObject reports whether a text that is not YAML has the first lines of an object and no template syntax.

@@ -37,8 +37,9 @@ type Document struct {
 	options  Options
 	budget   *budget.Budget
 	mappings map[*yaml.Node]*mapping
-	// spent is set when the budget was and the problem has been reported, faulty when there is a problem in the document.
-	spent, faulty bool
+	// spent is set when the budget was and the problem has been reported, faulty when there is a problem in the document, repeats when a
+	// mapping has a key twice.
+	spent, faulty, repeats bool
 }
 
 // Entry is a key of a mapping with its value, which is not an alias.
@@ -301,6 +302,7 @@ func (p *parser) mapping(n *yaml.Node) bool {
 		}
 		e := Entry{Key: key, Value: Resolve(n.Content[i+1])}
 		if at, twice := m.find(key.Value); twice {
+			p.d.repeats = true
 			if !p.options.LastKeyWins {
 				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", key.Value, m.entries[at].Key.Line))
 			}
@@ -353,6 +355,16 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 
 // Sound reports that no problem was found in the document: what it says has one meaning.
 func (d *Document) Sound() bool { return !d.faulty }
+
+// Repeats reports that a mapping of the document has a key twice, of which the last one counts.
+func (d *Document) Repeats() bool { return d.repeats }
+
+// In returns the document with another budget for its values.
+func (d *Document) In(b *budget.Budget) *Document {
+	other := *d
+	other.budget = b
+	return &other
+}
 
 // Get returns the value under a key of a mapping, no alias; nil where there is none, or no mapping.
 func (d *Document) Get(n *yaml.Node, key string) *yaml.Node {

@@ -91,6 +91,9 @@ func (c *content) Open(name string) (fs.File, error) {
 	return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(files[f.Digest])), info: info}, nil
 }
 
+// FileDigest is the digest of a file, empty when the package has none of that name.
+func (c *content) FileDigest(name string) string { return c.files[name].Digest }
+
 // open opens a content of the store.
 func (c *content) open(digest string) (io.ReadCloser, error) {
 	r, err := c.store.OpenBlob(c.ctx, digest)

@@ -77,14 +77,14 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	r.Release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {
-		for _, m := range decodeManifests(b, definition.File, []byte(definition.Text), true, ps) {
+		for _, m := range decodeRendered(b, definition.File, definition.Text, ps) {
 			m.shared = true
 			m.annotate("annotations", map[string]any{AnnotationResourcePolicy: PolicyKeep})
 			out = append(out, m)
 		}
 	}
 	for _, template := range rendered.Manifests {
-		for _, m := range decodeManifests(b, template.File, []byte(template.Text), true, ps) {
+		for _, m := range decodeRendered(b, template.File, template.Text, ps) {
 			m.annotate("labels", map[string]any{labelManagedBy: "Helm"})
 			m.annotate("annotations", map[string]any{AnnotationReleaseName: options.Release, AnnotationReleaseNamespace: options.Namespace})
 			m.later = template.Later
@@ -96,7 +96,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 
 // annotate sets labels or annotations. renderObject reports metadata that is not a mapping.
 func (m *manifest) annotate(field string, entries map[string]any) {
-	meta, ok := m.content["metadata"].(map[string]any)
+	meta, ok := m.Content["metadata"].(map[string]any)
 	if !ok {
 		return
 	}
@@ -111,7 +111,7 @@ func (c *ChartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
 		if !h.Runs(c.Tested) {
 			continue
 		}
-		for _, m := range decodeManifests(b, h.File, []byte(h.Text), true, ps) {
+		for _, m := range decodeRendered(b, h.File, h.Text, ps) {
 			if o := renderObject(&m, ps); o != nil {
 				c.Hooks = append(c.Hooks, &Hook{Hook: h, Object: o})
 			}

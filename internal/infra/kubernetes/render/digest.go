@@ -18,6 +18,11 @@ import (
 // key that it needs. The object has neither the driver's own labels nor the replicas of a
 // VDU.
 func objectDigest(o *Object, key []byte) (string, error) {
+	if !o.keyed {
+		if noted := o.written.Digest(o.Content); noted != "" {
+			return noted, nil
+		}
+	}
 	content, secret := keyedContent(o, key)
 	if o.keyed = o.keyed || secret; o.keyed && len(key) == 0 {
 		return "", nil
@@ -26,7 +31,11 @@ func objectDigest(o *Object, key []byte) (string, error) {
 	if err := json.NewEncoder(sum).Encode(content); err != nil {
 		return "", fmt.Errorf("digest of %s: %w", o.Key, err)
 	}
-	return digest.Shown(sum.Sum(nil)), nil
+	shown := digest.Shown(sum.Sum(nil))
+	if !o.keyed {
+		o.written.NoteDigest(o.Content, shown)
+	}
+	return shown, nil
 }
 
 // keyedContent returns the content of an object with keyed digests instead of values that

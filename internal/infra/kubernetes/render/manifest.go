@@ -6,107 +6,34 @@ import (
 	"slices"
 	"strings"
 
-	"go.yaml.in/yaml/v3"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // manifest is one document, or one item of a List, with its place in its file.
 type manifest struct {
-	file string
-	// node has the place, and everything below it when doc is set.
-	node    *yaml.Node
-	doc     *yamlpos.Document
-	content map[string]any
+	manifests.Manifest
 	// shared is set for an object that several instances use: its first owner stays its
 	// owner.
 	shared bool
 	// later is set when it depends on results of random functions that are not made yet.
 	later bool
-	// withDocument, when set, returns the manifest with its document.
-	withDocument func() *manifest
 }
 
-// decodeManifests reads all documents of a text. A rendered text has no lines and columns
-// that anybody could look up, and of a duplicate key the last one counts, as with Helm.
-func decodeManifests(b *budget.Budget, file string, text []byte, rendered bool, ps *vnfm.Problems) []manifest {
-	docs, problems := yamlpos.Parse(b, file, text, yamlpos.Options{LastKeyWins: rendered, NoPlaces: rendered})
-	*ps = append(*ps, problems...)
-	d := decoder{file: file, rendered: rendered, ps: ps}
-	for _, doc := range docs {
-		if !doc.Sound() {
-			continue // Problems that follow from these would be noise.
-		}
-		d.doc = doc
-		if doc.Root.Kind != yaml.MappingNode {
-			d.refuse(doc.Root, "a Kubernetes object must be a mapping, not %s", yamlpos.Describe(doc.Root))
-			continue
-		}
-		v, ok := doc.Value(doc.Root, yamlpos.Values{Letters: true}, ps)
-		if content, isMap := v.(map[string]any); ok && isMap {
-			dropNulls(content)
-			d.flatten(doc.Root, content)
-		}
-	}
-	return d.found
+// decodeRendered reads all documents of a text that a chart was rendered to.
+func decodeRendered(b *budget.Budget, file, text string, ps *vnfm.Problems) []manifest {
+	return asWritten(manifests.Decode(b, file, []byte(text), true, ps))
 }
 
-// decoder collects the manifests of a text.
-type decoder struct {
-	file     string
-	rendered bool
-	ps       *vnfm.Problems
-	doc      *yamlpos.Document
-	found    []manifest
-}
-
-func (d *decoder) refuse(n *yaml.Node, format string, args ...any) {
-	line, column := n.Line, n.Column
-	if d.rendered {
-		line, column = 0, 0
+func asWritten(all []manifests.Manifest) []manifest {
+	out := make([]manifest, 0, len(all))
+	for _, m := range all {
+		out = append(out, manifest{Manifest: m})
 	}
-	d.ps.Errorf(d.file, line, column, format, args...)
-}
-
-// flatten adds the object, or the items of a List.
-func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
-	kind, _ := content["kind"].(string)
-	items, isList := content["items"].([]any)
-	if !strings.HasSuffix(kind, "List") || (!isList && kind != "List") {
-		m := manifest{file: d.file, node: node, doc: d.doc, content: content}
-		if d.rendered {
-			m.node, m.doc = &yaml.Node{}, nil
-		}
-		d.found = append(d.found, m)
-		return
-	}
-	list := d.doc.Get(node, "items")
-	for i, item := range items {
-		at := node
-		if list != nil && i < len(list.Content) {
-			at = yamlpos.Resolve(list.Content[i])
-		}
-		object, ok := item.(map[string]any)
-		if !ok {
-			d.refuse(at, "item %d of the %s is not an object", i+1, kind)
-			continue
-		}
-		d.flatten(at, object)
-	}
-}
-
-// at returns the node at the place of a problem: the deepest field of the path that exists.
-func (m *manifest) at(path ...string) *yaml.Node {
-	if m.withDocument != nil {
-		m = m.withDocument()
-	}
-	if m.doc == nil {
-		return m.node
-	}
-	return m.doc.At(m.node, path...)
+	return out
 }
 
 // typeName names the type of a JSON value, for problems.
@@ -142,12 +69,12 @@ const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	before := len(*ps)
 	refuse := func(path []string, format string, args ...any) {
-		n := m.at(path...)
-		ps.Errorf(m.file, n.Line, n.Column, format, args...)
+		n := m.At(path...)
+		ps.Errorf(m.File, n.Line, n.Column, format, args...)
 	}
-	o := &Object{Content: m.content, Shared: m.shared, later: m.later, file: m.file, line: m.node.Line, column: m.node.Column}
-	apiVersion := requiredText(m.content, "apiVersion", nil, refuse)
-	kind := requiredText(m.content, "kind", nil, refuse)
+	o := &Object{Content: m.Content, written: m.Written, Shared: m.shared, later: m.later, file: m.File, line: m.Node.Line, column: m.Node.Column}
+	apiVersion := requiredText(m.Content, "apiVersion", nil, refuse)
+	kind := requiredText(m.Content, "kind", nil, refuse)
 	if apiVersion != "" {
 		gv, err := schema.ParseGroupVersion(apiVersion)
 		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
@@ -155,12 +82,12 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		}
 		o.GVK = gv.WithKind(kind)
 	}
-	meta, ok := m.content["metadata"].(map[string]any)
-	if _, present := m.content["metadata"]; !present && o.IsRequest() {
+	meta, ok := m.Content["metadata"].(map[string]any)
+	if _, present := m.Content["metadata"]; !present && o.IsRequest() {
 		meta, ok = map[string]any{}, true
 	}
 	if !ok {
-		if value, present := m.content["metadata"]; present {
+		if value, present := m.Content["metadata"]; present {
 			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
 		} else {
 			refuse(nil, "metadata.name is missing")
@@ -187,7 +114,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	if len(*ps) > before {
 		return nil
 	}
-	delete(m.content, "status")
+	delete(m.Content, "status")
 	for _, field := range serverFields {
 		delete(meta, field)
 	}
@@ -253,16 +180,16 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 // normalizeSecret moves stringData into data, as the API server does, and writes the base64
 // of data without line breaks. Problems never show a value.
 func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
-	data, ok := textMap(m.content, "data", refuse)
+	data, ok := textMap(m.Content, "data", refuse)
 	if !ok {
 		return
 	}
-	plain, ok := textMap(m.content, "stringData", refuse)
+	plain, ok := textMap(m.Content, "stringData", refuse)
 	if !ok {
 		return
 	}
 	if len(data)+len(plain) == 0 {
-		delete(m.content, "stringData")
+		delete(m.Content, "stringData")
 		return
 	}
 	out := make(map[string]any, len(data)+len(plain))
@@ -277,8 +204,8 @@ func normalizeSecret(m *manifest, refuse func(path []string, format string, args
 	for name, text := range plain {
 		out[name] = base64.StdEncoding.EncodeToString([]byte(text))
 	}
-	m.content["data"] = out
-	delete(m.content, "stringData")
+	m.Content["data"] = out
+	delete(m.Content, "stringData")
 }
 
 // textMap returns a map of strings of an object; ok is false for anything else.

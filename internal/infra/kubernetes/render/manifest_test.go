@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -29,7 +30,7 @@ func FuzzManifests(f *testing.F) {
 			read := func() ([]map[string]any, vnfm.Problems) {
 				var ps vnfm.Problems
 				var out []map[string]any
-				for _, m := range decodeManifests(budget.New(t.Context(), limits), "a.yaml", text, rendered, &ps) {
+				for _, m := range asWritten(manifests.Decode(budget.New(t.Context(), limits), "a.yaml", text, rendered, &ps)) {
 					if o := renderObject(&m, &ps); o != nil {
 						out = append(out, o.Content)
 					}
@@ -51,26 +52,6 @@ func FuzzManifests(f *testing.F) {
 	})
 }
 
-// TestBudgetOfCachedTexts refuses the same texts whether they were read before or not.
-func TestBudgetOfCachedTexts(t *testing.T) {
-	var d manifestCache
-	for range 2 {
-		b := budget.New(t.Context(), budget.Limits{Values: 20})
-		var got []string
-		for i := range 3 {
-			var ps vnfm.Problems
-			d.manifests(b, fmt.Sprintf("%d.yaml", i), []byte("a: b\nc: d\n"), &ps)
-			for _, p := range ps {
-				got = append(got, p.String())
-			}
-		}
-		want := []string{"2.yaml:1:4: the file has more than 20 values, counted after aliases and merge keys are followed"}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("(-want +got):\n%s", diff)
-		}
-	}
-}
-
 // BenchmarkDecode reads a file of 1 MB.
 func BenchmarkDecode(b *testing.B) {
 	var text strings.Builder
@@ -84,7 +65,7 @@ func BenchmarkDecode(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		var ps vnfm.Problems
-		if len(decodeManifests(budget.New(b.Context(), budget.Limits{}), "a.yaml", []byte(text.String()), false, &ps)) == 0 || len(ps) > 0 {
+		if len(manifests.Decode(budget.New(b.Context(), budget.Limits{}), "a.yaml", []byte(text.String()), false, &ps)) == 0 || len(ps) > 0 {
 			b.Fatal(ps)
 		}
 	}
@@ -102,7 +83,7 @@ func BenchmarkHostile(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				var ps vnfm.Problems
-				decodeManifests(budget.New(b.Context(), budget.Limits{}), "a.yaml", []byte(text), true, &ps)
+				manifests.Decode(budget.New(b.Context(), budget.Limits{}), "a.yaml", []byte(text), true, &ps)
 			}
 		})
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -40,6 +41,8 @@ type Object struct {
 	// Rule says when the object is ready; nil leaves it to its kind.
 	Rule *kube.Rule
 
+	// written is what its file says; nil where that is not kept.
+	written      *manifests.Written
 	file         string
 	line, column int
 }

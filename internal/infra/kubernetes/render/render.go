@@ -16,6 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -136,7 +137,7 @@ func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *Render
 	var out []manifest
 	content := t.Package.ContentIn(b.Context())
 	for _, file := range files {
-		out = append(out, readManifests(b, content, file, ps)...)
+		out = append(out, asWritten(manifests.Read(b, content, file, ps))...)
 	}
 	return out
 }
@@ -151,7 +152,9 @@ func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *Rendering, p
 	c.params.mapping = workloads
 	out := make([]manifest, 0, len(made))
 	for _, m := range made {
-		out = append(out, manifest{file: m.Place.File, node: &yaml.Node{Line: m.Place.Line, Column: m.Place.Column}, content: m.Content})
+		out = append(out, manifest{Manifest: manifests.Manifest{
+			File: m.Place.File, Node: &yaml.Node{Line: m.Place.Line, Column: m.Place.Column}, Content: m.Content,
+		}})
 	}
 	return out
 }
@@ -161,7 +164,7 @@ func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *Rendering, p
 func Decode(b *budget.Budget, file, text string) []*Object {
 	var out []*Object
 	var ps vnfm.Problems
-	for _, m := range decodeManifests(b, file, []byte(text), true, &ps) {
+	for _, m := range decodeRendered(b, file, text, &ps) {
 		if o := renderObject(&m, &ps); o != nil {
 			out = append(out, o)
 		}

@@ -1,4 +1,4 @@
-package render
+package manifests
 
 // textMaps are the fields that hold a map of texts wherever Kubernetes' own objects have them.
 var textMaps = map[string]bool{"annotations": true, "labels": true, "matchLabels": true, "nodeSelector": true}

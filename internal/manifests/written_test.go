@@ -1,0 +1,51 @@
+package manifests
+
+import (
+	"testing"
+	"testing/fstest"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// TestWritten gives the digest of an object as its file has it, and of no other.
+func TestWritten(t *testing.T) {
+	var d cache
+	read := func() Manifest {
+		var ps vnfm.Problems
+		files := fstest.MapFS{"a.yaml": {Data: []byte("a: {b: [1, 1.5, true, x]}\nc: {}\n")}}
+		all := d.read(budget.New(t.Context(), budget.Limits{}), files, "a.yaml", &ps)
+		if len(all) != 1 || len(ps) > 0 {
+			t.Fatalf("read %v, %v", all, ps)
+		}
+		return all[0]
+	}
+	same := read()
+	same.Written.NoteDigest(map[string]any{"a": 1}, "of another one")
+	if got := same.Written.Digest(same.Content); got != "" {
+		t.Errorf("nothing was noted, and the digest is %q", got)
+	}
+	same.Written.NoteDigest(same.Content, "sha256:1")
+	for name, change := range map[string]func(content map[string]any){
+		"a value":       func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = int64(2) },
+		"another type":  func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = "1" },
+		"a type of Go":  func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = 1 },
+		"a new field":   func(c map[string]any) { c["c"].(map[string]any)["d"] = nil },
+		"another field": func(c map[string]any) { delete(c, "c"); c["d"] = map[string]any{} },
+		"one less":      func(c map[string]any) { delete(c, "c") },
+		"a shorter one": func(c map[string]any) { c["a"].(map[string]any)["b"] = []any{int64(1)} },
+	} {
+		changed := read()
+		if got := changed.Written.Digest(changed.Content); got != "sha256:1" {
+			t.Errorf("read again, the digest is %q", got)
+		}
+		change(changed.Content)
+		if got := changed.Written.Digest(changed.Content); got != "" {
+			t.Errorf("%s is changed, and the digest is %q", name, got)
+		}
+	}
+	var none *Written
+	if none.NoteDigest(nil, "x"); none.Digest(nil) != "" {
+		t.Error("what is not kept has a digest")
+	}
+}
