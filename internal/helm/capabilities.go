@@ -69,6 +69,7 @@ func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
 	return &vnfm.Problem{
 		File:    path.Join(c.path, "Chart.yaml"),
 		Summary: fmt.Sprintf("the chart %s is for Kubernetes %s, and %s", made.Name(), want, where),
+		Detail:  "use a version of the chart that is for this one",
 	}
 }
 

@@ -127,7 +127,7 @@ func copyManifests(all []manifest) []manifest {
 func readManifests(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problems) []manifest {
 	text, err := b.ReadFile(fsys, file)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error() + "; make the files that the instance reads fewer or smaller"})
 		return nil
 	}
 	return cache.manifests(b, file, text, ps)
