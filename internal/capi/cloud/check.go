@@ -171,9 +171,10 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	return nil
 }
 
-// smallFlavor is a flavor that is too small for machines that have it, and the place of the warning about it.
+// smallFlavor is a flavor that is too small for machines that have it, the argument that has it, and the place of the warning about it.
 type smallFlavor struct {
 	users   []string
+	at      argument
 	problem int
 }
 
@@ -188,17 +189,17 @@ func (q *cloudCheck) checkFlavor(f openstack.Flavor, who machines, at argument) 
 	}
 	small := q.small[f.ID]
 	if small == nil {
-		small = &smallFlavor{problem: len(q.problems)}
-		q.small[f.ID] = small
-		q.problems = append(q.problems, vnfm.Problem{
-			Severity: vnfm.SeverityWarning, Attribute: at.attribute, Key: at.key,
-			Detail: fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM),
-		})
+		small = &smallFlavor{at: at, problem: len(q.problems)}
+		q.small[f.ID], q.problems = small, append(q.problems, vnfm.Problem{})
 	}
 	if !slices.Contains(small.users, who.String()) {
 		small.users = append(small.users, who.String())
 	}
-	q.problems[small.problem].Summary = fmt.Sprintf("flavor %q of %s has %d vCPU and %d MiB of memory", f.Name, strings.Join(small.users, " and "), f.VCPUs, f.RAM)
+	q.problems[small.problem] = vnfm.Problem{
+		Severity: vnfm.SeverityWarning, Attribute: small.at.attribute, Key: small.at.key,
+		Summary: fmt.Sprintf("flavor %q of %s has %d vCPU and %d MiB of memory", f.Name, strings.Join(small.users, " and "), f.VCPUs, f.RAM),
+		Detail:  fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM),
+	}
 }
 
 // image compares the version of Kubernetes that an image says with that of its machines.
