@@ -20,7 +20,9 @@ const (
 )
 
 // errWeakDigest is the error for a signature over SHA-1 or MD5.
-var errWeakDigest = errors.New("SHA-1 and MD5 can be forged; sign with SHA-256 or SHA-512")
+var errWeakDigest = errors.New(weakDigest)
+
+const weakDigest = "SHA-1 and MD5 can be forged; sign with SHA-256 or SHA-512"
 
 // scheme is how the public key verifies.
 type scheme int

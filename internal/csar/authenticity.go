@@ -93,6 +93,7 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 	r.certs[name] = nil
 	at.file = cmp.Or(at.file, name)
 	if _, ok := r.files[name]; !ok {
+		//findings:says add the file, or correct the path
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q is not in the package", name), r.similar(name))
 		return nil
 	}
@@ -102,6 +103,7 @@ func (r *reader) certificates(v *verifier, name string, at place) []*x509.Certif
 	}
 	certs, err := parseCertificates(data)
 	if err != nil {
+		//findings:says write it as PEM
 		v.fail(signed{at: at}, fmt.Sprintf("the certificate %q cannot be read", name), err.Error())
 	}
 	if textAroundPEM(data) {
@@ -135,6 +137,7 @@ func (r *reader) verifyFile(v *verifier, s Source, common []*x509.Certificate) v
 		return verification{} // already reported as missing
 	}
 	if _, ok := r.files[s.Signature]; !ok {
+		//findings:says add the file, or correct the path
 		v.fail(signed{at: at}, fmt.Sprintf("the signature %q of %q is not in the package", s.Signature, s.Path), r.similar(s.Signature))
 		return verification{}
 	}

@@ -93,7 +93,7 @@ func (r *reader) checkDigest(s Source, f FileInfo) (d damaged, bad bool) {
 	}
 	got, err := r.digest(s.Algorithm, f)
 	if err != nil {
-		r.add(vnfm.SeverityError, s.at(), fmt.Sprintf("%q cannot be read", s.Path), err.Error())
+		r.add(vnfm.SeverityError, s.at(), fmt.Sprintf("%q cannot be read", s.Path), err.Error()+"; "+packAgain)
 		return d, false
 	}
 	return damaged{

@@ -20,6 +20,12 @@ const (
 	maxLines = 5 * maxSources
 )
 
+// What to do about several findings.
+const (
+	fewerFiles = "pack small files into one"
+	packAgain  = "the archive may be damaged: obtain or pack it again"
+)
+
 // line is one line of a manifest or of TOSCA.meta. Neither is a YAML document: their
 // keys repeat, and the meaning of a line depends on those before it.
 type line struct {
@@ -107,9 +113,9 @@ func isComment(text string) bool {
 func checkText(file string, data []byte) vnfm.Problems {
 	switch {
 	case len(data) > maxTextBytes:
-		return vnfm.Problems{{File: file, Summary: "the file is too large for a text of this kind"}}
+		return vnfm.Problems{{File: file, Summary: "the file is too large for a text of this kind", Detail: "make it smaller"}}
 	case bytes.Count(data, []byte("\n")) > maxLines:
-		return vnfm.Problems{{File: file, Line: maxLines + 1, Summary: "the file has " + (&budget.Error{Noun: "lines", Max: maxLines}).Error()}}
+		return vnfm.Problems{{File: file, Line: maxLines + 1, Summary: "the file has " + (&budget.Error{Noun: "lines", Max: maxLines}).Error(), Detail: "make it shorter"}}
 	case bytes.HasPrefix(data, []byte{0xff, 0xfe}), bytes.HasPrefix(data, []byte{0xfe, 0xff}):
 		return vnfm.Problems{{File: file, Line: 1, Column: 1, Summary: "the file is UTF-16", Detail: "save it as UTF-8"}}
 	}
@@ -148,7 +154,7 @@ func (fs *findings) problems() vnfm.Problems {
 		if fs.errors > 0 {
 			severity = vnfm.SeverityError
 		}
-		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems in this file are not listed", fs.left)})
+		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems in this file are not listed", fs.left), Detail: "correct those above, then check again"})
 		fs.left = 0
 	}
 	return fs.list

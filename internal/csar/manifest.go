@@ -184,6 +184,7 @@ func (p *manifestParser) line(l line, data []byte) {
 	}
 	f, ok := parseField(l)
 	if !ok {
+		//findings:says write it so, or remove it
 		p.err(l.number, f.keyCol, fmt.Sprintf("line is not \"key: value\" but %q", shorten(trimmed)), "")
 		return
 	}
@@ -302,6 +303,7 @@ func (p *manifestParser) beginSet(f field) {
 
 func (p *manifestParser) endSet() {
 	if p.section == sectionNonMANO && p.set != "" && !p.setUsed {
+		//findings:says write its files as "Source: path" lines below it, or remove it
 		p.err(p.setAt.line, p.setAt.column, fmt.Sprintf("non-MANO artifact set %s has no Source", p.set), "")
 	}
 	p.set = ""
@@ -309,7 +311,7 @@ func (p *manifestParser) endSet() {
 
 func (p *manifestParser) beginSource(f field) {
 	if len(p.m.Sources)+len(p.m.NonMANO) == maxSources {
-		p.err(f.line, f.keyCol, "the manifest lists "+tooManySources.Error(), "")
+		p.err(f.line, f.keyCol, "the manifest lists "+tooManySources.Error(), fewerFiles)
 		p.section, p.set, p.current = sectionIgnored, "", nil
 		return
 	}

@@ -87,6 +87,7 @@ func (p *metaParser) line(l line) {
 		return
 	}
 	if !ok || f.listItem {
+		//findings:says write it so, or begin it with a space if it continues the value above
 		p.err(l.number, f.keyCol, fmt.Sprintf("line is not \"key: value\" but %q", shorten(strings.TrimSpace(l.text))), "")
 		return
 	}
@@ -95,7 +96,7 @@ func (p *metaParser) line(l line) {
 	case key == "name":
 		p.endKey()
 		if len(p.m.Files) == maxSources {
-			p.err(f.line, f.keyCol, "the file lists "+tooManySources.Error(), "")
+			p.err(f.line, f.keyCol, "the file lists "+tooManySources.Error(), fewerFiles)
 			p.full = true
 			return
 		}

@@ -94,16 +94,16 @@ func (r *reader) text(name string) ([]byte, bool) { return r.textUpTo(name, maxT
 // textUpTo is text for files that are smaller by their nature.
 func (r *reader) textUpTo(name string, most int64) ([]byte, bool) {
 	if r.files[name].Size > most {
-		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read", r.files[name].Size, most), "")
+		r.add(vnfm.SeverityError, place{file: name}, fmt.Sprintf("the file has %d bytes, more than the %d that are read", r.files[name].Size, most), "make it smaller")
 		return nil, false
 	}
 	if err := r.o.Budget.Bytes(r.files[name].Size); err != nil {
-		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "")
+		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "make the files that the VNFD refers to fewer or smaller")
 		return nil, false
 	}
 	data, err := r.a.ReadFile(name)
 	if err != nil {
-		r.add(vnfm.SeverityError, place{file: name}, "the file cannot be read", err.Error())
+		r.add(vnfm.SeverityError, place{file: name}, "the file cannot be read", err.Error()+"; "+packAgain)
 		return nil, false
 	}
 	return data, true
@@ -116,7 +116,7 @@ func (r *reader) lines(name string) ([]byte, bool) {
 		return nil, false
 	}
 	if err := r.o.Budget.Values(1 + int64(bytes.Count(data, []byte("\n")))); err != nil {
-		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "")
+		r.add(vnfm.SeverityError, place{file: name}, "with this file the package has "+err.Error(), "make the files that the VNFD refers to fewer or smaller")
 		return nil, false
 	}
 	return data, true
@@ -144,7 +144,7 @@ func (r *reader) readMeta() {
 	}
 	definitions := splitNames(meta.Keys[KeyOtherDefinitions])
 	if len(definitions) > maxSources {
-		r.add(vnfm.SeverityError, r.metaAt(KeyOtherDefinitions), KeyOtherDefinitions+" names "+tooManySources.Error(), "")
+		r.add(vnfm.SeverityError, r.metaAt(KeyOtherDefinitions), KeyOtherDefinitions+" names "+tooManySources.Error(), fewerFiles)
 		definitions = nil
 	}
 	for _, name := range definitions {
@@ -195,6 +195,7 @@ func (r *reader) metaPath(key string, s vnfm.Severity, dir bool) string {
 func (r *reader) existing(key, value string, s vnfm.Severity, dir bool) string {
 	name, err := cleanName(value)
 	if err != nil {
+		//findings:says write it from the root of the package, with slashes
 		r.add(vnfm.SeverityError, r.metaAt(key), fmt.Sprintf("%s %q is not a path in the package", key, value), err.Error())
 		return ""
 	}
@@ -208,6 +209,7 @@ func (r *reader) existing(key, value string, s vnfm.Severity, dir bool) string {
 		r.add(s, r.metaAt(key), fmt.Sprintf("%s %q is a directory", key, name), "it must be a file")
 		return ""
 	}
+	//findings:says add the file, or correct the path
 	r.add(s, r.metaAt(key), fmt.Sprintf("%s %q is not in the package", key, name), r.similar(name))
 	return ""
 }

@@ -63,6 +63,7 @@ func (s *Source) setPath(fs *findings, f field) {
 		u, err := url.Parse(f.value)
 		switch {
 		case err != nil || u.Host == "" && (u.Scheme == "http" || u.Scheme == "https"):
+			//findings:says write it as https://host/path
 			fs.err(f.line, f.valueCol, fmt.Sprintf("%q is not a valid URL", f.value), "")
 		case u.Scheme != "http" && u.Scheme != "https":
 			fs.err(f.line, f.valueCol, fmt.Sprintf("URL scheme %q is not allowed", scheme), "an external file has an http or https URL")
@@ -78,6 +79,7 @@ func (s *Source) setPath(fs *findings, f field) {
 func cleanPath(fs *findings, f field) string {
 	name, err := cleanName(f.value)
 	if err != nil {
+		//findings:says write it from the root of the package, with slashes
 		fs.err(f.line, f.valueCol, fmt.Sprintf("%q is not a path in the package", f.value), err.Error())
 		return ""
 	}
@@ -92,6 +94,7 @@ func (s *Source) set(fs *findings, noun, key string, f field) {
 	}
 	s.given |= sourceKey[key]
 	if f.value == "" {
+		//findings:says give it one, or remove the line
 		fs.err(f.line, f.valueCol, fmt.Sprintf("%s has no value", f.key), "")
 		return
 	}

@@ -69,6 +69,7 @@ func readTrust(t Trust) (*trust, vnfm.Problems) {
 	if len(bytes.TrimSpace(t.Roots)) > 0 {
 		certs, err := parseCertificates(t.Roots)
 		if err != nil {
+			//findings:says give certificates as PEM
 			ps = append(ps, vnfm.Problem{Summary: "the trust roots cannot be read", Detail: err.Error()})
 		}
 		out.pool, out.roots = x509.NewCertPool(), certs
@@ -88,6 +89,7 @@ func readTrust(t Trust) (*trust, vnfm.Problems) {
 	}
 	crls, err := parseCRLs(t.CRLs)
 	if err != nil {
+		//findings:says give complete lists as PEM
 		ps = append(ps, vnfm.Problem{Summary: "the revocation lists cannot be read", Detail: err.Error()})
 	}
 	out.crls = crls
@@ -194,6 +196,7 @@ func (v *verifier) chain(s signed, cert *x509.Certificate, known []*x509.Certifi
 		v.fail(s, fmt.Sprintf("the certificate %q in the chain of %q is not valid now", bad.Cert.Subject.String(), subject),
 			fmt.Sprintf("it is valid from %s to %s", day(bad.Cert.NotBefore), day(bad.Cert.NotAfter)))
 	default:
+		//findings:says the detail says why: obtain a package that is signed with a valid certificate, or correct trust
 		v.fail(s, fmt.Sprintf("the certificate %q that signed %s is not trusted", subject, s.noun), err.Error())
 	}
 	return false

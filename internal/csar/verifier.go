@@ -153,6 +153,7 @@ func (v *verifier) verify(s signed) verification {
 func (v *verifier) parse(s signed) (*signedData, bool) {
 	der, textAround, err := decodePEM(s.cms)
 	if err != nil {
+		//findings:says sign the package again
 		v.fail(s, fmt.Sprintf("the signature of %s is not valid PEM", s.noun), err.Error())
 		return nil, false
 	}
@@ -171,6 +172,7 @@ func (v *verifier) parse(s signed) (*signedData, bool) {
 	case errors.As(err, &wrong):
 		v.fail(s, fmt.Sprintf("the signature of %s is CMS %s", s.noun, wrong.kind), "it must be CMS signedData; set signature = \"ignore\" to use the package without it")
 	case err != nil:
+		//findings:says sign the package again, with a detached CMS SignedData
 		v.fail(s, fmt.Sprintf("the signature of %s cannot be decoded", s.noun), err.Error())
 	case len(cms.signers) == 0:
 		v.fail(s, fmt.Sprintf("the signature of %s has no signer", s.noun), "sign the package")
@@ -185,15 +187,16 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 	hash, algorithm, err := algorithmOf(info.digest, info.algorithm)
 	switch {
 	case errors.Is(err, errWeakDigest):
-		v.fail(s, fmt.Sprintf("the signature of %s uses a broken digest", s.noun), err.Error())
+		v.fail(s, fmt.Sprintf("the signature of %s uses a broken digest", s.noun), weakDigest)
 		return nil
 	case err != nil:
+		//findings:says sign with RSA, ECDSA or Ed25519, and SHA-256 or SHA-512
 		v.fail(s, fmt.Sprintf("the signature of %s cannot be verified", s.noun), err.Error())
 		return nil
 	}
 	digest, err := s.content.digest(hash)
 	if err != nil {
-		v.fail(s, fmt.Sprintf("%s cannot be read", s.noun), err.Error())
+		v.fail(s, fmt.Sprintf("%s cannot be read", s.noun), err.Error()+"; "+packAgain)
 		return nil
 	}
 	var message []byte
@@ -224,7 +227,7 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 			return nil
 		}
 		if message, err = readAll(s.content.open); err != nil {
-			v.fail(s, fmt.Sprintf("%s cannot be read", s.noun), err.Error())
+			v.fail(s, fmt.Sprintf("%s cannot be read", s.noun), err.Error()+"; "+packAgain)
 			return nil
 		}
 	}
@@ -236,6 +239,7 @@ func (v *verifier) holds(s signed, cms *signedData, info *signerInfo, candidates
 			return v.signedInTime(s, info, cert)
 		}
 	}
+	//findings:says the content or the signature was changed: obtain or sign the package again
 	v.fail(s, fmt.Sprintf("the signature of %s is not valid", s.noun), err.Error())
 	return nil
 }

@@ -153,10 +153,10 @@ func TestOpenZipRefuses(t *testing.T) {
 		{name: "encrypted", data: patch(t, zipOf(t, plain("a")...), func(_, c []byte) { c[8] |= 1 }), want: []string{"error: a: the entry is encrypted: pack the package without a password"}},
 		{name: "unknown compression", data: patch(t, zipOf(t, plain("a")...), func(_, c []byte) { c[10] = 12 }), want: []string{"error: a: the entry uses compression method 12: pack the package with deflate (8) or without compression (0)"}},
 		{name: "ratio of an entry", data: zipOf(t, zipTestEntry{name: "zeros", data: bomb, header: zip.FileHeader{Method: zip.Deflate}}), want: []string{
-			fmt.Sprintf("error: zeros: the entry declares 2097152 bytes in %d compressed, a ratio of more than 200", compressedSize(t, bomb)),
+			fmt.Sprintf("error: zeros: the entry declares 2097152 bytes in %d compressed, a ratio of more than 200: pack the file without compression if it is as it must be", compressedSize(t, bomb)),
 		}},
 		{name: "declared size of an entry", data: zipOf(t, plain("a", "b")...), limits: Limits{MaxFileBytes: 1}, want: nil},
-		{name: "declared size over the limit", data: zipOf(t, zipTestEntry{name: "a", data: []byte("xx")}), limits: Limits{MaxFileBytes: 1}, want: []string{"error: a: the entry declares 2 bytes, more than 1"}},
+		{name: "declared size over the limit", data: zipOf(t, zipTestEntry{name: "a", data: []byte("xx")}), limits: Limits{MaxFileBytes: 1}, want: []string{"error: a: the entry declares 2 bytes, more than 1: name large images by URL instead of packing them"}},
 		{name: "declared sizes together", data: zipOf(t, plain("a", "b", "c")...), limits: Limits{MaxTotalBytes: 2}, want: []string{"error: the files declare 3 bytes together, more than 2"}},
 		{name: "number of files", data: zipOf(t, plain("a", "b", "c")...), limits: Limits{MaxFiles: 2}, want: []string{"error: the package holds 3 files, more than 2"}},
 		{name: "holds more than declared", data: understated(t), want: []string{"error: a: the entry cannot be read (zip: not a valid zip file): the archive is damaged; obtain or pack it again"}},

@@ -55,6 +55,7 @@ func (p *platform) run(name string, extra ...string) string {
 	require.True(p, ok, "no job %s", name)
 	m := newModule(p.TB, p.tools)
 	require.NoError(p, os.CopyFS(m.dir, os.DirFS(p.example)))
+	acctest.ForgetRuns(p, m.dir)
 	if p.backend != "" {
 		require.NoError(p, os.WriteFile(filepath.Join(m.dir, "backend_override.tf"), []byte(p.backend), 0o600))
 		if _, err := os.Stat(filepath.Join(p.kept, "terraform.tfstate")); err == nil {

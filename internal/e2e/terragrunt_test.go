@@ -15,6 +15,7 @@ import (
 	"github.com/zclconf/go-cty/cty"
 	ctyjson "github.com/zclconf/go-cty/cty/json"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -45,6 +46,7 @@ func newTerragruntRun(t *testing.T, built tools, environment map[string]string) 
 	for _, name := range []string{"terragrunt", "packages/hello"} {
 		require.NoError(t, os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join(labtest.Root(t), "examples", name))))
 	}
+	acctest.ForgetRuns(t, root)
 	dirs, err := generateStack(filepath.Join(root, "terragrunt/live"), environment)
 	require.NoError(t, err)
 	byDir := map[string]*terragruntUnit{}

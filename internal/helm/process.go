@@ -202,7 +202,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	t.Options.Values = nil
 	var err error
 	if t.Values, err = sent(o.Values); err != nil {
-		ps = append(ps, vnfm.Problem{Attribute: o.Attribute, Key: o.Key, Summary: fmt.Sprintf("the values cannot be given to the chart: %v", err)})
+		ps = append(ps, vnfm.Problem{Attribute: o.Attribute, Key: o.Key, Summary: fmt.Sprintf("the values cannot be given to the chart: %v", err), Detail: "give values that JSON has"})
 		return nil, ps
 	}
 	r, err := c.ask(ctx, t)

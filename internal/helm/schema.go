@@ -55,6 +55,7 @@ func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any,
 			}
 			*ps = append(*ps, vnfm.Problem{
 				Attribute: attribute, Key: o.Key,
+				//findings:says give a value that the schema accepts
 				Summary: fmt.Sprintf("the value %s of the chart %s is rejected by %s: %s", valuePath(made, leaf.InstanceLocation), made.Name(), file, reason),
 			})
 		}

@@ -78,7 +78,7 @@ func (b *builder) take(name string, n int64) bool {
 	if err := b.s.values(n); err != nil {
 		b.spent = true
 		b.problems = nil
-		b.errorAt(b.s.top.place("resources", name), "with %d VNFCs of the VDU %s the stack has %v", len(b.r.VNFCs[b.s.copies[name]]), b.s.copies[name], err)
+		b.fail(b.s.top.place("resources", name), "scale the VDU to fewer VNFCs, or make its templates smaller", "with %d VNFCs of the VDU %s the stack has %v", len(b.r.VNFCs[b.s.copies[name]]), b.s.copies[name], err)
 	}
 	return !b.spent
 }
@@ -149,9 +149,9 @@ func (b *builder) refer(in string, v any, self *vnfc) any {
 		if names := b.namesOf(target(arg), self); len(names) == 1 {
 			return renamed(name, arg, names[0])
 		} else if len(names) > 1 {
-			b.errorAt(b.s.top.place("resources", in), "the resource %s refers to %s, of which there are %d", in, target(arg), len(names))
+			b.fail(b.s.top.place("resources", in), "refer to it in a list, which then has an entry for each VNFC", "the resource %s refers to %s, of which there are %d", in, target(arg), len(names))
 		} else {
-			b.errorAt(b.s.top.place("resources", in), "the resource %s refers to %s, of which there is none, since its VDU has no VNFC", in, target(arg))
+			b.fail(b.s.top.place("resources", in), "keep one VNFC, or remove the reference", "the resource %s refers to %s, of which there is none, since its VDU has no VNFC", in, target(arg))
 		}
 		return nil
 	}
@@ -230,14 +230,14 @@ func (b *builder) size(id, name string, group map[string]any) {
 	}
 	at := b.s.top.place("resources", name)
 	if most, ok := properties["max_size"].(int64); ok && int64(count) > most {
-		b.errorAt(at, "the VDU %s is to have %d VNFCs, but its group %s has %d at most (max_size)", id, count, name, most)
+		b.fail(at, "set a lower scale level, or raise max_size in the template", "the VDU %s is to have %d VNFCs, but its group %s has %d at most (max_size)", id, count, name, most)
 	}
 	if least, ok := properties["min_size"].(int64); ok && int64(count) < least {
-		b.errorAt(at, "the VDU %s is to have %d VNFCs, but its group %s has %d at least (min_size)", id, count, name, least)
+		b.fail(at, "set a higher scale level, or lower min_size in the template", "the VDU %s is to have %d VNFCs, but its group %s has %d at least (min_size)", id, count, name, least)
 	}
 	for _, other := range sorted(b.s.VDUs) {
 		if other > id && b.s.VDUs[other].Resource == name && b.r.Counts[other] != count {
-			b.errorAt(at, "the group %s makes the VDUs %s and %s, which are to have %d and %d VNFCs", name, id, other, count, b.r.Counts[other])
+			b.fail(at, "scale both alike, or give each VDU a group of its own", "the group %s makes the VDUs %s and %s, which are to have %d and %d VNFCs", name, id, other, count, b.r.Counts[other])
 		}
 	}
 }
@@ -298,16 +298,16 @@ func (b *builder) taken(v any, gone map[string]string, at vnfm.Place) any {
 		case !ok || name != fnResource && name != fnAttr:
 			return nil, false
 		case name == fnAttr:
-			b.errorAt(at, "the template reads an attribute of %s, which a network of the VIM replaces", target(arg))
+			b.fail(at, "read it from a resource that stays, or make the virtual link instead of giving it", "the template reads an attribute of %s, which a network of the VIM replaces", target(arg))
 		case id == "":
-			b.errorAt(at, "the template refers to %s, which a network of the VIM replaces; no subnet of that network is given", target(arg))
+			b.fail(at, "give a network that has a subnet, or remove the reference", "the template refers to %s, which a network of the VIM replaces; no subnet of that network is given", target(arg))
 		}
 		return id, true
 	})
 }
 
-func (b *builder) errorAt(at vnfm.Place, format string, args ...any) {
-	p := vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: fmt.Sprintf(format, args...)}
+func (b *builder) fail(at vnfm.Place, detail, format string, args ...any) {
+	p := vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: fmt.Sprintf(format, args...), Detail: detail}
 	if !slices.Contains(b.problems, p) && (!b.spent || len(b.problems) == 0) {
 		b.problems = append(b.problems, p)
 	}

@@ -86,7 +86,7 @@ func TestStackIsBounded(t *testing.T) {
 			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
 				t.Errorf("%d MiB were allocated", allocated>>20)
 			}
-			want := "BaseHOT/simple/top.yaml:3:3: with 1000 VNFCs of the VDU VDU1 the stack has more than 1,000,000 values, counted after aliases and merge keys are followed\n"
+			want := "BaseHOT/simple/top.yaml:3:3: with 1000 VNFCs of the VDU VDU1 the stack has more than 1,000,000 values, counted after aliases and merge keys are followed: scale the VDU to fewer VNFCs, or make its templates smaller\n"
 			if got := lines(ps); stack != nil || got != want {
 				t.Errorf("%.500s", got)
 			}

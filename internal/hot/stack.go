@@ -36,7 +36,7 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	if _, declared := s.top.section("parameters")[nfv]; declared {
 		out.Parameters[nfv] = computed
 	} else if len(r.NFV) > 0 {
-		b.refuse(nfv, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "")
+		b.refuse(nfv, vnfm.Place{}, "the template "+s.top.file+" has no parameter nfv", "declare it with type json, or remove additional_params.nfv")
 	}
 	b.checkUse()
 	b.checkLinks()

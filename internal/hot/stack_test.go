@@ -280,20 +280,20 @@ func TestBadRequests(t *testing.T) {
 		{"a required parameter", "-- simple/top.yaml --\nheat_template_version: wallaby\nparameters: { key: { type: string } }\nresources: { VDU1: { type: OS::Nova::Server }, VDU2: { type: OS::Nova::Server } }\n",
 			func(r *Request) { r.NFV, r.Links = map[string]any{"VDU": map[string]any{}}, nil },
 			top + ":2:15: the template has the parameter \"key\", which has no default and is not given: Set additional_params.key.\n" +
-				"the template " + top + " has no parameter nfv\n"},
+				"the template " + top + " has no parameter nfv: declare it with type json, or remove additional_params.nfv\n"},
 		{"a group too small", grouped, func(r *Request) { r.Counts["VDU1"] = 4 },
-			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, but its group VDU1_group has 3 at most (max_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 4 VNFCs, but its group VDU1_group has 3 at most (max_size): set a lower scale level, or raise max_size in the template\n"},
 		{"a group too large", grouped, func(r *Request) { r.Counts["VDU1"] = 0 },
-			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, but its group VDU1_group has 1 at least (min_size)\n"},
+			top + ":4:3: the VDU VDU1 is to have 0 VNFCs, but its group VDU1_group has 1 at least (min_size): set a higher scale level, or lower min_size in the template\n"},
 		{"a size that is given", grouped, func(r *Request) {
 			r.NFV = map[string]any{"VDU": map[string]any{"VDU1": map[string]any{"desired_capacity": 2}}}
 		}, "nfv.VDU.VDU1.desired_capacity is given, but the scale levels determine it: Set scale_levels or the instantiation level.\n"},
 		{"a managed link without its subnet", strings.Replace(copied, "Port, properties: {", "Port, properties: { fixed_ips: [ { subnet: { get_resource: inner_subnet } } ],", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: the template refers to inner_subnet, which a network of the VIM replaces; no subnet of that network is given\n"},
+		}, top + ":27:3: the template refers to inner_subnet, which a network of the VIM replaces; no subnet of that network is given: give a network that has a subnet, or remove the reference\n"},
 		{"an attribute of a managed link", strings.Replace(copied, "network: { get_resource: inner } } }\n  disk", "network: { get_attr: [inner, show] } } }\n  disk", 1), func(r *Request) {
 			r.Links["inner"] = Link{NetworkID: "n"}
-		}, top + ":27:3: the template reads an attribute of inner, which a network of the VIM replaces\n"},
+		}, top + ":27:3: the template reads an attribute of inner, which a network of the VIM replaces: read it from a resource that stays, or make the virtual link instead of giving it\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := mustLoad(t, files(c.files), router())

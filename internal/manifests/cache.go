@@ -88,7 +88,7 @@ func (c *cache) read(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problem
 	}
 	text, err := b.ReadFile(fsys, file)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error() + "; make the files that the instance reads fewer or smaller"})
 		return nil
 	}
 	if id.digest == "" {

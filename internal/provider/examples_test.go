@@ -110,8 +110,7 @@ var worthwhileWarnings = map[string]string{
 	// The request is one of Tacker: what has no meaning here is said once.
 	`The OpenStack driver ignores additional parameters "lcm-operation-user-data", "lcm-operation-user-data-class"`: "plan",
 	// The lab's flavor is smaller than what kubeadm asks for.
-	`Flavor "m1.small" of the control plane has 1 vCPU and 2048 MiB of memory`:    "",
-	`Flavor "m1.small" of node group "workers" has 1 vCPU and 2048 MiB of memory`: "",
+	`Flavor "m1.small" of the control plane has 1 vCPU and 2048 MiB of memory`: "",
 	// Terraform's own: the tests run a build.
 	"Provider development overrides are in effect": "",
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -33,6 +34,8 @@ var (
 	noticesMu sync.Mutex
 	// notices are what users need to know of variables.
 	notices []string
+	// ready is set once spans are sent.
+	ready atomic.Bool
 )
 
 // Setup starts tracing when the environment asks for it. Run names the run of Terraform: spans of all its processes are of one trace also
@@ -80,6 +83,7 @@ func connect(ctx context.Context, protocol, version, run string) error {
 	t := &running{provider: sdktrace.NewTracerProvider(options...), parent: parentOf(ctx)}
 	t.tracer = t.provider.Tracer(scope, trace.WithInstrumentationVersion(version))
 	active.Store(t)
+	ready.Store(true)
 	return nil
 }
 
@@ -118,9 +122,10 @@ func (*ids) NewSpanID(context.Context, trace.TraceID) trace.SpanID {
 func quiet() {
 	otel.SetLogger(logr.Discard())
 	var once sync.Once
+	ready.Store(false)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(error) {
 		// Before Setup has ended, it is an error of a variable, which readEnvironment has found.
-		if Enabled() {
+		if ready.Load() {
 			once.Do(func() { _, _ = fmt.Fprintln(os.Stderr, "[WARN] spans were not sent to the collector of OpenTelemetry") })
 		}
 	}))
@@ -149,5 +154,7 @@ func Stop(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), stopPatience)
 	defer cancel()
-	_ = t.provider.Shutdown(ctx)
+	if err := t.provider.Shutdown(ctx); err != nil {
+		otel.Handle(errors.New("shutdown"))
+	}
 }

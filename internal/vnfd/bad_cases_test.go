@@ -279,7 +279,7 @@ warning v.yaml:5:5: the VNF node vnf has no descriptor_version
 		new: `      description: x
 `,
 		want: `error v.yaml:39:5: node_templates.net has no type
-error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
+error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist: name a VnfVirtualLink of the flavour
 `,
 	},
 	{
@@ -290,7 +290,7 @@ error v.yaml:38:25: the connection point cp requires the virtual link "net", whi
 		new: `    net: x
 `,
 		want: `error v.yaml:39:5: node_templates.net must be a mapping, not "x"
-error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
+error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist: name a VnfVirtualLink of the flavour
 `,
 	},
 	{
@@ -298,7 +298,7 @@ error v.yaml:38:25: the connection point cp requires the virtual link "net", whi
 		old:  "tosca.nodes.nfv.VnfVirtualLink",
 		new:  "example.Link",
 		want: `error v.yaml:40:13: the type example.Link of the node net is neither defined in the package nor one of ETSI's
-error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
+error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist: name a VnfVirtualLink of the flavour
 `,
 	},
 	{
@@ -388,8 +388,8 @@ error v.yaml:5:24: the type a.C derives from itself
 		old:  "{ min_number_of_instances: 1, max_number_of_instances: 3 }",
 		new:  "{ min_number_of_instances: 4, max_number_of_instances: 3 }",
 		want: `error v.yaml:18:49: the VDU VDU1 needs at least 4 instances (min_number_of_instances) but may have 3 at most (max_number_of_instances)
-warning v.yaml:66:33: the VDU VDU1 would have 1 instance at the instantiation level l1: vdu_profile allows 4 at least
-warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation level l2: vdu_profile allows 4 at least
+warning v.yaml:66:33: the VDU VDU1 would have 1 instance at the instantiation level l1: vdu_profile allows 4 at least; correct the level or vdu_profile
+warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation level l2: vdu_profile allows 4 at least; correct the level or vdu_profile
 `,
 	},
 	{
@@ -403,7 +403,7 @@ warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation l
 		name: "VDUs of one name",
 		old:  "name: two",
 		new:  "name: one",
-		want: `warning v.yaml:25:5: the VDUs VDU1 and VDU2 have the same name "one"
+		want: `warning v.yaml:25:5: the VDUs VDU1 and VDU2 have the same name "one": give each its own properties.name
 `,
 	},
 	{
@@ -461,7 +461,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "storage missing",
 		old:  "virtual_storage: disk",
 		new:  "virtual_storage: none",
-		want: `error v.yaml:24:28: the VDU VDU1 requires the storage "none", which does not exist
+		want: `error v.yaml:24:28: the VDU VDU1 requires the storage "none", which does not exist: name a storage of the flavour
 `,
 	},
 	{
@@ -511,7 +511,7 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		name: "link missing",
 		old:  "virtual_link: net",
 		new:  "virtual_link: none",
-		want: `error v.yaml:38:25: the connection point cp requires the virtual link "none", which does not exist
+		want: `error v.yaml:38:25: the connection point cp requires the virtual link "none", which does not exist: name a VnfVirtualLink of the flavour
 `,
 	},
 	{
@@ -563,8 +563,8 @@ error v.yaml:22:91: node_templates.VDU1.artifacts.image.properties.min_ram must 
 		new:  "a1: x",
 		want: `error v.yaml:48:13: policies.aspects.properties.aspects.a1 must be a mapping, not "x"
 error v.yaml:51:31: the policy deltas is for the scaling aspect "a1", which does not exist; known are none
-warning v.yaml:61:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy
-warning v.yaml:62:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy
+warning v.yaml:61:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy: add the policy, or remove the aspect from scale_info
+warning v.yaml:62:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy: add the policy, or remove the aspect from scale_info
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -585,8 +585,8 @@ error v.yaml:62:51: the instantiation level l2 sets the scaling aspect a1 to lev
 `,
 		want: `warning v.yaml:44:7: the policy aspects declares no aspects
 error v.yaml:50:31: the policy deltas is for the scaling aspect "a1", which does not exist; known are none
-warning v.yaml:60:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy
-warning v.yaml:61:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy
+warning v.yaml:60:51: the instantiation level l1 sets the scaling aspect "a1", but there is no ScalingAspects policy: add the policy, or remove the aspect from scale_info
+warning v.yaml:61:51: the instantiation level l2 sets the scaling aspect "a1", but there is no ScalingAspects policy: add the policy, or remove the aspect from scale_info
 warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -609,8 +609,8 @@ warning v.yaml:48:62: the scaling aspect a1 at its highest level 4 gives the VDU
 		name: "step_deltas unknown",
 		old:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d1 ] }",
 		new:  "a1: { name: a1, max_scale_level: 2, step_deltas: [ d2 ] }",
-		want: `warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d2 of the scaling aspect a1
-warning v.yaml:51:45: the delta d1 is not among the step_deltas of the scaling aspect a1
+		want: `warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d2 of the scaling aspect a1: add the policy, or the step changes nothing
+warning v.yaml:51:45: the delta d1 is not among the step_deltas of the scaling aspect a1: name it there, or remove it
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -626,7 +626,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		old:  "properties: { aspect: a1,",
 		new:  "properties: { aspect: a2,",
 		want: `error v.yaml:51:31: the policy deltas is for the scaling aspect "a2", which does not exist; known are "a1"
-warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
+warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1: add the policy, or the step changes nothing
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -635,7 +635,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		old:  "properties: { aspect: a1,",
 		new:  "properties: {",
 		want: `error v.yaml:49:7: the policy deltas names no aspect
-warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
+warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1: add the policy, or the step changes nothing
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -644,7 +644,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		old:  "d1: { number_of_instances: 1 }",
 		new:  "d1: 1",
 		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 must be a mapping with number_of_instances, not "1"
-warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
+warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1: add the policy, or the step changes nothing
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -653,7 +653,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
 		old:  "d1: { number_of_instances: 1 }",
 		new:  "d1: {}",
 		want: `error v.yaml:51:45: policies.deltas.properties.deltas.d1 has no number_of_instances
-warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
+warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1: add the policy, or the step changes nothing
 warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -672,7 +672,7 @@ warning v.yaml:66:65: the VDU VDU1 has 3 instances at the instantiation level l2
         targets: [ VDU1 ]`,
 		new: "deltas: { d1: { number_of_instances: 1 } } }",
 		want: `warning v.yaml:49:7: the policy deltas has no targets
-warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1
+warning v.yaml:48:62: no VduScalingAspectDeltas policy gives the delta d1 of the scaling aspect a1: add the policy, or the step changes nothing
 warning v.yaml:65:65: the VDU VDU1 has 3 instances at the instantiation level l2, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -821,7 +821,7 @@ error v.yaml:67:26: the instances at the instantiation level l2 are given for "n
 		name: "level above maximum",
 		old:  "l2: { number_of_instances: 3 } } }",
 		new:  "l2: { number_of_instances: 4 } } }",
-		want: `warning v.yaml:66:65: the VDU VDU1 would have 4 instances at the instantiation level l2: vdu_profile allows 3 at most
+		want: `warning v.yaml:66:65: the VDU VDU1 would have 4 instances at the instantiation level l2: vdu_profile allows 3 at most; correct the level or vdu_profile
 warning v.yaml:66:65: the VDU VDU1 has 4 instances at the instantiation level l2, but 3 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -829,7 +829,7 @@ warning v.yaml:66:65: the VDU VDU1 has 4 instances at the instantiation level l2
 		name: "level below minimum",
 		old:  "{ l1: { number_of_instances: 1 }",
 		new:  "{ l1: { number_of_instances: 0 }",
-		want: `warning v.yaml:66:33: the VDU VDU1 would have 0 instances at the instantiation level l1: vdu_profile allows 1 at least
+		want: `warning v.yaml:66:33: the VDU VDU1 would have 0 instances at the instantiation level l1: vdu_profile allows 1 at least; correct the level or vdu_profile
 warning v.yaml:66:33: the VDU VDU1 has 0 instances at the instantiation level l1, but 1 by its initial delta and scaling deltas: the number of VduInstantiationLevels is used, and scaling starts from it
 `,
 	},
@@ -947,7 +947,7 @@ error v.yaml:18:77: node_templates.VDU1.properties.vdu_profile.max_number_of_ins
 		old:  "type: tosca.nodes.nfv.VnfVirtualLink",
 		new:  "type: tosca.nodes.vendor.Bus",
 		want: `error v.yaml:40:13: the type tosca.nodes.vendor.Bus of the node net does not exist: it is defined neither in the package nor by TOSCA or SOL001 (v4.4.1)
-error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist
+error v.yaml:38:25: the connection point cp requires the virtual link "net", which does not exist: name a VnfVirtualLink of the flavour
 `,
 	},
 	{

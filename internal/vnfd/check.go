@@ -63,7 +63,7 @@ func (c *checker) add(severity vnfm.Severity, keys []string, detail, format stri
 func (c *checker) references() {
 	f := c.f
 	if len(f.VDUs) == 0 {
-		c.add(vnfm.SeverityWarning, nil, "", "the deployment flavour %q has no VDU", f.ID)
+		c.add(vnfm.SeverityWarning, nil, "add one: an instance of the flavour has nothing that runs", "the deployment flavour %q has no VDU", f.ID)
 	}
 	storages, links := map[string]bool{}, map[string]bool{}
 	for _, s := range f.Storages {
@@ -77,26 +77,28 @@ func (c *checker) references() {
 	for _, v := range f.VDUs {
 		for _, s := range v.StorageIDs {
 			if !storages[s] {
-				c.add(vnfm.SeverityError, []string{"vdu", v.ID, "storage", s}, "", "the VDU %s requires the storage %q, which does not exist", v.ID, s)
+				c.add(vnfm.SeverityError, []string{"vdu", v.ID, "storage", s}, "name a storage of the flavour", "the VDU %s requires the storage %q, which does not exist", v.ID, s)
 			}
 		}
 		if other, twice := names[v.Name]; twice {
-			c.add(vnfm.SeverityWarning, []string{"vdu", v.ID}, "", "the VDUs %s and %s have the same name %q", other, v.ID, v.Name)
+			c.add(vnfm.SeverityWarning, []string{"vdu", v.ID}, "give each its own properties.name", "the VDUs %s and %s have the same name %q", other, v.ID, v.Name)
 		}
 		names[v.Name] = v.ID
 	}
 	for _, cp := range f.ConnectionPoints {
 		if cp.VDUID != "" && f.VDU(cp.VDUID) == nil {
+			//findings:says name one of the VDUs of the flavour
 			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "vdu"}, vduList, "the connection point %s is bound to %q, which is not a VDU", cp.ID, cp.VDUID)
 		}
 		if cp.VirtualLinkID != "" && !links[cp.VirtualLinkID] {
-			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "link"}, "", "the connection point %s requires the virtual link %q, which does not exist", cp.ID, cp.VirtualLinkID)
+			c.add(vnfm.SeverityError, []string{"cp", cp.ID, "link"}, "name a VnfVirtualLink of the flavour", "the connection point %s requires the virtual link %q, which does not exist", cp.ID, cp.VirtualLinkID)
 		}
 	}
 	for _, a := range f.Aspects {
 		for _, d := range slices.Sorted(maps.Keys(a.Deltas)) {
 			for _, v := range slices.Sorted(maps.Keys(a.Deltas[d])) {
 				if f.VDU(v) == nil {
+					//findings:says name one of the VDUs of the flavour
 					c.add(vnfm.SeverityError, []string{"aspect", a.ID, "delta", d, v}, vduList, "the delta %s of the scaling aspect %s targets %q, which is not a VDU", d, a.ID, v)
 				}
 			}
@@ -105,6 +107,7 @@ func (c *checker) references() {
 	for _, l := range f.Levels {
 		for _, v := range slices.Sorted(maps.Keys(l.Counts)) {
 			if f.VDU(v) == nil {
+				//findings:says name one of the VDUs of the flavour
 				c.add(vnfm.SeverityError, []string{"level", l.ID, "target", v}, vduList, "the instances at the instantiation level %s are given for %q, which is not a VDU", l.ID, v)
 			}
 		}
@@ -118,7 +121,7 @@ func (c *checker) aspects() {
 		key := []string{"aspect", a.ID}
 		switch n := len(a.StepDeltas); {
 		case n == 0:
-			c.add(vnfm.SeverityWarning, key, "", "the scaling aspect %s has no step_deltas, so scaling it changes nothing", a.ID)
+			c.add(vnfm.SeverityWarning, key, "name its deltas in step_deltas", "the scaling aspect %s has no step_deltas, so scaling it changes nothing", a.ID)
 		case n != 1 && n != a.MaxLevel:
 			c.add(vnfm.SeverityError, append(key, "steps"), "give one delta for all steps, or one for each",
 				"the scaling aspect %s has %d step_deltas for %d steps", a.ID, n, a.MaxLevel)
@@ -126,13 +129,13 @@ func (c *checker) aspects() {
 		for j, d := range a.StepDeltas {
 			c.steps(j)
 			if len(a.Deltas[d]) == 0 && !slices.Contains(a.StepDeltas[:j], d) {
-				c.add(vnfm.SeverityWarning, append(key, "steps"), "", "no VduScalingAspectDeltas policy gives the delta %s of the scaling aspect %s", d, a.ID)
+				c.add(vnfm.SeverityWarning, append(key, "steps"), "add the policy, or the step changes nothing", "no VduScalingAspectDeltas policy gives the delta %s of the scaling aspect %s", d, a.ID)
 			}
 		}
 		for _, d := range slices.Sorted(maps.Keys(a.Deltas)) {
 			c.steps(len(a.StepDeltas))
 			if !slices.Contains(a.StepDeltas, d) {
-				c.add(vnfm.SeverityWarning, append(key, "delta", d), "", "the delta %s is not among the step_deltas of the scaling aspect %s", d, a.ID)
+				c.add(vnfm.SeverityWarning, append(key, "delta", d), "name it there, or remove it", "the delta %s is not among the step_deltas of the scaling aspect %s", d, a.ID)
 			}
 		}
 		for _, v := range c.scaled(a) {
@@ -187,7 +190,7 @@ func (c *checker) levels() {
 			a := f.Aspect(id)
 			switch {
 			case a == nil && len(f.Aspects) == 0:
-				c.add(vnfm.SeverityWarning, key, "", "the instantiation level %s sets the scaling aspect %q, but there is no ScalingAspects policy", level.ID, id)
+				c.add(vnfm.SeverityWarning, key, "add the policy, or remove the aspect from scale_info", "the instantiation level %s sets the scaling aspect %q, but there is no ScalingAspects policy", level.ID, id)
 			case a == nil:
 				c.add(vnfm.SeverityError, key, "the aspects are "+f.aspectNames(), "the instantiation level %s sets the scaling aspect %q, which does not exist", level.ID, id)
 			case level.ScaleInfo[id] > a.MaxLevel:
@@ -214,7 +217,7 @@ func (c *checker) levelOfVDU(level *vnfm.InstantiationLevel, v *vnfm.VDU) {
 		n = formula
 	}
 	if p, bad := outside(v, n); bad {
-		c.add(vnfm.SeverityWarning, key, p.Detail, "%s at the instantiation level %s", p.Summary, level.ID)
+		c.add(vnfm.SeverityWarning, key, p.Detail+"; correct the level or vdu_profile", "%s at the instantiation level %s", p.Summary, level.ID)
 	}
 	if given && v.InitialDelta != nil && n != formula {
 		c.add(vnfm.SeverityWarning, key, "the number of VduInstantiationLevels is used, and scaling starts from it",

@@ -24,7 +24,7 @@ func TestValues(t *testing.T) {
 		{name: "get_input in a list", old: "name: one", new: "name: { get_input: [ n ] }", vdu: "input"},
 		{name: "get_input of a part", old: "name: one", new: "name: { get_input: [ deep, names, 1 ] }", vdu: "second"},
 		{name: "get_input through another input", old: "name: one", new: "name: { get_input: other }", vdu: "input"},
-		{name: "get_property", old: "name: one", new: "name: { get_property: [ VDU2, name ] }", vdu: "two", want: "warning v.yaml:30:5: the VDUs VDU1 and VDU2 have the same name \"two\"\n"},
+		{name: "get_property", old: "name: one", new: "name: { get_property: [ VDU2, name ] }", vdu: "two", want: "warning v.yaml:30:5: the VDUs VDU1 and VDU2 have the same name \"two\": give each its own properties.name\n"},
 		{name: "concat", old: "name: one", new: "name: { concat: [ a-, { get_input: n }, { concat: [ -, 1.0 ] } ] }", vdu: "a-input-1.0"},
 		{name: "quoted number", old: "max_number_of_instances: 3", new: "max_number_of_instances: '3'", vdu: "one", max: 3},
 		{name: "part out of the list", old: "name: one", new: "name: { get_input: [ deep, names, 7 ] }", vdu: "VDU1", want: "error v.yaml:22:15: node_templates.VDU1.properties.name comes from the input \"deep\", which has no default in this file\n"},

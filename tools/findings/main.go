@@ -1,5 +1,5 @@
 // Command findings writes the guide that lists the findings in packages and requests, from the source of the provider.
-// Usage: findings ROOT. It prints the guide.
+// Usage: findings ROOT. It prints the guide, or the findings that do not say what to do.
 package main
 
 import (
@@ -15,6 +15,12 @@ func main() {
 	found, err := read(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if missing := withoutRemedy(found); len(missing) > 0 {
+		for _, f := range missing {
+			fmt.Fprintf(os.Stderr, "%s: the finding %q does not say what to do: give it a detail, or a comment %sbefore it\n", f.at, f.summary, says)
+		}
 		os.Exit(1)
 	}
 	fmt.Print(guide(found))

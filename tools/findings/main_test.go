@@ -3,11 +3,14 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const example = `package vnfd
+
+const hint = "drop comments"
 
 func (r *reader) fail(at int, summary, detail string) {
 	r.ps = append(r.ps, Problem{Line: at, Summary: summary, Detail: detail})
@@ -20,6 +23,17 @@ func (r *reader) read() {
 	r.fail(2, fmt.Sprintf("VDU %q has no image", id), "give it one | <name>")
 	r.failf("line %d is empty", 4)
 	refuse("the file is " + kind)
+	//findings:says save it as UTF-8
+	refuse("the file is UTF-16")
+	advice := ""
+	if r.large() {
+		advice = "make it smaller; " + hint
+	}
+	bad := func(summary, detail string) {
+		r.ps = append(r.ps, Problem{Summary: fmt.Sprintf("parameter %q %s", name, summary), Detail: detail})
+	}
+	bad("must be a map", "")
+	bad("is too long", advice)
 	r.ps = append(r.ps, Problem{Summary: err.Error()}, Problem{Summary: "a chart has " + hooks + "s", Detail: text})
 }
 `
@@ -38,8 +52,16 @@ func TestGuide(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, got, _ := strings.Cut(guide(found), "| --- | --- |\n")
-	const want = "| `a chart has …s` |  |\n| `line … is empty` |  |\n| `the file is …` |  |\n| `VDU … has no image` | give it one \\| &lt;name&gt; |\n"
+	const want = "| `a chart has …s` |  |\n| `line … is empty` |  |\n| `parameter … is too long` | make it smaller; drop comments |\n" +
+		"| `parameter … must be a map` |  |\n| `the file is UTF-16` | save it as UTF-8 |\n| `the file is …` |  |\n| `VDU … has no image` | give it one \\| &lt;name&gt; |\n"
 	if got != want {
 		t.Errorf("the guide has\n%s\nwant\n%s", got, want)
+	}
+	var missing []string
+	for _, f := range withoutRemedy(found) {
+		missing = append(missing, f.summary)
+	}
+	if want := []string{"a chart has …s", "line … is empty", "the file is …"}; !slices.Equal(missing, want) {
+		t.Errorf("without a remedy are %q, want %q", missing, want)
 	}
 }

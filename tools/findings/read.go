@@ -13,24 +13,42 @@ import (
 )
 
 // finding is a problem that the provider reports: its texts have "…" for what differs from case to case.
-type finding struct{ folder, summary, detail string }
+type finding struct{ folder, summary, detail, at string }
 
-// maker is a function that makes a finding of its parameters: the places of summary and detail among them, -1 for none.
-type maker struct{ summary, detail int }
+// part is a text of a finding: an expression, and what stands around it in the function that makes the finding.
+type part struct {
+	expr   ast.Expr
+	around func(string) string
+}
+
+// maker is a function that makes a finding of its parameters: the places of summary and detail among them, -1 for none. Same is the detail
+// that all its findings have.
+type maker struct {
+	summary, detail             int
+	aroundSummary, aroundDetail func(string) string
+	same                        part
+}
 
 // source is one package of Go files.
 type source struct {
 	folder string
+	set    *token.FileSet
 	files  []*ast.File
-	// makers are the functions of the package by name; those of a file by file and name.
+	// makers are the functions of the package by name, locals those in a function.
 	makers map[string]maker
-	locals map[*ast.File]map[string]maker
-	found  []finding
+	locals map[ast.Decl]map[string]maker
+	// inMaker are the findings that makers make of their parameters.
+	inMaker map[ast.Node]bool
+	// said are the remedies in comments, by file and the line after them.
+	said  map[string]string
+	names *names
+	found []finding
 }
 
 var (
 	placeholders = regexp.MustCompile(`%[-+#]?[a-z]`)
 	severalDots  = regexp.MustCompile(`…{2,}`)
+	saysWhat     = regexp.MustCompile(`\b(must|needs)\b|; `)
 	dots         = regexp.MustCompile(`"?…"?(?: "?…"?)*`)
 )
 
@@ -52,7 +70,7 @@ func read(root string) ([]finding, error) {
 		if !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
 			return nil
 		}
-		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution)
+		file, err := parser.ParseFile(set, path, nil, parser.SkipObjectResolution|parser.ParseComments)
 		if err != nil {
 			return err
 		}
@@ -62,7 +80,7 @@ func read(root string) ([]finding, error) {
 		}
 		folder = filepath.ToSlash(folder)
 		if folders[folder] == nil {
-			folders[folder] = &source{folder: folder, makers: map[string]maker{}, locals: map[*ast.File]map[string]maker{}}
+			folders[folder] = &source{folder: folder, set: set, makers: map[string]maker{}, locals: map[ast.Decl]map[string]maker{}, inMaker: map[ast.Node]bool{}, said: map[string]string{}}
 		}
 		folders[folder].files = append(folders[folder].files, file)
 		return nil
@@ -70,39 +88,67 @@ func read(root string) ([]finding, error) {
 	if err != nil {
 		return nil, err
 	}
+	constants := map[string]ast.Expr{}
+	for _, s := range folders {
+		s.names = newNames(s.files, constants)
+	}
 	var out []finding
 	for _, s := range folders {
 		out = append(out, s.read()...)
 	}
-	slices.SortFunc(out, func(a, b finding) int {
-		return strings.Compare(strings.ToLower(a.folder+"\x00"+a.summary+"\x00"+a.detail), strings.ToLower(b.folder+"\x00"+b.summary+"\x00"+b.detail))
-	})
-	return slices.Compact(out), nil
+	texts := func(f finding) string { return strings.ToLower(f.folder + "\x00" + f.summary + "\x00" + f.detail) }
+	slices.SortFunc(out, func(a, b finding) int { return strings.Compare(texts(a)+a.at, texts(b)+b.at) })
+	return slices.CompactFunc(out, func(a, b finding) bool { return texts(a) == texts(b) }), nil
 }
 
 // read finds the makers first: a function that passes its parameters to a maker is one too.
 func (s *source) read() []finding {
 	for range 4 {
 		for _, file := range s.files {
-			if s.locals[file] == nil {
-				s.locals[file] = map[string]maker{}
+			for _, declaration := range file.Decls {
+				s.findMakers(declaration)
 			}
-			s.findMakers(file)
 		}
 	}
 	for _, file := range s.files {
-		ast.Inspect(file, func(n ast.Node) bool {
-			if summary, detail := s.made(file, n); summary != nil {
-				s.add(summary, detail)
-			}
-			return true
-		})
+		s.readComments(file)
+		for _, declaration := range file.Decls {
+			s.names.enter(declaration)
+			ast.Inspect(declaration, func(n ast.Node) bool {
+				if summary, detail := s.made(declaration, n); summary.expr != nil && !s.inMaker[n] {
+					s.add(summary, detail)
+				}
+				return true
+			})
+		}
 	}
 	return s.found
 }
 
-// findMakers notes the functions of a file whose summary is one of their parameters.
-func (s *source) findMakers(file *ast.File) {
+// says begins a comment on the line before a finding, with the remedy where the text has it already or quotes it.
+const says = "//findings:says "
+
+func (s *source) readComments(file *ast.File) {
+	for _, group := range file.Comments {
+		for _, comment := range group.List {
+			if text, ok := strings.CutPrefix(comment.Text, says); ok {
+				s.said[s.line(comment.Pos(), 1)] = text
+			}
+		}
+	}
+}
+
+// line names the line of a place, or one some lines below it.
+func (s *source) line(at token.Pos, below int) string {
+	place := s.set.Position(at)
+	return place.Filename + ":" + strconv.Itoa(place.Line+below)
+}
+
+// findMakers notes the functions of a declaration whose summary is one of their parameters, or has the one that is called summary.
+func (s *source) findMakers(declaration ast.Decl) {
+	if s.locals[declaration] == nil {
+		s.locals[declaration] = map[string]maker{}
+	}
 	note := func(into map[string]maker, name string, kind *ast.FuncType, body *ast.BlockStmt) {
 		if body == nil || kind.Params == nil {
 			return
@@ -114,14 +160,18 @@ func (s *source) findMakers(file *ast.File) {
 			}
 		}
 		ast.Inspect(body, func(n ast.Node) bool {
-			summary, detail := s.made(file, n)
-			if at := slices.Index(params, parameter(summary)); summary != nil && at >= 0 {
-				into[name] = maker{at, slices.Index(params, parameter(detail))}
+			summary, detail := s.made(declaration, n)
+			if at, around := s.passedOn(summary, params, "summary"); at >= 0 {
+				m := maker{summary: at, aroundSummary: around}
+				if m.detail, m.aroundDetail = s.passedOn(detail, params, "detail"); m.detail < 0 {
+					m.same = detail
+				}
+				into[name], s.inMaker[n] = m, true
 			}
 			return true
 		})
 	}
-	ast.Inspect(file, func(n ast.Node) bool {
+	ast.Inspect(declaration, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncDecl:
 			note(s.makers, n.Name.Name, n.Type, n.Body)
@@ -129,13 +179,48 @@ func (s *source) findMakers(file *ast.File) {
 			for i, value := range n.Rhs {
 				if function, ok := value.(*ast.FuncLit); ok && len(n.Lhs) == len(n.Rhs) {
 					if name, ok := n.Lhs[i].(*ast.Ident); ok {
-						note(s.locals[file], name.Name, function.Type, function.Body)
+						note(s.locals[declaration], name.Name, function.Type, function.Body)
 					}
 				}
 			}
 		}
 		return true
 	})
+}
+
+// passedOn returns which parameter a text is, -1 for none, and what stands around it. A parameter by the usual name may be a part of it.
+func (s *source) passedOn(p part, params []string, usual string) (int, func(string) string) {
+	if p.expr == nil {
+		return -1, nil
+	}
+	if at := slices.Index(params, parameter(p.expr)); at >= 0 {
+		return at, p.around
+	}
+	at := slices.Index(params, usual)
+	if at < 0 || !mentions(p.expr, usual) {
+		return -1, nil
+	}
+	return at, func(text string) string {
+		return framed(p.around, s.names.text(p.expr, map[string]string{usual: text}))
+	}
+}
+
+func framed(around func(string) string, text string) string {
+	if around == nil {
+		return text
+	}
+	return around(text)
+}
+
+// mentions reports whether an expression has a name.
+func mentions(e ast.Expr, name string) bool {
+	found := false
+	ast.Inspect(e, func(n ast.Node) bool {
+		id, ok := n.(*ast.Ident)
+		found = found || ok && id.Name == name
+		return !found
+	})
+	return found
 }
 
 // parameter returns the name of a text that is passed on, also of a format.
@@ -152,7 +237,7 @@ func parameter(e ast.Expr) string {
 }
 
 // made returns the texts of a finding that a node makes.
-func (s *source) made(file *ast.File, n ast.Node) (summary, detail ast.Expr) {
+func (s *source) made(declaration ast.Decl, n ast.Node) (summary, detail part) {
 	switch n := n.(type) {
 	case *ast.CompositeLit:
 		for _, element := range n.Elts {
@@ -160,72 +245,73 @@ func (s *source) made(file *ast.File, n ast.Node) (summary, detail ast.Expr) {
 				switch key, _ := pair.Key.(*ast.Ident); {
 				case key == nil:
 				case key.Name == "Summary":
-					summary = pair.Value
+					summary.expr = pair.Value
 				case key.Name == "Detail":
-					detail = pair.Value
+					detail.expr = pair.Value
 				}
 			}
 		}
 	case *ast.CallExpr:
-		name := ""
-		switch f := n.Fun.(type) {
-		case *ast.Ident:
-			name = f.Name
-		case *ast.SelectorExpr:
-			name = f.Sel.Name
-		}
-		m, ok := s.locals[file][name]
+		m, ok := s.locals[declaration][called(n)]
 		if !ok {
-			m, ok = s.makers[name]
+			m, ok = s.makers[called(n)]
 		}
 		if !ok || m.summary >= len(n.Args) {
-			return nil, nil
+			return part{}, part{}
 		}
-		summary = n.Args[m.summary]
+		summary, detail = part{n.Args[m.summary], m.aroundSummary}, m.same
 		if m.detail >= 0 && m.detail < len(n.Args) {
-			detail = n.Args[m.detail]
+			detail = part{n.Args[m.detail], m.aroundDetail}
 		}
 	}
 	return summary, detail
 }
 
-// text returns what an expression of a text says.
-func text(e ast.Expr) string {
-	switch e := e.(type) {
-	case *ast.BasicLit:
-		if value, err := strconv.Unquote(e.Value); err == nil {
-			return value
-		}
-	case *ast.BinaryExpr:
-		return text(e.X) + text(e.Y)
-	case *ast.ParenExpr:
-		return text(e.X)
-	case *ast.CallExpr:
-		if parameter(e) == "" && len(e.Args) > 0 {
-			if selector, ok := e.Fun.(*ast.SelectorExpr); ok && (selector.Sel.Name == "Sprintf" || selector.Sel.Name == "Clip") {
-				return placeholders.ReplaceAllString(text(e.Args[0]), "…")
-			}
-		}
+// called is the name of a function that is called.
+func called(n *ast.CallExpr) string {
+	switch f := n.Fun.(type) {
+	case *ast.Ident:
+		return f.Name
+	case *ast.SelectorExpr:
+		return f.Sel.Name
 	}
-	return "…"
+	return ""
 }
 
 // add notes a finding that says something of its own.
-func (s *source) add(summary, detail ast.Expr) {
-	f := finding{folder: s.folder, summary: clean(placeholders.ReplaceAllString(text(summary), "…"))}
+func (s *source) add(summary, detail part) {
+	f := finding{
+		folder: s.folder, at: s.line(summary.expr.Pos(), 0),
+		summary: clean(framed(summary.around, s.names.text(summary.expr, nil))),
+	}
 	// One word is the name of a place.
 	if strings.Trim(f.summary, `… ".,:`) == "" || !strings.Contains(f.summary, " ") {
 		return
 	}
-	if detail != nil {
-		f.detail = strings.TrimPrefix(clean(placeholders.ReplaceAllString(text(detail), "…")), "…; ")
-		if strings.Trim(f.detail, `… ".,:`) == "" {
+	if detail.expr != nil {
+		f.detail = strings.TrimPrefix(clean(framed(detail.around, s.names.long(detail.expr))), "…; ")
+		if strings.Trim(f.detail, `… ".,:;`) == "" {
 			f.detail = ""
 		}
+	}
+	if said := s.said[f.at]; said != "" {
+		f.detail = said
 	}
 	s.found = append(s.found, f)
 }
 
+// withoutRemedy returns the findings that do not say what to do: they have no detail, and no word of what must be.
+func withoutRemedy(found []finding) []finding {
+	var out []finding
+	for _, f := range found {
+		if f.detail == "" && !saysWhat.MatchString(f.summary) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
 func clean(text string) string {
+	text = placeholders.ReplaceAllString(text, "…")
 	return strings.Join(strings.Fields(severalDots.ReplaceAllString(dots.ReplaceAllString(text, "…"), "…")), " ")
 }

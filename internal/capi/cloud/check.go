@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -25,6 +26,8 @@ type cloudCheck struct {
 	problems vnfm.Problems
 	// absentOnly leaves out how what is there suits the cluster.
 	absentOnly bool
+	// small are the flavors that are too small, by their ids.
+	small map[string]*smallFlavor
 	// The machines need these, as far as it is known.
 	instances, vcpus, ram int
 }
@@ -140,10 +143,7 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	err := lookFor(q, "flavor", flavorID, flavor, at, q.client.Flavors, func(f openstack.Flavor) {
 		q.vcpus += number * f.VCPUs
 		q.ram += number * f.RAM
-		if f.VCPUs < leastVCPUs || f.RAM < leastRAM {
-			q.add(vnfm.SeverityWarning, at, fmt.Sprintf("flavor %q of %s has %d vCPU and %d MiB of memory", f.Name, who, f.VCPUs, f.RAM),
-				fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM))
-		}
+		q.checkFlavor(f, who, at)
 	})
 	if err != nil {
 		return err
@@ -169,6 +169,37 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 		}
 	}
 	return nil
+}
+
+// smallFlavor is a flavor that is too small for machines that have it, the argument that has it, and the place of the warning about it.
+type smallFlavor struct {
+	users   []string
+	at      argument
+	problem int
+}
+
+// checkFlavor warns once of a flavor that kubeadm would refuse, whatever has it. The processors of a control plane alone are counted.
+func (q *cloudCheck) checkFlavor(f openstack.Flavor, who machines, at argument) {
+	worker := !who.controlPlane && who.group != ""
+	if f.RAM >= leastRAM && (worker || f.VCPUs >= leastVCPUs) {
+		return
+	}
+	if q.small == nil {
+		q.small = map[string]*smallFlavor{}
+	}
+	small := q.small[f.ID]
+	if small == nil {
+		small = &smallFlavor{at: at, problem: len(q.problems)}
+		q.small[f.ID], q.problems = small, append(q.problems, vnfm.Problem{})
+	}
+	if !slices.Contains(small.users, who.String()) {
+		small.users = append(small.users, who.String())
+	}
+	q.problems[small.problem] = vnfm.Problem{
+		Severity: vnfm.SeverityWarning, Attribute: small.at.attribute, Key: small.at.key,
+		Summary: fmt.Sprintf("flavor %q of %s has %d vCPU and %d MiB of memory", f.Name, strings.Join(small.users, " and "), f.VCPUs, f.RAM),
+		Detail:  fmt.Sprintf("kubeadm refuses a control plane of less than %d vCPU, and needs %d MiB for any machine", leastVCPUs, leastRAM),
+	}
 }
 
 // image compares the version of Kubernetes that an image says with that of its machines.

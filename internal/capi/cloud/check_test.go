@@ -39,6 +39,7 @@ func stocked(t *testing.T) *cloudtest.Cloud {
 		{"id": "1", "name": "m1.large", "vcpus": 4, "ram": 8192, "disk": 80},
 		{"id": "2", "name": "m1.medium", "vcpus": 2, "ram": 4096, "disk": 40},
 		{"id": "3", "name": "m1.tiny", "vcpus": 1, "ram": 512, "disk": 1},
+		{"id": "4", "name": "m1.small", "vcpus": 1, "ram": 2048, "disk": 20},
 	} {
 		cloud.Put("/compute/v2.1/flavors", f)
 	}
@@ -152,6 +153,19 @@ func TestCloudHasNot(t *testing.T) {
 		"small flavor": {
 			nil, func(s *vnfm.ClusterSpec) { s.ControlPlane.Flavor = "m1.tiny" }, vnfm.SeverityWarning, "control_plane.flavor",
 			`flavor "m1.tiny" of the control plane has 1 vCPU and 512 MiB of memory: kubeadm refuses a control plane of less than 2 vCPU`,
+		},
+		"small flavor of several": {
+			nil, func(s *vnfm.ClusterSpec) {
+				s.ControlPlane.Flavor = "m1.tiny"
+				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavor: "m1.tiny"}
+			}, vnfm.SeverityWarning, "control_plane.flavor",
+			`flavor "m1.tiny" of the control plane and node group "upf" has 1 vCPU and 512 MiB of memory: kubeadm`,
+		},
+		"processors of the control plane alone": {
+			nil, func(s *vnfm.ClusterSpec) {
+				s.ControlPlane.Flavor = "m1.small"
+				s.NodeGroups["upf"] = vnfm.NodeGroup{Replicas: clustertest.Number(1), Flavor: "m1.small"}
+			}, vnfm.SeverityWarning, "control_plane.flavor", `flavor "m1.small" of the control plane has 1 vCPU and 2048 MiB of memory: kubeadm`,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -34,6 +34,7 @@ func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 		}
 		return append(problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "openstack",
+			//findings:says the detail says why; the apply tries again
 			Summary: fmt.Sprintf("workload cluster %q was not tried on its OpenStack", t.Instance.Cluster.Name), Detail: detail,
 		})
 	}

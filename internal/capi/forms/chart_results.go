@@ -48,6 +48,7 @@ func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.Cluste
 		}
 	}
 	if err != nil {
+		//findings:says say in the values what the chart makes up, or apply again when the store answers
 		problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})
 	}
 	for _, p := range problems {

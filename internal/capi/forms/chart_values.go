@@ -25,7 +25,7 @@ type chartValues struct {
 func (f chart) values(loaded *helm.Chart, spec *vnfm.ClusterSpec, ps *vnfm.Problems) map[string]any {
 	in, err := loaded.Inputs()
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the values of the chart cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the values of the chart cannot be read", Detail: err.Error() + "; correct the values.yaml of the chart"})
 		return nil
 	}
 	v := &chartValues{chart: loaded.Describe().Name, in: in, lenient: !f.hasKubelets(), values: map[string]any{}, ps: ps}

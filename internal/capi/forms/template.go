@@ -46,7 +46,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read", Detail: err.Error() + "; write a variable as ${NAME}, and a dollar sign as $$"})
 		return nil
 	}
 	values := f.values(spec, used, ps)
@@ -55,13 +55,13 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	}
 	text, err := envsubst.Eval(f.Content, func(name string) string { return values[name] })
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error()})
+		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the variables of the cluster template cannot be filled in", Detail: err.Error() + "; use the functions that clusterctl knows, such as ${NAME:=default}"})
 		return nil
 	}
 	objects, err := Decode(text)
 	if err != nil {
 		*ps = append(*ps, vnfm.Problem{
-			Attribute: "clusterctl_template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error(),
+			Attribute: "clusterctl_template.content", Summary: "the cluster template is not valid YAML once its variables are filled in", Detail: err.Error() + "; quote values that YAML reads otherwise",
 		})
 		return nil
 	}

@@ -65,7 +65,7 @@ func (s *session) validate(ctx context.Context) (vnfm.Problems, error) {
 		Name: stackName(s.target.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
 	})
 	if openstack.IsBadRequest(err) {
-		ps = append(ps, vnfm.Problem{Summary: stackKey(s.target.Instance) + " would be rejected by Heat", Detail: err.Error()})
+		ps = append(ps, vnfm.Problem{Summary: stackKey(s.target.Instance) + " would be rejected by Heat", Detail: err.Error() + "; correct the template or the argument that it names"})
 		return ps, nil
 	}
 	if openstack.IsForbidden(err) {

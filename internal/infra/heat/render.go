@@ -19,6 +19,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// strangeValue is what to do about a template that cannot be written.
+const strangeValue = "write the value that it names as a text"
+
 // rendering is a target without anything that only the VIM knows.
 type rendering struct {
 	source  *hot.Source
@@ -73,7 +76,7 @@ func render(b *budget.Budget, t *vnfm.Target) (_ *rendering, ps vnfm.Problems) {
 	delete(rest, "resources")
 	text, err := json.Marshal(rest)
 	if err != nil {
-		ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as JSON", Detail: err.Error()})
+		ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as JSON", Detail: err.Error() + "; " + strangeValue})
 		return nil, ps
 	}
 	out.objects[stackKey(t.Instance)] = hot.Digest(t.DigestKey, text)
@@ -239,7 +242,7 @@ func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, v
 	for _, document := range documents {
 		part, err := yaml.Marshal(document)
 		if err != nil {
-			ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as YAML", Detail: err.Error()})
+			ps = append(ps, vnfm.Problem{Summary: "the template cannot be written as YAML", Detail: err.Error() + "; " + strangeValue})
 			return nil, ps
 		}
 		text += string(part) + "---\n"

@@ -204,7 +204,7 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
 			Summary:  "the API server would currently reject objects",
-			Detail:   strings.Join(forNow, "\n"),
+			Detail:   strings.Join(forNow, "\n") + "\nThe apply tries them again, after what it changes before them.",
 		})
 	}
 	if t.incomplete != "" {

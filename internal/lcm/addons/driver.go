@@ -191,7 +191,7 @@ func (d *addonDriver) preview(ctx context.Context, t *vnfm.Target) (map[string]s
 	var problems vnfm.Problems
 	for _, a := range d.installed {
 		if a.chartErr != nil {
-			problems = append(problems, d.problem(a, vnfm.Problem{Summary: "its chart cannot be read", Detail: a.chartErr.Error()}))
+			problems = append(problems, d.problem(a, vnfm.Problem{Summary: "its chart cannot be read", Detail: a.chartErr.Error() + "; correct the arguments that name it"}))
 			continue
 		}
 		p, found := d.cfg.Workload.Preview(ctx, d.target(a, t, nil, nil))

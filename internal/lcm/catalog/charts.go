@@ -117,7 +117,7 @@ func archiveOf(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 }
 
 func chartError(attribute string, err error) error {
-	return &vnfm.InvalidError{Problems: vnfm.Problems{{Attribute: attribute, Summary: "the chart cannot be read", Detail: err.Error()}}}
+	return &vnfm.InvalidError{Problems: vnfm.Problems{{Attribute: attribute, Summary: "the chart cannot be read", Detail: err.Error() + "; helm lint shows more"}}}
 }
 
 // keepChart keeps an archive, and a record of what it is, which is renewed each time.

@@ -202,6 +202,7 @@ func warning(drivers []driver, reasons map[string]string, r *Request) vnfm.Probl
 	}
 	return vnfm.Problems{{
 		Severity: vnfm.SeverityWarning, Attribute: attribute,
+		//findings:says they have no effect: remove them
 		Summary: fmt.Sprintf("%s %s additional parameters %s", namesOf(drivers), verb, vnfm.QuotedNames(slices.Collect(maps.Keys(reasons)))),
 		Detail:  strings.Join(lines, "; "),
 	}}

@@ -6,6 +6,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/modeltest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
@@ -38,4 +39,21 @@ func TestWords(t *testing.T) {
 	plan.fillWords(t.Context(), &has)
 	require.True(t, plan.Operations.IsNull())
 	require.Equal(t, []string{"INSTALL registry", "  container: added, by docker"}, tfutil.Strings(has.words(t.Context(), nil)))
+}
+
+// TestStopOfRegistry: what a plan that destroys a registry says about its container.
+func TestStopOfRegistry(t *testing.T) {
+	t.Parallel()
+	for status, stops := range map[string]bool{statusReady: true, statusDrifted: true, statusUnreachable: false, statusUnknown: false} {
+		diags := modeltest.PlanDestroy(t, &Resource{}, func(m *model) {
+			m.Name, m.Status = types.StringValue("images"), types.StringValue(status)
+		})
+		if !stops {
+			require.Empty(t, diags, status)
+			continue
+		}
+		require.Len(t, diags, 1, status)
+		require.Equal(t, "Running Functions Stop", diags[0].Summary(), status)
+		require.Equal(t, `This plan terminates Private Registry "images": its container.`, diags[0].Detail(), status)
+	}
 }

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Receiver takes spans over HTTP and keeps them.
+// Receiver takes spans over HTTP or gRPC and keeps them.
 type Receiver struct {
 	// URL is for OTEL_EXPORTER_OTLP_ENDPOINT.
 	URL string

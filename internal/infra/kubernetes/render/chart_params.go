@@ -115,6 +115,9 @@ func (p *chartParams) readSecretValues(value any, ps *vnfm.Problems) {
 	p.secrets = readValues(vnfm.AttributeSecretParams, value, ps)
 }
 
+// writePath is what to do about a path that leads to no value.
+const writePath = "write the path of a value as helm --set does"
+
 // readValues reads the values that an argument gives.
 func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 	refuse := func(summary, detail string) {
@@ -127,6 +130,7 @@ func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 	}
 	values, err := helm.Values(entries)
 	if err != nil {
+		//findings:says write paths as helm --set does
 		refuse("has a key that cannot be used", err.Error())
 		return nil
 	}
@@ -154,7 +158,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 			continue
 		}
 		if err := helm.Set(map[string]any{}, name, 1); err != nil {
-			badParam(ps, paramValueNames, fmt.Sprintf("names no value for VDU %q", id), err.Error())
+			badParam(ps, paramValueNames, fmt.Sprintf("names no value for VDU %q", id), err.Error()+"; "+writePath)
 			continue
 		}
 		p.replicas[id] = name
@@ -203,7 +207,7 @@ func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[s
 	secrets = vnfm.Changed(p.values, values)
 	for _, id := range slices.Sorted(maps.Keys(p.replicas)) {
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {
-			badParam(ps, paramValueNames, fmt.Sprintf("cannot set the count of VDU %q", id), err.Error())
+			badParam(ps, paramValueNames, fmt.Sprintf("cannot set the count of VDU %q", id), err.Error()+"; name a value that is a number in the chart")
 		}
 	}
 	return values, secrets

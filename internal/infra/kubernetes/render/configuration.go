@@ -75,7 +75,7 @@ func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 			err = markTemplate(o, pod, key)
 		}
 		if err != nil {
-			o.Problem(ps, fmt.Sprintf("the digest of what %s reads cannot be computed: %v", o.Key, err), "")
+			o.Problem(ps, fmt.Sprintf("the digest of what %s reads cannot be computed: %v", o.Key, err), "correct the fields of the object that name what it reads")
 		}
 	}
 }

@@ -119,6 +119,7 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 		switch clean, ok := packagePath(paramFiles, "file", file, ps); {
 		case !ok:
 		case slices.Contains(out, clean):
+			//findings:says name it once
 			badParam(ps, paramFiles, "names a file twice", fmt.Sprintf("%q", file))
 		case !isFile(t.Package.Content, clean):
 			badParam(ps, paramFiles, "names a file that is not in the package", missingFile(t.Package, file))

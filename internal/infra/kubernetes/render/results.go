@@ -51,6 +51,7 @@ func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Option
 			return rendered.Results
 		})
 		if err != nil {
+			//findings:says say in the values what the chart makes up, or apply again when the store answers
 			problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})
 		}
 	} else {

@@ -124,7 +124,7 @@ func (p *chartParams) readReplicaValues(t *vnfm.Target, value any, ps *vnfm.Prob
 			continue
 		}
 		if err := helm.Set(map[string]any{}, name, 1); err != nil {
-			badParam(ps, paramReplicaValues, fmt.Sprintf("names no value for scaling aspect %q", id), err.Error())
+			badParam(ps, paramReplicaValues, fmt.Sprintf("names no value for scaling aspect %q", id), err.Error()+"; "+writePath)
 			continue
 		}
 		for _, delta := range aspect.Deltas {

@@ -48,7 +48,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 		r.VDUs[vdu.ID] = o
 		count, ok := t.Counts[vdu.ID]
 		if !ok {
-			o.Problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "")
+			o.Problem(ps, fmt.Sprintf("the number of instances of VDU %q is not known", vdu.ID), "choose a deployment flavour that has this VDU")
 			continue
 		}
 		r.States[vdu.ID] = r.bindCount(vdu, o, count, t.Instance.OperationalState == vnfm.Stopped, ps)
@@ -173,8 +173,9 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 		return vnfm.Problem{
 			Attribute: vnfm.AttributeParams,
 			Key:       translate.ParamVDUMapping,
-			Summary:   fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
-			Detail:    exist,
+			//findings:says name one of the workloads in the detail
+			Summary: fmt.Sprintf("VDU %q is mapped to %s %q, which is not in the package", vdu.ID, ref.Kind, ref.Name),
+			Detail:  exist,
 		}
 	}
 	if r.Release != nil {

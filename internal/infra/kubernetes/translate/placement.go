@@ -62,7 +62,7 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 					"a placement on Kubernetes has one of the scopes "+strings.Join(slices.Sorted(maps.Keys(topologies)), ", "))
 				continue
 			case key == "" && rule.Anti:
-				tr.problem(rule.Place, fmt.Sprintf("the policy %q cannot be satisfied: all VNFCs of an instance have the same %s", rule.ID, rule.Scope), "")
+				tr.problem(rule.Place, fmt.Sprintf("the policy %q cannot be satisfied: all VNFCs of an instance have the same %s", rule.ID, rule.Scope), "remove the policy, or give it another scope")
 				continue
 			case key == "":
 				continue
@@ -120,7 +120,7 @@ func (tr *translation) nodeAffinity(v *vnfm.VDU) map[string]any {
 	var must, should []any
 	for _, c := range v.Workload.Capabilities {
 		if faults := validation.IsQualifiedName(c.Name); len(faults) > 0 {
-			tr.problem(v.Place, fmt.Sprintf("VDU %q requests the capability %q, which cannot be a label of a node", v.ID, c.Name), strings.Join(faults, "; "))
+			tr.problem(v.Place, fmt.Sprintf("VDU %q requests the capability %q, which cannot be a label of a node", v.ID, c.Name), strings.Join(faults, "; ")+"; name a label that nodes can have")
 			continue
 		}
 		exists := map[string]any{"key": c.Name, "operator": "Exists"}

@@ -104,7 +104,7 @@ func containerName(c *vnfm.Container) string {
 
 func (tr *translation) checkPortName(at vnfm.Place, name string) {
 	if faults := validation.IsValidPortName(name); len(faults) > 0 {
-		tr.problem(at, fmt.Sprintf("%q cannot be the name of a port", name), strings.Join(faults, "; "))
+		tr.problem(at, fmt.Sprintf("%q cannot be the name of a port", name), strings.Join(faults, "; ")+"; rename it in the VNFD")
 	}
 }
 

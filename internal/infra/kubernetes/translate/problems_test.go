@@ -66,7 +66,7 @@ v.yaml:13:48: node_templates.nginx.properties.ports[2] has no port`,
 	{
 		name: "name of a port",
 		vnfd: osContainer(`ports: [ { name: Http_Port, port: 80 } ]`),
-		want: `v.yaml:11:5: "Http_Port" cannot be the name of a port: must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)`,
+		want: `v.yaml:11:5: "Http_Port" cannot be the name of a port: must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-); rename it in the VNFD`,
 	},
 	{
 		name: "huge pages",
@@ -161,7 +161,7 @@ v.yaml:13:5: the storage "odd" has the mount_path "data": it must begin with / a
       properties: { name: 5g core, vdu_profile: { min_number_of_instances: 1, max_number_of_instances: 3 } }
       requirements: [ container: nginx ]
 ` + nginx),
-		want: `v.yaml:7:5: the VDU "5g core" cannot give a Kubernetes object its name: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?')`,
+		want: `v.yaml:7:5: the VDU "5g core" cannot give a Kubernetes object its name: a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is '[a-z]([-a-z0-9]*[a-z0-9])?'); rename it in the VNFD`,
 	},
 	{
 		name: "a VDU without containers",
@@ -185,7 +185,7 @@ v.yaml:13:5: the storage "odd" has the mount_path "data": it must begin with / a
 	{
 		name: "a scope that is the same for all",
 		vnfd: ruled(`type: tosca.policies.nfv.AntiAffinityRule, targets: [ web ], properties: { scope: nfvi_pop }`),
-		want: `v.yaml:14:17: the policy "rule" cannot be satisfied: all VNFCs of an instance have the same nfvi_pop`,
+		want: `v.yaml:14:17: the policy "rule" cannot be satisfied: all VNFCs of an instance have the same nfvi_pop: remove the policy, or give it another scope`,
 	},
 	{
 		name: "load without a measure",

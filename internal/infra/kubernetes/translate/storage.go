@@ -74,7 +74,7 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 		tr.problem(s.Place, fmt.Sprintf("the storage %q is an object storage, which Kubernetes does not support", s.ID),
 			"use a VirtualBlockStorage or a VirtualFileStorage")
 	case len(s.SWImages) > 0:
-		tr.problem(s.Place, fmt.Sprintf("the storage %q has an image, but Kubernetes fills no volume with an image", s.ID), "")
+		tr.problem(s.Place, fmt.Sprintf("the storage %q has an image, but Kubernetes fills no volume with an image", s.ID), "remove the image; an init container can fill the volume")
 	case s.SizeBytes == 0:
 		tr.problem(s.Place, fmt.Sprintf("the storage %q has no size", s.ID), "give it size_of_storage")
 	}

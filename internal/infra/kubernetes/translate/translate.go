@@ -68,7 +68,7 @@ func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 // checkLabel rejects what is not a label of Kubernetes; what says what the label is for.
 func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 	if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
-		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; "))
+		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; ")+"; correct it in the VNFD")
 	}
 }
 
@@ -76,7 +76,7 @@ func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) {
 	name := kubernetesName(written)
 	if faults := validation.IsDNS1035Label(name); len(faults) > 0 {
-		tr.problem(at, fmt.Sprintf("the %s %q cannot give a Kubernetes object its name", what, written), strings.Join(faults, "; "))
+		tr.problem(at, fmt.Sprintf("the %s %q cannot give a Kubernetes object its name", what, written), strings.Join(faults, "; ")+"; rename it in the VNFD")
 		return name, false
 	}
 	return name, true
