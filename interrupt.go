@@ -11,6 +11,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // onTermination returns a context that ends at the first SIGTERM. A second one ends the process at once, as a second Ctrl-C does with
@@ -61,7 +62,9 @@ func answer[Q, A any](ctx context.Context, p interruptible, c call[Q, A], req *Q
 	defer done()
 	ctx, span := tracing.Start(tracing.WithLogs(ctx), tracing.Calls, c.name)
 	span.Text("vnf.type", c.object)
+	ctx, settle := vnfm.WithBackground(ctx)
 	resp, err := c.serve(ctx, req)
+	settle()
 	if resp != nil && tracing.Enabled() {
 		for _, d := range c.diagnostics(resp) {
 			if d.Severity == tfprotov6.DiagnosticSeverityError {

@@ -158,9 +158,6 @@ func (u *update) actHook(ctx context.Context, hook string) error {
 	}
 	before := u.instance.Value
 	u.secretsBefore = u.secrets
-	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-		return err
-	}
 	o := u.hookOperation(op, u.wanted, nil)
 	o.Kind = kind
 	if err := u.engine.callDrivers(ctx, op, o, []hooks.Binding{driver}, end); err != nil {

@@ -1,7 +1,9 @@
 package lcm
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"slices"
 	"strconv"
@@ -41,11 +43,23 @@ func (u *update) announce(ctx context.Context, o *plannedOperation) error {
 	describe(&next, o.spec, o.to)
 	// Objects on a VIM that is new to the instance must be found there.
 	i.Connections, i.Cluster = next.Connections, addons.AnnouncedCluster(i.Cluster, next.Cluster)
-	if err := saveInstance(ctx, u.store, u.instance); err != nil {
+	if err := u.saveChanged(ctx); err != nil {
 		return err
 	}
 	// Record and operation refer to it now.
 	return u.engine.confirmReferences(ctx, u.store, referencesOf(&o.spec))
+}
+
+// saveChanged writes the record of the instance, unless that is what it says already.
+func (u *update) saveChanged(ctx context.Context) error {
+	is, err := json.Marshal(u.instance.Value)
+	if err != nil {
+		return err
+	}
+	if bytes.Equal(is, u.instance.Rec.Data) && bytes.Equal(u.sealedBefore, u.instance.Rec.Sealed) {
+		return nil
+	}
+	return saveInstance(ctx, u.store, u.instance)
 }
 
 // changePackage applies another package, flavour or other parameters.

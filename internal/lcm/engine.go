@@ -80,6 +80,9 @@ type Engine struct {
 	// deciding is whose turn it is of this process's callers of withReferences.
 	deciding decisions
 
+	// uses knows users of packages.
+	uses packageUse
+
 	// answered holds the ids of the instances whose creation this process has answered:
 	// the user has heard of them although no Read has acknowledged them.
 	answered sync.Map
@@ -101,7 +104,7 @@ func New(cfg Config) *Engine {
 	}
 	e := &Engine{cfg: cfg, id: uuid.NewString(), params: paramTable(&cfg), deciding: decisions{taken: make(chan struct{}, 1)}, ownKey: newKey()}
 	e.catalog = catalog.New(catalog.Config{
-		Store: e.store, WithReferences: e.withReferences, PackageInUse: new(packageUse).inUse, Concurrency: cfg.Concurrency,
+		Store: e.store, WithReferences: e.withReferences, PackageInUse: e.uses.inUse, PackageUse: e.uses.wanted, Concurrency: cfg.Concurrency,
 	})
 	e.vims, e.registries = e.newVIMs(), e.newRegistries()
 	e.VIMManager, e.PackageManager, e.ChartManager, e.RegistryManager = e.vims, e.catalog, e.catalog, e.registries
@@ -202,10 +205,10 @@ func acquire(ctx context.Context, s store.Store, name, object string) (store.Lea
 // underLease returns a context that ends when a lease is lost, and a function that gives it back.
 func underLease(ctx context.Context, lease store.Lease, object string) (context.Context, func()) {
 	work, stop := workUnder(ctx, lease, object)
-	return work, func() {
+	return work, sync.OnceFunc(func() {
 		stop()
 		releaseLease(ctx, lease)
-	}
+	})
 }
 
 // releaseLease gives a lease back, whether ctx has ended or not. One that cannot be given back expires by itself.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -16,6 +17,10 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, err
+	}
+	if !e.applying.Load() {
+		// A plan of a change needs the key as well.
+		store.ReadAhead(ctx, s, seal.KeyWanted())
 	}
 	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if err != nil {

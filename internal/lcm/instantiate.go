@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -19,6 +20,7 @@ import (
 // Instantiate implements vnfm.Manager. The record exists before the first request to the VIM,
 // so that the objects of a killed process are found again.
 func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	call := ctx
 	ctx = withSecretsOf(ctx, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
@@ -35,6 +37,7 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		return nil, err
 	}
 	defer done()
+	ctx = withAlso(ctx, done)
 	en, err := e.claim(ctx, s, spec)
 	if err != nil {
 		return nil, err
@@ -51,8 +54,17 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		if r, err = e.withResults(work, &en.Value, &spec, r, true); err != nil {
 			return err
 		}
-		return e.instantiate(work, s, en, spec, r, op)
+		err = e.instantiate(work, s, en, spec, r, op)
+		lookAtAnswer(call, s, &en.Value)
+		return err
 	})
+}
+
+// lookAtAnswer asks for what the answer of a call tells of an instance, while its leases are given back.
+func lookAtAnswer(ctx context.Context, s store.Store, i *vnfm.Instance) {
+	if i.Cluster == nil {
+		store.ReadAhead(ctx, s, store.Wanted{Kind: store.KindVIM, ID: i.VIMID}, store.Wanted{Kind: store.KindPackage, ID: i.PackageID})
+	}
 }
 
 // lockCreation takes the lease of a creation. It waits for the lease of a process that may have been killed on another machine,
@@ -112,7 +124,16 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 	en = newInstance(uuid.NewString(), spec)
 	en.Value.DigestKey = newKey()
 	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
-	return en, en.Create(ctx, s)
+	// Nobody has its lease, under which it is written from now on.
+	store.ReadAhead(ctx, s, store.Wanted{Lease: leaseOf(en.Rec.ID), New: true})
+	return en, en.Create(store.Foreseeing(ctx, leaseOf(en.Rec.ID)), s)
+}
+
+type alsoKey struct{}
+
+// withAlso returns a context in which another lease is given back together with that of the instance.
+func withAlso(ctx context.Context, done func()) context.Context {
+	return context.WithValue(ctx, alsoKey{}, done)
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
@@ -129,7 +150,19 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	ctx, released := vnfm.WithBackground(ctx)
+	also, _ := ctx.Value(alsoKey{}).(func())
+	defer func() {
+		var all sync.WaitGroup
+		defer all.Wait()
+		all.Go(released)
+		all.Go(done)
+		if also != nil {
+			all.Go(also)
+		}
+	}()
+	// The lease is held: it is read again.
+	store.ReadAhead(ctx, s, store.Wanted{Kind: store.KindInstance, ID: en.Rec.ID}, store.Wanted{Kind: store.KindOperation, Owner: en.Rec.ID})
 	ctx, heeded := heedCancellation(ctx, s, en.Rec.ID)
 	defer heeded()
 	ctx, settle := vnfm.WithTrailing(ctx)
@@ -167,7 +200,9 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if err := e.checkInstance(ctx, s, en); err != nil {
 		return err
 	}
-	if op == nil {
+	resumes := op != nil
+	if !resumes {
+		e.deciding.takeAhead(ctx, s)
 		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})
@@ -183,8 +218,10 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if err := saveInstance(ctx, s, en); err != nil {
 		return err
 	}
-	if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-		return err
+	if resumes {
+		if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+			return err
+		}
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
 	return op.traced(ctx, func(ctx context.Context) error {
@@ -221,12 +258,13 @@ func (e *Engine) makeInstance(ctx context.Context, op *operation, o hooks.Operat
 }
 
 // complete ends an operation that did its work. When that cannot be written the
-// instance is kept like a failed one: the objects exist, and Terraform must know.
-func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.InstanceStatus) error {
+// instance is kept like a failed one: the objects exist, and Terraform must know. What is read next is asked for once the record is written.
+func (e *Engine) complete(ctx context.Context, op *operation, status vnfm.InstanceStatus, next ...store.Wanted) error {
 	op.instance.Value.Status = status
 	if err := saveInstance(ctx, op.store, op.instance); err != nil {
 		return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 	}
+	store.ReadAhead(ctx, op.store, next...)
 	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
 		return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 	}

@@ -41,12 +41,12 @@ var _ vnfm.Recorder = (*operation)(nil)
 // progressInterval is how often progress is written to the store.
 const progressInterval = time.Second
 
-// begin stores a new operation in STARTING, before anything is done.
+// begin stores a new operation, before anything is done. Nothing is between STARTING and PROCESSING but this write, which is one then.
 func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
-		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateStarting,
+		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1,
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
 	if err := occ.Create(ctx, s); err != nil {
@@ -54,6 +54,9 @@ func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Ent
 	}
 	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}
 	op.keepResults()
+	op.mu.Lock()
+	defer op.mu.Unlock()
+	op.report(ctx, "")
 	return op, nil
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,9 +32,18 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 	if err != nil {
 		return nil, err
 	}
+	if !e.applying.Load() {
+		// Who applies finds what the plan has said.
+		store.ReadAhead(ctx, s, seal.KeyWanted(), store.Wanted{Kind: store.KindOperation, Owner: id})
+	}
 	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if err != nil {
 		return nil, err
+	}
+	if !e.applying.Load() {
+		tried := spec
+		tried.Namespace = en.Value.Namespace
+		store.ReadAhead(ctx, s, store.Wanted{Kind: store.KindDryRun, ID: keyOf(tried)})
 	}
 	note, err := e.newWordsNote(ctx, en, spec, changed)
 	if err != nil {

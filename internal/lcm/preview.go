@@ -11,6 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,6 +22,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 	if id != "" {
 		e.plannedAs.Store(id, plannedPlace(&spec))
 	}
+	e.lookAhead(ctx, id, &spec, seal.KeyWanted())
 	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
@@ -40,6 +42,25 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		return nil, problems, err
 	}
 	return preview, problems, nil
+}
+
+// lookAhead asks for what a request for an instance reads, all at once. Who applies will take its lease.
+func (e *Engine) lookAhead(ctx context.Context, id string, spec *vnfm.InstanceSpec, more ...store.Wanted) {
+	s, err := e.store(ctx)
+	if err != nil {
+		return
+	}
+	wanted := append(slices.Clone(more), store.Wanted{Kind: store.KindVIM, ID: spec.VIMID})
+	for _, c := range spec.Connections {
+		wanted = append(wanted, store.Wanted{Kind: store.KindVIM, ID: c.VIMID})
+	}
+	if id != "" {
+		wanted = append(wanted, store.Wanted{Kind: store.KindInstance, ID: id})
+		if e.applying.Load() {
+			wanted = append(wanted, store.Wanted{Lease: leaseOf(id)})
+		}
+	}
+	store.ReadAhead(ctx, s, slices.DeleteFunc(wanted, func(w store.Wanted) bool { return w.Kind == store.KindVIM && w.ID == "" })...)
 }
 
 // RenderInstance implements vnfm.Manager.

@@ -70,18 +70,28 @@ const referencesObject = "the references between the records of the store"
 // referencesTurn is how long the callers of this process hand on the lease of the references to each other: then others may have it.
 const referencesTurn = time.Second
 
+// referencesPause is how long the lease of a store that is far away is kept for the next caller of the same process: to give it back and to
+// take it again are two round trips. referencesAhead is how long one is kept that was taken ahead.
+const referencesPause, referencesAhead = 50 * time.Millisecond, time.Second
+
 // decisions are the turns of this process's callers of withReferences. Waiting for one ends with the context.
 type decisions struct {
 	taken chan struct{}
 	// waiting is how many callers wait.
 	waiting atomic.Int32
-	// lease is what the caller before has left to the next one, and since is when it was taken. Who has the turn has both.
+	// uses counts those who have needed the lease.
+	uses atomic.Int64
+	// lease is what the caller before has left to the next one, and since is when it was taken. far says that its store is far away. Who has
+	// the turn has all of them.
 	lease store.Lease
 	since time.Time
+	far   bool
 }
 
 // hold returns the lease of the references, for which it waits unless the caller before has left it.
 func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error) {
+	d.uses.Add(1)
+	d.far = store.IsFar(s)
 	if d.lease != nil {
 		select {
 		case <-d.lease.Lost():
@@ -92,7 +102,7 @@ func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error
 		}
 	}
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
-		d.lease, err = acquire(ctx, s, "references", referencesObject)
+		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject)
 		return err
 	})
 	if err != nil {
@@ -104,11 +114,63 @@ func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error
 
 // pass ends a turn. The lease is left to the next caller, if there is one, and given back otherwise.
 func (d *decisions) pass(ctx context.Context) {
-	if d.lease != nil && (d.waiting.Load() == 0 || time.Since(d.since) > referencesTurn) {
+	switch next := d.waiting.Load() > 0; {
+	case d.lease == nil, next && time.Since(d.since) <= referencesTurn:
+	case next || !d.far || !d.keep(ctx, referencesPause):
 		releaseLease(ctx, d.lease)
 		d.lease = nil
 	}
 	<-d.taken
+}
+
+// keep leaves the lease to whoever needs it in a time, if the caller can wait in the end for that it is given back then.
+func (d *decisions) keep(ctx context.Context, pause time.Duration) bool {
+	uses := d.uses.Load()
+	return vnfm.InBackground(ctx, func(ending <-chan struct{}) {
+		timer := time.NewTimer(pause)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ending:
+		}
+		if d.uses.Load() != uses {
+			// Who has needed it since gives it back.
+			return
+		}
+		d.taken <- struct{}{}
+		if d.lease != nil && d.uses.Load() == uses {
+			releaseLease(ctx, d.lease)
+			d.lease = nil
+		}
+		<-d.taken
+	})
+}
+
+// takeAhead takes the lease of the references of a store that is far away in the background, unless somebody else has it, for a caller that
+// will need it in a moment.
+func (d *decisions) takeAhead(ctx context.Context, s store.Store) {
+	if !store.IsFar(s) {
+		return
+	}
+	select {
+	case d.taken <- struct{}{}:
+	default:
+		return
+	}
+	taking := d.lease == nil && vnfm.InBackground(ctx, func(<-chan struct{}) {
+		lease, err := acquire(ctx, s, records.ReferencesLease, referencesObject)
+		if err == nil {
+			d.lease, d.since, d.far = lease, time.Now(), true
+			if !d.keep(ctx, referencesAhead) {
+				releaseLease(ctx, lease)
+				d.lease = nil
+			}
+		}
+		<-d.taken
+	})
+	if !taking {
+		<-d.taken
+	}
 }
 
 // reference is an object of the store that another one needs, and the argument that names it.
@@ -240,6 +302,23 @@ func vimUsers(ctx context.Context, s store.Store, id string) ([]string, error) {
 		}
 	}
 	return users, nil
+}
+
+// wanted is what inUse reads of a package of which no known user is left, or else that user.
+func (u *packageUse) wanted(id string) []store.Wanted {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if known, ok := u.known[id]; ok {
+		return []store.Wanted{{Kind: store.KindInstance, ID: known}}
+	}
+	return []store.Wanted{{Kind: store.KindInstance}, {Kind: store.KindOperation}, {Kind: store.KindRegistry}}
+}
+
+// left notes that an instance has no package but this one.
+func (u *packageUse) left(instance, has string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	maps.DeleteFunc(u.known, func(id, user string) bool { return user == instance && id != has })
 }
 
 // packageUse tells whether a package is in use. It remembers one user of each package: each of the N updates of a fleet

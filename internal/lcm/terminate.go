@@ -105,12 +105,9 @@ func (e *Engine) beginTermination(ctx context.Context, s store.Store, en *record
 		op = nil
 	}
 	if op == nil {
-		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
+		return e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
 			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
 		})
-		if err != nil {
-			return nil, err
-		}
 	}
 	return op, op.enter(ctx, vnfm.StateProcessing, nil)
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -16,7 +17,9 @@ import (
 
 // Update implements vnfm.Manager.
 func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
+	call := ctx
 	ctx = withSecretsOf(ctx, &spec)
+	e.lookAhead(ctx, id, &spec, store.Wanted{Lease: leaseOf(id)}, store.Wanted{Lease: records.ReferencesLease})
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -54,7 +57,10 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 		if err := u.run(work); err != nil {
 			return err
 		}
-		return e.catalog.RemoveUnused(ctx, s)
+		e.uses.left(en.Rec.ID, en.Value.PackageID)
+		err := e.catalog.RemoveUnused(ctx, s)
+		lookAtAnswer(call, s, &en.Value)
+		return err
 	})
 }
 
@@ -70,6 +76,10 @@ type update struct {
 	secrets, secretsBefore map[string]any
 	// unfinished is an operation that an earlier update did not finish.
 	unfinished *operation
+	// sealedBefore are the sealed values of the record as it was read.
+	sealedBefore []byte
+	// isLast says that no operation follows the one that runs.
+	isLast bool
 	// held are VNFCs that were changed outside of Terraform, which the operation that runs leaves to the repair after it.
 	held []string
 }
@@ -82,7 +92,7 @@ func (u *update) run(ctx context.Context) error {
 	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
 		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, unfinished)
 	}
-	u.unfinished = unfinished
+	u.unfinished, u.sealedBefore = unfinished, u.instance.Rec.Sealed
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
 	}
@@ -135,6 +145,7 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 			return plan, err
 		}
 		for i := range certain {
+			u.isLast = at < 0 && i == len(certain)-1
 			if err := u.operation(ctx, &certain[i]); err != nil {
 				return plan, err
 			}
@@ -219,6 +230,9 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		u.unfinished = nil
 		op.occ.Value.Parameters = o.Params
 	} else {
+		if o.Action == actionChangePackage {
+			u.engine.deciding.takeAhead(ctx, u.store)
+		}
 		var err error
 		if op, err = u.engine.begin(ctx, u.store, u.instance, o.Type, o.Params); err != nil {
 			return err
@@ -227,11 +241,16 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 	return op.traced(ctx, func(ctx context.Context) error {
 		before := u.instance.Value
 		u.secretsBefore, u.held = u.secrets, nil
-		if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-			return err
+		if o.Resumes {
+			if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
+				return err
+			}
 		}
 		if err := u.withHooks(ctx, op, o); err != nil {
 			return u.fail(ctx, op, &before, vnfm.WithCause(ctx, err))
+		}
+		if u.isLast {
+			return u.engine.complete(ctx, op, o.Status, catalog.UnusedWanted()...)
 		}
 		return u.engine.complete(ctx, op, o.Status)
 	})

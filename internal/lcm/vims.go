@@ -54,7 +54,7 @@ func (e *Engine) newVIMs() *vims.Manager {
 func (e *Engine) withVIM(ctx context.Context, s store.Store, id, name string, do func(ctx context.Context) error) error {
 	var done func()
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() error {
-		work, release, err := e.lock(ctx, s, "vim/"+id, fmt.Sprintf("VIM %q", name))
+		work, release, err := e.lock(ctx, s, records.VIMLease(id), fmt.Sprintf("VIM %q", name))
 		if err == nil {
 			ctx, done = work, release
 		}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 )
@@ -18,6 +19,10 @@ type recent struct {
 	known map[recordName]*remembered
 	// acquired is when this handle took a lease last, by its name.
 	acquired map[string]acquisition
+	// written counts the writes of this handle by what they change: the records of a kind, those of an owner, and those that may be anybody's.
+	written map[Query]int
+	// lists were asked for ahead, and are given once.
+	lists map[Query]*asked
 }
 
 type acquisition struct {
@@ -32,18 +37,35 @@ type recordName struct {
 
 // remembered is a record as this handle has read or written it last.
 type remembered struct {
-	record *Record
+	// isKnown says that record is what was there; nil is none.
+	isKnown bool
+	record  *Record
 	// at is before the request.
 	at time.Time
 	// writes rises with each write: what was read before that is not remembered after it.
 	writes int
+	// asked is a read that is not answered yet; nil for none.
+	asked *asked
 }
 
-// KeepRecent returns a store over s, which is far away: a record that this handle has read or written a moment ago is not read again.
+// asked is a read whose answer others wait for as well.
+type asked struct {
+	// at is before the request, and writes how many writes there were then.
+	at     time.Time
+	writes int
+	// answered is closed when the rest is there.
+	answered chan struct{}
+	record   *Record
+	list     []Record
+	err      error
+}
+
+// KeepRecent returns a store over s, which is far away: a record that this handle has read or written a moment ago, or has found missing, is
+// not read again, and one that is being read is not asked for twice. ReadAhead reads what will be needed.
 // Another process may have written it since, as it may between any read and what follows from it. Who must know takes a lease, and what
 // was read before that is read again; and a write of a record that has changed is ErrStale as ever. Closing it closes s.
 func KeepRecent(s Store) Store {
-	r := &recent{Store: s, clock: time.Now, known: map[recordName]*remembered{}, acquired: map[string]acquisition{}}
+	r := newRecent(s, time.Now)
 	if encoded, ok := s.(EncodedBlobs); ok {
 		return struct {
 			*recent
@@ -53,29 +75,81 @@ func KeepRecent(s Store) Store {
 	return r
 }
 
+func newRecent(s Store, clock func() time.Time) *recent {
+	return &recent{
+		Store: s, clock: clock, known: map[recordName]*remembered{}, acquired: map[string]acquisition{}, written: map[Query]int{}, lists: map[Query]*asked{},
+	}
+}
+
 // Get implements Store.
 func (s *recent) Get(ctx context.Context, kind Kind, id string) (*Record, error) {
-	name := recordName{kind, id}
 	s.mu.Lock()
+	known := s.of(kind, id)
+	for ctx.Err() == nil {
+		if known.isKnown && s.isFresh(known.at, Fences(ctx)) {
+			defer s.mu.Unlock()
+			return copied(known.record, kind, id)
+		}
+		a := known.asked
+		if a == nil || a.writes != known.writes || !s.isFresh(a.at, Fences(ctx)) {
+			break
+		}
+		s.mu.Unlock()
+		select {
+		case <-a.answered:
+		case <-ctx.Done():
+		}
+		s.mu.Lock()
+		if a.err == nil && a.writes == known.writes && ctx.Err() == nil {
+			defer s.mu.Unlock()
+			return copied(a.record, kind, id)
+		}
+	}
+	a := &asked{at: s.clock(), writes: known.writes, answered: make(chan struct{})}
+	known.asked = a
+	s.mu.Unlock()
+	r, err := s.Store.Get(ctx, kind, id)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if missing := errors.Is(err, ErrNotFound); err != nil && !missing {
+		a.err = err
+	}
+	if err == nil {
+		a.record, _ = copied(r, kind, id)
+	}
+	close(a.answered)
+	if known.asked == a {
+		known.asked = nil
+	}
+	if known.writes == a.writes {
+		known.keep(a.record, a.err == nil, a.at)
+	}
+	return r, err
+}
+
+// copied is a copy of a record, or ErrNotFound for none.
+func copied(r *Record, kind Kind, id string) (*Record, error) {
+	if r == nil {
+		return nil, NotFound(kind, id)
+	}
+	found := *r
+	return &found, nil
+}
+
+// of returns what is remembered of a record. It is called with the mutex held.
+func (s *recent) of(kind Kind, id string) *remembered {
+	name := recordName{kind, id}
 	known := s.known[name]
 	if known == nil {
 		known = &remembered{}
 		s.known[name] = known
 	}
-	writes, now := known.writes, s.clock()
-	if known.record != nil && ctx.Err() == nil && now.Sub(known.at) < recentFor && s.isSince(known.at, Fences(ctx)) {
-		defer s.mu.Unlock()
-		found := *known.record
-		return &found, nil
-	}
-	s.mu.Unlock()
-	r, err := s.Store.Get(ctx, kind, id)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if known.writes == writes {
-		known.keep(r, now)
-	}
-	return r, err
+	return known
+}
+
+// isFresh reports whether what was asked for at a time may be taken for what is there, under leases.
+func (s *recent) isFresh(at time.Time, fences []Fence) bool {
+	return s.clock().Sub(at) < recentFor && s.isSince(at, fences)
 }
 
 // isSince reports whether a time is one since which all leases are held.
@@ -99,27 +173,30 @@ func (s *recent) Acquire(ctx context.Context, name, holder string) (Lease, error
 	return l, err
 }
 
-// keep remembers a copy of a record; nil is none.
-func (r *remembered) keep(record *Record, at time.Time) {
-	r.record, r.at = nil, at
-	if record != nil {
-		found := *record
-		r.record = &found
-	}
+// keep remembers a record, nil for none, or that nobody knows what is stored.
+func (r *remembered) keep(record *Record, isKnown bool, at time.Time) {
+	r.record, r.isKnown, r.at = record, isKnown, at
 }
 
-// wrote remembers a record that was written by a request after a time; nil when nobody knows what is stored.
-func (s *recent) wrote(kind Kind, id string, r *Record, at time.Time) {
+// anybodys stands for writes of which is not known whose records they change.
+const anybodys = "\x00"
+
+// wrote remembers a record that was written by a request after a time; nil when nobody knows what is stored. The owner is empty when
+// nobody knows it.
+func (s *recent) wrote(kind Kind, id, owner string, r *Record, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := recordName{kind, id}
-	known := s.known[name]
-	if known == nil {
-		known = &remembered{}
-		s.known[name] = known
+	s.written[Query{Kind: kind}]++
+	if owner == "" {
+		owner = anybodys
 	}
+	s.written[Query{Kind: kind, Owner: owner}]++
+	known := s.of(kind, id)
 	known.writes++
-	known.keep(r, at)
+	if r != nil {
+		r, _ = copied(r, kind, id)
+	}
+	known.keep(r, r != nil, at)
 }
 
 // Create implements Store.
@@ -133,19 +210,19 @@ func (s *recent) Update(ctx context.Context, r *Record) error {
 }
 
 func (s *recent) write(ctx context.Context, r *Record, write func(context.Context, *Record) error) error {
-	at, kind, id := s.clock(), r.Kind, r.ID
+	at, kind, id, owner := s.clock(), r.Kind, r.ID, r.Owner
 	err := write(ctx, r)
 	if err != nil {
 		r = nil
 	}
-	s.wrote(kind, id, r, at)
+	s.wrote(kind, id, owner, r, at)
 	return err
 }
 
 // Delete implements Store.
 func (s *recent) Delete(ctx context.Context, kind Kind, id string) error {
 	err := s.Store.Delete(ctx, kind, id)
-	s.wrote(kind, id, nil, time.Time{})
+	s.wrote(kind, id, "", nil, time.Time{})
 	return err
 }
 

@@ -64,7 +64,7 @@ func (s *counted) set(r *Record) error {
 func TestKeepRecent(t *testing.T) {
 	t.Parallel()
 	ctx, below, now := t.Context(), &counted{}, time.Now()
-	s := &recent{Store: below, clock: func() time.Time { return now }, known: map[recordName]*remembered{}, acquired: map[string]acquisition{}}
+	s := newRecent(below, func() time.Time { return now })
 	read := func(ctx context.Context, revision int64, reads int) {
 		t.Helper()
 		got, err := s.Get(ctx, KindVIM, "a")
@@ -77,6 +77,9 @@ func TestKeepRecent(t *testing.T) {
 		require.Equal(t, reads, below.reads)
 	}
 	read(ctx, 0, 1)
+	// That there is none is an answer like any other.
+	read(ctx, 0, 1)
+	now = now.Add(recentFor)
 	read(ctx, 0, 2)
 	r := &Record{Kind: KindVIM, ID: "a"}
 	require.NoError(t, s.Create(ctx, r))

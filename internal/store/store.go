@@ -174,6 +174,25 @@ func Fences(ctx context.Context) []Fence {
 	return fences
 }
 
+type foreseenKey struct{}
+
+// Foreseeing returns a context for making records and contents that will be written or deleted under leases of these names later, which a
+// store may prepare for.
+func Foreseeing(ctx context.Context, leases ...string) context.Context {
+	return context.WithValue(ctx, foreseenKey{}, append(slices.Clone(Foreseen(ctx)), leases...))
+}
+
+// Foreseen are the names of the leases that ctx foresees.
+func Foreseen(ctx context.Context) []string {
+	leases, _ := ctx.Value(foreseenKey{}).([]string)
+	return leases
+}
+
+// Free returns a context that is under no lease: for work that does not depend on those of ctx.
+func Free(ctx context.Context) context.Context {
+	return context.WithValue(ctx, fencesKey{}, []Fence(nil))
+}
+
 // EncodedBlobs is implemented by stores that can keep a content in another form
 // than the one that its digest names, such as sealed. The form is the caller's
 // matter, and so is checking the digest.

@@ -26,7 +26,7 @@ const (
 
 // putBundle keeps the small files of a package as one content. It returns the digest
 // of that, and the files that are not in it.
-func putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest string, rest []vnfm.PackageFile, err error) {
+func (c *Catalog) putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest string, rest []vnfm.PackageFile, err error) {
 	var text bytes.Buffer
 	small, rest := partFiles(p.Files)
 	for _, f := range small {
@@ -37,11 +37,14 @@ func putBundle(ctx context.Context, s store.Store, p *vnfm.Package) (digest stri
 	if text.Len() == 0 {
 		return "", rest, nil
 	}
-	digest = store.Digest(text.Bytes())
+	kept := text.Bytes()
+	digest = store.Digest(kept)
 	if err := s.PutBlob(ctx, digest, &text); err != nil {
 		return "", nil, fmt.Errorf("storing the files of package %q: %w", p.Name, err)
 	}
-	return digest, rest, nil
+	// What was just written need not be read.
+	_, err = c.contents.files(digest, func() (map[string][]byte, error) { return readBundle(kept) })
+	return digest, rest, err
 }
 
 // partFiles parts files into those of the bundle and the others.

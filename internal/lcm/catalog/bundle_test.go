@@ -40,7 +40,7 @@ func TestBundle(t *testing.T) {
 		"like-a-bundle": []byte("sha256:0 5\nabcde"), "image": bytes.Repeat([]byte("i"), maxBundled+1),
 	}
 	p, s := bundled(t, files)
-	bundle, rest, err := putBundle(t.Context(), s, p)
+	bundle, rest, err := New(Config{}).putBundle(t.Context(), s, p)
 	require.NoError(t, err)
 	if len(rest) != 1 || rest[0].Path != "image" {
 		t.Fatalf("not in the bundle are %v", rest)
@@ -67,7 +67,7 @@ func TestBundleOfAChangedFile(t *testing.T) {
 	for name, change := range map[string]string{"changed": "b: 1\n", "grown": "a: 1\nb: 2\n", "cut": "a:"} {
 		p, s := bundled(t, map[string][]byte{"a.yaml": []byte("a: 1\n")})
 		p.Content = fstest.MapFS{"a.yaml": &fstest.MapFile{Data: []byte(change)}}
-		if _, _, err := putBundle(t.Context(), s, p); err == nil || !strings.Contains(err.Error(), `storing a.yaml of package "core"`) {
+		if _, _, err := New(Config{}).putBundle(t.Context(), s, p); err == nil || !strings.Contains(err.Error(), `storing a.yaml of package "core"`) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -27,6 +27,8 @@ type Config struct {
 	WithReferences func(ctx context.Context, s store.Store, do func(ctx context.Context) error) error
 	// PackageInUse reports whether something needs a package. It is called under WithReferences.
 	PackageInUse func(ctx context.Context, s store.Store, id string) (bool, error)
+	// PackageUse is what PackageInUse reads.
+	PackageUse func(id string) []store.Wanted
 	// Concurrency bounds the files that are stored at the same time.
 	Concurrency int
 }
@@ -74,6 +76,9 @@ func (c *Catalog) OnboardPackage(ctx context.Context, spec vnfm.PackageSpec, wan
 }
 
 func (c *Catalog) onboard(ctx context.Context, spec vnfm.PackageSpec, wantID string) (*vnfm.Package, vnfm.Problems, error) {
+	if s, err := c.cfg.Store(ctx); err == nil {
+		store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
+	}
 	r, err := c.readSource(ctx, spec)
 	if err != nil {
 		return nil, nil, err
@@ -158,7 +163,8 @@ func (c *Catalog) refreshOrigin(ctx context.Context, s store.Store, fresh *recor
 // returns the digest, and the others several at a time, since each waits for the disk.
 // It returns the digests of the contents that this makes; those that are too large are noted in left.
 func (c *Catalog) putFiles(ctx context.Context, s store.Store, p *vnfm.Package, left *leftOut) (bundle string, digests []string, err error) {
-	bundle, rest, err := putBundle(ctx, s, p)
+	ctx = store.Foreseeing(ctx, records.ReferencesLease)
+	bundle, rest, err := c.putBundle(ctx, s, p)
 	if err != nil {
 		return "", nil, err
 	}
@@ -297,6 +303,10 @@ func (c *Catalog) ReleasePackage(ctx context.Context, id, shareID string) error 
 		return err
 	}
 	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
+		use := c.cfg.PackageUse(id)
+		// In most cases an instance has it: the rest is not read.
+		use = use[:min(1, len(use))]
+		store.ReadAhead(ctx, s, append(use, store.Wanted{Kind: store.KindPackage, ID: id})...)
 		en, err := getPackage(ctx, s, id)
 		if errors.Is(err, vnfm.ErrNotFound) {
 			// The contents of one that was being removed may be left.
@@ -349,9 +359,15 @@ func share(ctx context.Context, s store.Store, id string, change func(*records.S
 	return en.Update(ctx, s)
 }
 
+// UnusedWanted is what RemoveUnused reads first.
+func UnusedWanted() []store.Wanted {
+	return []store.Wanted{{Kind: store.KindPackage}, {Kind: store.KindChart}}
+}
+
 // RemoveUnused removes what RemoveUnusedPackages and RemoveUnusedCharts do.
 func (c *Catalog) RemoveUnused(ctx context.Context, s store.Store) error {
-	both, removing := errgroup.WithContext(ctx)
+	// It is under the lease of the references, and under no other one.
+	both, removing := errgroup.WithContext(store.Free(ctx))
 	both.Go(func() error { return c.RemoveUnusedPackages(removing, s) })
 	both.Go(func() error { return c.RemoveUnusedCharts(removing, s) })
 	return both.Wait()
@@ -371,6 +387,12 @@ func (c *Catalog) RemoveUnusedPackages(ctx context.Context, s store.Store) error
 	}
 	return c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
 		for _, en := range all {
+			wanted := c.cfg.PackageUse(en.Rec.ID)
+			if len(wanted) > 1 {
+				// It will be removed.
+				wanted = append(wanted, UnusedWanted()...)
+			}
+			store.ReadAhead(ctx, s, append(wanted, store.Wanted{Kind: store.KindPackage, ID: en.Rec.ID})...)
 			// Another process may have onboarded it again since.
 			now, err := records.Get[packageRecord](ctx, s, store.KindPackage, en.Rec.ID)
 			if errors.Is(err, vnfm.ErrNotFound) || (err == nil && !now.Value.Superseded) {
@@ -405,11 +427,17 @@ func removePackage(ctx context.Context, s store.Store, id string) error {
 	if err != nil {
 		return err
 	}
+	// Under the lease nobody writes a record that names contents.
+	needed, err := neededContents(ctx, s, id)
+	if err != nil {
+		return fmt.Errorf("removing VNF package %q: %w", id, err)
+	}
 	en.Value.Removing = true
+	lookAtUnneeded(ctx, s, needed, en.Value.contents())
 	if err := en.Update(ctx, s); err != nil {
 		return fmt.Errorf("removing VNF package %q: %w", id, err)
 	}
-	if err := deleteContents(ctx, s, en.Value.contents()...); err != nil {
+	if err := deleteUnneeded(ctx, s, needed, en.Value.contents()...); err != nil {
 		return fmt.Errorf("removing VNF package %q: %w", id, err)
 	}
 	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {

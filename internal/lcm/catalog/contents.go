@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,41 +40,73 @@ func (c *Catalog) keepContents(ctx context.Context, s store.Store, upload func()
 
 // lostContents reports whether one of the contents is not in the store.
 func lostContents(ctx context.Context, s store.Store, digests []string) (bool, error) {
+	var lost atomic.Bool
+	all, looking := errgroup.WithContext(ctx)
+	all.SetLimit(lookedAtOnce)
 	for _, digest := range digests {
-		content, err := s.OpenBlob(ctx, digest)
-		if errors.Is(err, store.ErrNotFound) {
-			return true, nil
-		}
-		if err == nil {
-			err = content.Close()
-		}
-		if err != nil {
-			return false, fmt.Errorf("looking for the content %s: %w", digest, err)
-		}
+		all.Go(func() error {
+			content, err := s.OpenBlob(looking, digest)
+			if errors.Is(err, store.ErrNotFound) {
+				lost.Store(true)
+				return nil
+			}
+			if err == nil {
+				err = content.Close()
+			}
+			if err != nil {
+				return fmt.Errorf("looking for the content %s: %w", digest, err)
+			}
+			return nil
+		})
 	}
-	return false, nil
+	err := all.Wait()
+	return err == nil && lost.Load(), err
 }
+
+// lookedAtOnce bounds the contents that are looked for, or deleted, at once: some of them are read in part.
+const lookedAtOnce = 8
 
 // deleteContents deletes those of the contents that no record names. It is called under
 // Config.WithReferences.
 func deleteContents(ctx context.Context, s store.Store, digests ...string) error {
-	needed, err := neededContents(ctx, s)
+	needed, err := neededContents(ctx, s, "")
 	if err != nil {
 		return err
 	}
+	return deleteUnneeded(ctx, s, needed, digests...)
+}
+
+// lookAtUnneeded has the store look at the first contents that deleteUnneeded will delete.
+func lookAtUnneeded(ctx context.Context, s store.Store, needed map[string]bool, digests []string) {
+	var wanted []store.Wanted
+	for _, digest := range digests {
+		if !needed[digest] && len(wanted) < lookedAtOnce {
+			wanted = append(wanted, store.Wanted{Content: digest})
+		}
+	}
+	store.ReadAhead(ctx, s, wanted...)
+}
+
+// deleteUnneeded deletes those of the contents that are not needed.
+func deleteUnneeded(ctx context.Context, s store.Store, needed map[string]bool, digests ...string) error {
+	all, deleting := errgroup.WithContext(ctx)
+	all.SetLimit(lookedAtOnce)
 	for _, digest := range digests {
 		if needed[digest] {
 			continue
 		}
-		if err := s.DeleteBlob(ctx, digest); err != nil {
-			return fmt.Errorf("removing the content %s: %w", digest, err)
-		}
+		all.Go(func() error {
+			if err := s.DeleteBlob(deleting, digest); err != nil {
+				return fmt.Errorf("removing the content %s: %w", digest, err)
+			}
+			return nil
+		})
 	}
-	return nil
+	return all.Wait()
 }
 
-// neededContents are the digests of the contents that packages and charts have.
-func neededContents(ctx context.Context, s store.Store) (map[string]bool, error) {
+// neededContents are the digests of the contents that packages, but for one that is being removed, and charts have.
+func neededContents(ctx context.Context, s store.Store, removing string) (map[string]bool, error) {
 	var packages []*records.Entry[packageRecord]
 	var charts []*records.Entry[chartRecord]
 	both, reading := errgroup.WithContext(ctx)
@@ -90,7 +123,7 @@ func neededContents(ctx context.Context, s store.Store) (map[string]bool, error)
 	}
 	needed := map[string]bool{}
 	for _, p := range packages {
-		if p.Value.Removing {
+		if p.Value.Removing || p.Rec.ID == removing {
 			continue
 		}
 		for _, digest := range p.Value.contents() {

@@ -41,6 +41,7 @@ func newCatalog(t *testing.T) (*Catalog, *seal.Store) {
 		Store:          func(context.Context) (*seal.Store, error) { return s, nil },
 		WithReferences: func(ctx context.Context, _ store.Store, do func(context.Context) error) error { return do(ctx) },
 		PackageInUse:   func(context.Context, store.Store, string) (bool, error) { return false, nil },
+		PackageUse:     func(string) []store.Wanted { return nil },
 		Concurrency:    2,
 	}), s
 }

@@ -11,6 +11,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+// ReferencesLease is the name of the lease of the references between records.
+const ReferencesLease = "references"
+
+// VIMLease is the name of the lease of a VIM.
+func VIMLease(id string) string { return "vim/" + id }
+
 // nouns name the kinds of records.
 var nouns = map[store.Kind]string{
 	store.KindVIM:          "VIM",

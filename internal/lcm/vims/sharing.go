@@ -99,7 +99,10 @@ func (m *Manager) createOrShare(ctx context.Context, s store.Store, en *records.
 				return err
 			}
 			id, created = en.Rec.ID, true
-			return en.Create(ctx, s)
+			// Nobody has its lease, under which the rest of it is written.
+			lease := records.VIMLease(id)
+			store.ReadAhead(ctx, s, store.Wanted{Lease: lease, New: true})
+			return en.Create(store.Foreseeing(ctx, lease), s)
 		}
 		id = other.Rec.ID
 		return edit(ctx, s, id, func(fresh *records.Entry[Record]) error {

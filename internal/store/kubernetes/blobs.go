@@ -81,6 +81,13 @@ func (s *kubeStore) putContent(ctx context.Context, digest string, limit int64, 
 	if err := s.ready(ctx, doing, true); err != nil {
 		return err
 	}
+	// What it removes is too old to be of this upload.
+	tidied := make(chan struct{})
+	go func() {
+		defer close(tidied)
+		s.tidy(ctx)
+	}()
+	defer func() { <-tidied }()
 	u := s.newUpload(ctx, digest, limit)
 	err := encode(u)
 	if err == nil {
@@ -92,7 +99,6 @@ func (s *kubeStore) putContent(ctx context.Context, digest string, limit int64, 
 		}
 		return s.explain(ctx, doing, err)
 	}
-	s.tidy(ctx)
 	return nil
 }
 
@@ -103,23 +109,30 @@ func (s *kubeStore) OpenEncoded(ctx context.Context, digest string) (io.ReadClos
 	if _, err := store.ParseDigest(digest); err != nil {
 		return nil, err
 	}
-	doing := "reading the content " + digest
-	if err := s.ready(ctx, doing, false); err != nil {
+	var content []byte
+	err := s.reading(ctx, "reading the content "+digest, func(ctx context.Context) (err error) {
+		content, err = s.whole(ctx, digest)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
+	return io.NopCloser(bytes.NewReader(content)), nil
+}
+
+// whole reads a content, again while it is replaced.
+func (s *kubeStore) whole(ctx context.Context, digest string) ([]byte, error) {
 	var before string
 	for tries := 1; ; tries++ {
 		generation, content, err := s.download(ctx, digest)
 		switch {
-		case err == nil:
-			return io.NopCloser(bytes.NewReader(content)), nil
 		case errors.Is(err, errPartMissing) && (generation == before || tries == readTries):
 			return nil, fmt.Errorf("content %s: %w: %w", digest, store.ErrCorrupt, err)
 		case errors.Is(err, errPartMissing):
 			// It was replaced or deleted meanwhile, or it is damaged.
 			before = generation
 		default:
-			return nil, s.explain(ctx, doing, err)
+			return content, err
 		}
 	}
 }
@@ -168,27 +181,30 @@ func (s *kubeStore) DeleteBlob(ctx context.Context, digest string) error {
 	}
 	p := s.enter(ctx)
 	defer p.leave()
-	ref := s.contentRef(digest)
-	var generation string
-	var chunks int
-	deleted, err := s.erase(ctx, p, nil, func(ctx context.Context) (*meta, error) {
-		o, err := s.client.GetMetadata(ctx, ref)
-		if err != nil {
-			if missing(err, ref) {
-				return nil, nil
-			}
-			return nil, err
-		}
-		generation, chunks = chunksOf(&o.ObjectMeta)
-		return &meta{name: o.Name, uid: o.UID, resourceVersion: o.ResourceVersion, leases: leasesOf(o.Labels)}, s.checkContent(&o.ObjectMeta)
-	})
+	deleted, err := s.erase(ctx, p, s.takeManifest(ctx, digest), func(ctx context.Context) (*meta, error) { return s.peekContent(ctx, digest) })
 	if err == nil && deleted != nil {
-		err = s.removeChunks(ctx, digest, generation, chunks)
+		err = s.removeChunks(ctx, digest, deleted.generation, deleted.chunks)
 	}
 	if err != nil {
 		return s.explain(ctx, doing, err)
 	}
 	return nil
+}
+
+// peekContent reads what there is to know of a content to delete it; nil when there is none.
+func (s *kubeStore) peekContent(ctx context.Context, digest string) (*meta, error) {
+	ref := s.contentRef(digest)
+	o, err := s.client.GetMetadata(ctx, ref)
+	if err != nil {
+		if missing(err, ref) {
+			return nil, nil
+		}
+		return nil, err
+	}
+	generation, chunks := chunksOf(&o.ObjectMeta)
+	return &meta{
+		name: o.Name, uid: o.UID, resourceVersion: o.ResourceVersion, leases: leasesOf(o.Labels), generation: generation, chunks: chunks,
+	}, s.checkContent(&o.ObjectMeta)
 }
 
 func (s *kubeStore) removeChunks(ctx context.Context, digest, generation string, n int) error {
@@ -233,7 +249,7 @@ func (u *upload) commit(ctx context.Context) error {
 		annotationFormat: strconv.Itoa(format), annotationRelease: s.release, annotationDigest: u.digest,
 		annotationGeneration: u.generation, annotationChunks: strconv.Itoa(u.chunks),
 	}
-	labels := map[string]string{labelObject: objectContent}
+	labels := merged(foreseen(ctx), map[string]string{labelObject: objectContent})
 	sending, cancel := s.sending(ctx)
 	defer cancel()
 	var old *metav1.PartialObjectMetadata

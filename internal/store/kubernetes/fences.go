@@ -61,6 +61,15 @@ func (p *passage) labels() map[string]string {
 	return labels
 }
 
+// foreseen are the labels of the leases under which what is made will be written later: it has them from the beginning.
+func foreseen(ctx context.Context) map[string]string {
+	labels := map[string]string{}
+	for _, name := range store.Foreseen(ctx) {
+		labels[leaseLabel(name)] = "true"
+	}
+	return labels
+}
+
 func leaseLabel(name string) string { return labelLease + hash(name) }
 
 // label makes sure that an object carries the labels of the leases before it is written under

@@ -44,7 +44,7 @@ func (s *kubeStore) ready(ctx context.Context, doing string, writes bool) error 
 	if !s.checked.IsZero() && time.Since(s.checked) < s.timing.format && (s.present || !writes) {
 		return nil
 	}
-	if err := s.look(ctx, writes); err != nil {
+	if err := s.readFormat(ctx, writes); err != nil {
 		return s.explain(ctx, doing, err)
 	}
 	s.checked = time.Now()
@@ -75,26 +75,30 @@ func (s *kubeStore) reading(ctx context.Context, doing string, read func(ctx con
 	}
 }
 
-// look reads the format, or writes it.
-func (s *kubeStore) look(ctx context.Context, writes bool) error {
+// readFormat reads the format, or writes it.
+func (s *kubeStore) readFormat(ctx context.Context, writes bool) error {
 	ref := s.secret(formatName)
-	for {
-		o, err := s.client.GetMetadata(ctx, ref)
-		switch {
-		case err == nil:
-			s.present = true
-			if o.Labels[labelObject] != objectFormat {
-				return s.foreign(formatName)
+	// Where there was none a while ago it is written at once: the server says when somebody has done that since.
+	absent := writes && !s.present && !s.checked.IsZero() && time.Since(s.checked) < s.timing.format
+	for ; ; absent = false {
+		if !absent {
+			o, err := s.client.GetMetadata(ctx, ref)
+			switch {
+			case err == nil:
+				s.present = true
+				if o.Labels[labelObject] != objectFormat {
+					return s.foreign(formatName)
+				}
+				return s.checkFormat(&o.ObjectMeta)
+			case !missing(err, ref):
+				return err
+			case !writes:
+				s.present = false
+				return s.namespaceThere(ctx)
 			}
-			return s.checkFormat(&o.ObjectMeta)
-		case !missing(err, ref):
-			return err
-		case !writes:
-			s.present = false
-			return s.namespaceThere(ctx)
 		}
 		// A user who deletes what nobody may miss is warned by its name and contents.
-		_, err = s.client.Create(ctx, ref, s.newSecret(formatName, "",
+		_, err := s.client.Create(ctx, ref, s.newSecret(formatName, "",
 			map[string]string{labelObject: objectFormat},
 			map[string]string{annotationFormat: strconv.Itoa(format), annotationRelease: s.release},
 			map[string][]byte{"README": []byte("The Secrets and Leases of this namespace whose names begin with vnf- are the store of terraform-provider-vnf.\n")}))

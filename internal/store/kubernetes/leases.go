@@ -102,10 +102,10 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 	var seen *sighting
 	for {
 		asked := time.Now()
-		// One that this handle gave back last is taken without a look: the server refuses
-		// that when somebody has had it since.
-		current := s.takeGiven(l.name)
-		if current == nil {
+		// One that this handle gave back last, or has seen free, is taken without a look: the
+		// server refuses that when somebody has had it since.
+		current, known := s.takeGiven(ctx, l.name)
+		if !known {
 			if current, err = s.readLease(ctx, l.name); err != nil {
 				return false, err
 			}
@@ -153,13 +153,14 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 	}
 }
 
-// takeGiven returns a lease as this handle gave it back, the first time it is asked for, or nil.
-func (s *kubeStore) takeGiven(name string) *coordinationv1.Lease {
+// takeGiven returns a lease as this handle gave it back or saw it free, the first time it is asked for. One that nobody ever had is nil.
+func (s *kubeStore) takeGiven(ctx context.Context, name string) (given *coordinationv1.Lease, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	given := s.given[name]
+	s.awaitLook(ctx, s.leaseRef(name).Name)
+	given, known = s.given[name]
 	delete(s.given, name)
-	return given
+	return given, known
 }
 
 // watch notes how a lease of somebody else is seen, and returns since when it is as it is, and

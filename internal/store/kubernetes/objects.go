@@ -171,6 +171,9 @@ type meta struct {
 	reservation string
 	// leases are the labels of the leases under which it was written.
 	leases map[string]string
+	// generation and chunks are those of a content.
+	generation string
+	chunks     int
 }
 
 // readMeta reads what a record's object says of it.

@@ -108,7 +108,7 @@ func (s *kubeStore) Create(ctx context.Context, r *store.Record) error {
 	}
 	p := s.enter(ctx)
 	defer p.leave()
-	m.leases = p.labels()
+	m.leases = merged(p.labels(), foreseen(ctx))
 	made, err := s.create(ctx, p, &next, m)
 	if err != nil {
 		return s.explain(ctx, doing, p.verdict(ctx, err))

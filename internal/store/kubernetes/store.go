@@ -59,8 +59,11 @@ type kubeStore struct {
 	present bool
 	// sightings are the leases of others as they were seen last, by name.
 	sightings map[string]sighting
-	// given are the leases that this handle has given back, as it wrote them, by name.
+	// given are the leases that this handle has given back, as it wrote them, or has seen free, by name; nil for one that nobody ever had.
 	given map[string]*coordinationv1.Lease
+	// looking are closed when objects were looked at that will be needed, by name, and manifests are those of contents as they were seen then.
+	looking   map[string]chan struct{}
+	manifests map[string]*meta
 	// known are the records as this handle has read or written them last, by the name of
 	// the object. They are never trusted: what is written for an outdated one is refused.
 	known map[string]*meta
@@ -108,6 +111,8 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 		checking:  make(chan struct{}, 1),
 		sightings: map[string]sighting{},
 		given:     map[string]*coordinationv1.Lease{},
+		looking:   map[string]chan struct{}{},
+		manifests: map[string]*meta{},
 		known:     map[string]*meta{},
 		doubtful:  map[string]string{},
 	}, nil

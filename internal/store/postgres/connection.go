@@ -93,7 +93,8 @@ func parseConfig(c Config) (*pgxpool.Config, place, error) {
 			"when the server's certificate is not signed by a public authority, name a file with its CA: sslrootcert=/path/to/ca.pem", e.host, modeText(stated), verifyFull)
 	}
 
-	parsed.MaxConns, parsed.MinConns, parsed.MinIdleConns = maxConns, 0, 0
+	// A login takes several round trips: those of all connections go at once, and none is waited for later.
+	parsed.MaxConns, parsed.MinConns, parsed.MinIdleConns = maxConns, maxConns, 0
 	// Parameters and results have their types, whatever the server's settings of text formats
 	// are. Nothing is prepared: descriptions of statements are kept here.
 	parsed.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe

@@ -15,6 +15,11 @@ func (s *Store) MaxContent() int64 { return store.MaxContent(s.Store) }
 // PutBlob seals a content on its way into the store. One that is there already is
 // read first: sealed with a lost key or damaged, it is replaced.
 func (s *Store) PutBlob(ctx context.Context, digest string, r io.Reader) error {
+	s.mu.Lock()
+	if s.contents == nil {
+		store.ReadAhead(ctx, s.Store, KeyWanted())
+	}
+	s.mu.Unlock()
 	intact, err := s.intact(ctx, digest)
 	if err != nil {
 		return err

@@ -35,6 +35,17 @@ func NewStore(s store.Store, k *Keyring) *Store {
 	return &Store{Store: s, encoded: encoded, keys: k}
 }
 
+// ReadAhead is that of the store below.
+func (s *Store) ReadAhead(ctx context.Context, wanted ...store.Wanted) {
+	store.ReadAhead(ctx, s.Store, wanted...)
+}
+
+// IsFar is that of the store below.
+func (s *Store) IsFar() bool { return store.IsFar(s.Store) }
+
+// KeyWanted is what the first use of the key of the contents reads.
+func KeyWanted() store.Wanted { return store.Wanted{Kind: store.KindKey, ID: contentsID} }
+
 // DigestKey returns 32 bytes for keyed digests of secrets. They are the same in every
 // process that has the keys, also after a vault has taken them over or rotated them, and
 // tell nothing about them. A missing key is made.
