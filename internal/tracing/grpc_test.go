@@ -42,9 +42,9 @@ func stderrOf(t *testing.T, work func()) string {
 	path := filepath.Join(t.TempDir(), "stderr")
 	file, err := os.Create(path)
 	require.NoError(t, err)
-	real := os.Stderr
+	before := os.Stderr
 	os.Stderr = file
-	defer func() { os.Stderr = real }()
+	defer func() { os.Stderr = before }()
 	work()
 	require.NoError(t, file.Close())
 	written, err := os.ReadFile(path)
