@@ -154,7 +154,9 @@ func (fs *findings) problems() vnfm.Problems {
 		if fs.errors > 0 {
 			severity = vnfm.SeverityError
 		}
-		fs.list = append(fs.list, vnfm.Problem{Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems in this file are not listed", fs.left), Detail: "correct those above, then check again"})
+		fs.list = append(fs.list, vnfm.Problem{
+			Severity: severity, File: fs.file, Summary: fmt.Sprintf("%d more problems in this file are not listed", fs.left), Detail: "correct those above, then check again",
+		})
 		fs.left = 0
 	}
 	return fs.list

@@ -135,7 +135,9 @@ func checkStorage(f *zip.File, l Limits) *vnfm.Problem {
 	case f.Method == zip.Store && f.CompressedSize64 != f.UncompressedSize64:
 		return &vnfm.Problem{Summary: fmt.Sprintf("the entry is stored without compression but declares %d bytes in %d", f.UncompressedSize64, f.CompressedSize64), Detail: "the archive is damaged; pack it again"}
 	case exceeds(f.UncompressedSize64, l.MaxFileBytes):
-		return &vnfm.Problem{Summary: fmt.Sprintf("the entry declares %d bytes, more than %d", f.UncompressedSize64, l.MaxFileBytes), Detail: "name large images by URL instead of packing them"}
+		return &vnfm.Problem{
+			Summary: fmt.Sprintf("the entry declares %d bytes, more than %d", f.UncompressedSize64, l.MaxFileBytes), Detail: "name large images by URL instead of packing them",
+		}
 	case f.CompressedSize64 <= math.MaxInt64 && bomb(f.UncompressedSize64, int64(f.CompressedSize64), l):
 		return &vnfm.Problem{Summary: fmt.Sprintf("the entry declares %d bytes in %d compressed, a ratio of more than %d", f.UncompressedSize64, f.CompressedSize64, l.MaxRatio), Detail: "pack the file without compression if it is as it must be"}
 	}

@@ -67,7 +67,7 @@ func (c *Chart) unfit(made *chart.Chart, version, where string) *vnfm.Problem {
 		return nil
 	}
 	return &vnfm.Problem{
-		File:    path.Join(c.path, "Chart.yaml"),
+		File: path.Join(c.path, "Chart.yaml"),
 		//findings:says set helm_kube_version, upgrade the cluster, or use a package whose chart supports it
 		Summary: fmt.Sprintf("the chart %s is for Kubernetes %s, and %s", made.Name(), want, where),
 	}

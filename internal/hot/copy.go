@@ -78,7 +78,8 @@ func (b *builder) take(name string, n int64) bool {
 	if err := b.s.values(n); err != nil {
 		b.spent = true
 		b.problems = nil
-		b.fail(b.s.top.place("resources", name), "scale the VDU to fewer VNFCs, or make its templates smaller", "with %d VNFCs of the VDU %s the stack has %v", len(b.r.VNFCs[b.s.copies[name]]), b.s.copies[name], err)
+		b.fail(b.s.top.place("resources", name), "scale the VDU to fewer VNFCs, or make its templates smaller",
+			"with %d VNFCs of the VDU %s the stack has %v", len(b.r.VNFCs[b.s.copies[name]]), b.s.copies[name], err)
 	}
 	return !b.spent
 }

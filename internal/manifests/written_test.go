@@ -26,14 +26,15 @@ func TestWritten(t *testing.T) {
 		t.Errorf("nothing was noted, and the digest is %q", got)
 	}
 	same.Written.NoteDigest(same.Content, "sha256:1")
+	list := func(values ...any) map[string]any { return map[string]any{"b": values} }
 	for name, change := range map[string]func(content map[string]any){
-		"a value":       func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = int64(2) },
-		"another type":  func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = "1" },
-		"a type of Go":  func(c map[string]any) { c["a"].(map[string]any)["b"].([]any)[0] = 1 },
-		"a new field":   func(c map[string]any) { c["c"].(map[string]any)["d"] = nil },
+		"a value":       func(c map[string]any) { c["a"] = list(int64(2), 1.5, true, "x") },
+		"another type":  func(c map[string]any) { c["a"] = list("1", 1.5, true, "x") },
+		"a type of Go":  func(c map[string]any) { c["a"] = list(1, 1.5, true, "x") },
+		"a new field":   func(c map[string]any) { c["c"] = map[string]any{"d": nil} },
 		"another field": func(c map[string]any) { delete(c, "c"); c["d"] = map[string]any{} },
 		"one less":      func(c map[string]any) { delete(c, "c") },
-		"a shorter one": func(c map[string]any) { c["a"].(map[string]any)["b"] = []any{int64(1)} },
+		"a shorter one": func(c map[string]any) { c["a"] = list(int64(1)) },
 	} {
 		changed := read()
 		if got := changed.Written.Digest(changed.Content); got != "sha256:1" {

@@ -58,7 +58,10 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 	for _, m := range slices.Concat(rendered.CRDs, rendered.Manifests) {
 		decoded, err := Decode(m.Text)
 		if err != nil {
-			*ps = append(*ps, vnfm.Problem{Attribute: attributeChart, Summary: "the rendered objects of the chart cannot be read", Detail: err.Error() + "; compare what helm template renders with these values"})
+			*ps = append(*ps, vnfm.Problem{
+				Attribute: attributeChart, Summary: "the rendered objects of the chart cannot be read",
+				Detail: err.Error() + "; compare what helm template renders with these values",
+			})
 			return nil
 		}
 		if objects = append(objects, decoded...); m.Later {

@@ -46,7 +46,10 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	f.check(spec, ps)
 	used, err := variablesOf(f.Content)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read", Detail: err.Error() + "; write a variable as ${NAME}, and a dollar sign as $$"})
+		*ps = append(*ps, vnfm.Problem{
+			Attribute: "clusterctl_template.content", Summary: "the cluster template cannot be read",
+			Detail: err.Error() + "; write a variable as ${NAME}, and a dollar sign as $$",
+		})
 		return nil
 	}
 	values := f.values(spec, used, ps)

@@ -19,8 +19,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-const credentialObject = "keystone/v3/ApplicationCredential edge"
-
 // cloudVIM is a vnf_vim "cloud" for a user of a cloud.
 func cloudVIM(cloud *cloudtest.Cloud, user string) string {
 	return fmt.Sprintf(`
