@@ -41,7 +41,7 @@ var _ vnfm.Recorder = (*operation)(nil)
 // progressInterval is how often progress is written to the store.
 const progressInterval = time.Second
 
-// begin stores a new operation, before anything is done. Nothing is between STARTING and PROCESSING but this write, which is one then.
+// begin stores a new operation, before anything is done. It is PROCESSING at once: nothing is between STARTING and that but this write.
 func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}

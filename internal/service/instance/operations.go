@@ -68,7 +68,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 					"id":               text("Id of the operation occurrence."),
 					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `CHANGE_EXT_CONN`, `MODIFY_INFO` or `TERMINATE`."),
-					"state":            text("`STARTING`, `PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
+					"state":            text("`PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
 					"parameters":       text("Parameters of the request as JSON, without secrets."),
 					"progress":         text("Last step or wait of an unfinished operation."),
 					"error":            text("Error of a failed operation."),
