@@ -78,6 +78,17 @@ func unknownObserved() observed {
 	return o
 }
 
+// plan fills in what a VIM of a type does not have.
+func (o *observed) plan(of vnfm.VIMType) {
+	none := observedOf(&vnfm.VIM{})
+	switch of {
+	case vnfm.VIMTypeKubernetes:
+		o.UserID, o.ProjectID, o.ProjectName, o.Region, o.Services = none.UserID, none.ProjectID, none.ProjectName, none.Region, none.Services
+	case vnfm.VIMTypeOpenStack:
+		o.APIGroups = none.APIGroups
+	}
+}
+
 func observedOf(v *vnfm.VIM) observed {
 	o := observed{Status: types.StringValue(string(v.Status))}
 	o.facts = facts{

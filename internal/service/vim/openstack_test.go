@@ -62,7 +62,9 @@ func TestVIMOpenStack(t *testing.T) {
 			{
 				Config: byPassword,
 				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, tfjsonpath.New("services"))},
+					PreApply: []plancheck.PlanCheck{
+						plancheck.ExpectUnknownValue(address, tfjsonpath.New("services")), plancheck.ExpectKnownValue(address, tfjsonpath.New("api_groups"), knownvalue.SetSizeExact(0)),
+					},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 				},
 				ConfigStateChecks: []statecheck.StateCheck{

@@ -95,6 +95,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if req.State.Raw.IsNull() {
 		r.planSharing(ctx, req, resp, &plan, nil)
+		if own := plan.ownType(); own != "" && !resp.Diagnostics.HasError() {
+			plan.Type = types.StringValue(string(own))
+			plan.observed.plan(own)
+			resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		}
 		return
 	}
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
@@ -124,20 +129,29 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.connectsSame(&state.commonModel):
 		plan.observed = state.observed
 	default:
-		return
+		plan.observed.plan(plan.ownType())
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+}
+
+// ownType is the type of a VIM whose connection the resource has; empty for others, and while it is not known.
+func (m *resourceModel) ownType() vnfm.VIMType {
+	switch {
+	case tfutil.Set(m.Kubernetes):
+		return vnfm.VIMTypeKubernetes
+	case tfutil.Set(m.OpenStack):
+		return vnfm.VIMTypeOpenStack
+	}
+	return ""
 }
 
 // plannedType is the type that a planned VIM has, empty while it is not known. A VIM without a
 // connection of its own needs one of this run.
 func (r *Resource) plannedType(plan *resourceModel, diags *diag.Diagnostics) vnfm.VIMType {
-	switch {
-	case tfutil.Set(plan.Kubernetes):
-		return vnfm.VIMTypeKubernetes
-	case tfutil.Set(plan.OpenStack):
-		return vnfm.VIMTypeOpenStack
-	case plan.Kubernetes.IsUnknown(), plan.OpenStack.IsUnknown(), plan.Name.IsUnknown(), !r.Data.Known():
+	if own := plan.ownType(); own != "" {
+		return own
+	}
+	if plan.Kubernetes.IsUnknown() || plan.OpenStack.IsUnknown() || plan.Name.IsUnknown() || !r.Data.Known() {
 		return ""
 	}
 	a, err := r.Data.Manager.VIMAccess(plan.ID.ValueString(), plan.Name.ValueString())

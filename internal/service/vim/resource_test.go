@@ -90,6 +90,9 @@ func TestVIMAuthentication(t *testing.T) {
 		PreApply: []plancheck.PlanCheck{
 			plancheck.ExpectUnknownValue(address, tfjsonpath.New("id")),
 			plancheck.ExpectUnknownValue(address, tfjsonpath.New("server_version")),
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("type"), knownvalue.StringExact("kubernetes")),
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("region"), knownvalue.Null()),
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("services"), knownvalue.MapSizeExact(0)),
 		},
 		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 	}
