@@ -173,13 +173,14 @@ func noAccess(vdu, why string) vnfm.Problem {
 // preposition are for its texts: "a script" and "on". read returns the VDUs of a hook, and what is wrong with it.
 func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, preposition string, problems *vnfm.Problems, read func(vnfm.Hook) ([]string, error)) {
 	for _, hook := range c.Hooks {
-		refuse := func(text string) { problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, text) }
+		refuse := func(summary string) { problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, summary) }
 		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
 			refuse(fmt.Sprintf("there are no servers %s which %s could run; servers exist from instantiate_end to terminate_start", preposition, program))
 			continue
 		}
 		vdus, err := read(hook)
 		if err != nil {
+			//findings:says name a file of the package as the implementation of the hook, and VDUs of the flavour in its inputs
 			refuse(err.Error())
 		}
 		for _, vdu := range vdus {
