@@ -86,7 +86,7 @@ description: |-
 
 A finding is an error or a warning about one place of a package or of an argument. The detail of the message names that place, a file with line
 and column or an argument, and says what to do. This page is for searching: it has the findings as the source has them, with ` + "`…`" + ` for
-what differs. Where the second column is empty, the finding itself says what must be.
+what differs. Where the second column is empty, the finding itself says what must be, or what is done instead.
 
 Other messages are in [Troubleshooting by message](troubleshooting.md).
 `

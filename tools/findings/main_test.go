@@ -57,14 +57,22 @@ func (w wrong) text(line int) string {
 }
 `
 
+const parameters = `package mgmt
+
+func check(o *params.Object) {
+	o.Errorf("api_port", "choose another one", "is the port of %s", other)
+	o.Warnf(name, "", "must be a port")
+}
+`
+
 func TestGuide(t *testing.T) {
 	root := t.TempDir()
-	dir := filepath.Join(root, "internal", "vnfd")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	for name, text := range map[string]string{"read.go": example, "policy.go": texts} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+	for name, text := range map[string]string{"vnfd/read.go": example, "vnfd/policy.go": texts, "mgmt/ports.go": parameters} {
+		file := filepath.Join(root, "internal", name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -77,7 +85,9 @@ func TestGuide(t *testing.T) {
 		"| `parameter … is too long` | make it smaller; drop comments |\n| `parameter … must be a map` |  |\n" +
 		"| `the file is UTF-16` | save it as UTF-8 |\n| `the file is …` |  |\n| `the key … is unknown; drop comments` |  |\n" +
 		"| `VDU … has no image` | give it one \\| &lt;name&gt; |\n| `… has no colon; add one` |  |\n" +
-		"\n### Policies\n\n| finding | what to do |\n| --- | --- |\n| `… does not exist` | define it |\n| `… does not exist; the nearest is …` |  |\n"
+		"\n### Policies\n\n| finding | what to do |\n| --- | --- |\n| `… does not exist` | define it |\n| `… does not exist; the nearest is …` |  |\n" +
+		"\n## Management drivers and private registries\n\n| finding | what to do |\n| --- | --- |\n" +
+		"| `… must be a port` |  |\n| `….api_port is the port of …` | choose another one |\n"
 	if got != want {
 		t.Errorf("the guide has\n%s\nwant\n%s", got, want)
 	}

@@ -289,8 +289,8 @@ func (s *source) summaryOf(args []ast.Expr) ast.Expr {
 	return args[0]
 }
 
-// maker returns the maker that a call calls: one of the function or of the package, or a method of vnfm.Problems, which is known by
-// its third argument: a column, no text.
+// maker returns the maker that a call calls: one of the function or of the package, or a method of vnfm.Problems, or of
+// the parameters of a management driver, whose third argument is no column but a text.
 func (s *source) maker(declaration ast.Decl, n *ast.CallExpr) (maker, bool) {
 	name := called(n)
 	if m, ok := s.locals[declaration][name]; ok {
@@ -300,14 +300,19 @@ func (s *source) maker(declaration ast.Decl, n *ast.CallExpr) (maker, bool) {
 		return m, true
 	}
 	m, ok := methods[name]
-	if !ok || len(n.Args) <= m.summary {
+	if !ok || len(n.Args) < m.summary {
 		return maker{}, false
 	}
 	if on, ok := n.Fun.(*ast.SelectorExpr); !ok || mentions(on.X, "fmt") {
 		return maker{}, false
 	}
-	column, isLiteral := n.Args[m.summary-1].(*ast.BasicLit)
-	return m, !isLiteral || column.Kind == token.INT
+	if third, ok := n.Args[2].(*ast.BasicLit); ok && third.Kind == token.STRING {
+		// The attribute stands before the format.
+		attribute := strings.TrimSuffix("…."+strings.Trim(clean(s.names.text(n.Args[0], nil)), "…."), ".")
+		around := func(text string) string { return attribute + " " + text }
+		return maker{summary: 2, detail: 1, aroundSummary: around}, strings.HasPrefix(s.folder, "mgmt")
+	}
+	return m, len(n.Args) > m.summary
 }
 
 // called is the name of a function that is called.
