@@ -63,6 +63,7 @@ func scanDirectory(root *os.Root, l Limits) ([]FileInfo, error) {
 			return nil
 		}
 		if len(files) == l.MaxFiles {
+			//findings:says pack small files into one
 			problems.Errorf("", 0, 0, "the package holds more than %d files", l.MaxFiles)
 			return fs.SkipAll
 		}

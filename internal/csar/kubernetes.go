@@ -33,6 +33,7 @@ func (p *Package) KubernetesFiles(b *budget.Budget, a Archive) ([]string, vnfm.P
 			files = append(files, artifact.Path)
 		}
 		if err := b.Err(); err != nil {
+			//findings:says make the YAML and JSON files of the package fewer or smaller
 			problems.Errorf(artifact.Path, 0, 0, "cannot be read: the package has %v", err)
 			return nil, problems
 		}
@@ -76,6 +77,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 		return false
 	}
 	if err := yamlpos.Fits(data); err != nil {
+		//findings:says split the file if it holds objects
 		problems.Warnf(name, 0, 0, "is not searched for Kubernetes manifests: it has %v", err)
 		return false
 	}
@@ -84,12 +86,14 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	// An error of syntax has no column.
 	if i := slices.IndexFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }); i >= 0 {
 		if beginsAsObject(data) {
+			//findings:says write it as valid YAML; the reason says where it is not
 			problems.Warnf(name, found[i].Line, 0, "looks like a Kubernetes manifest and is not taken as one: %s", found[i].Summary)
 		}
 		return false
 	}
 	if len(docs) == 0 {
 		for _, p := range found {
+			//findings:says if the file holds objects, change what the reason names
 			problems.Warnf(name, p.Line, p.Column, "is not searched for Kubernetes manifests: %s", p.Summary)
 		}
 		return false

@@ -116,10 +116,13 @@ func checkEntries(zr *zip.Reader, size int64, l Limits) ([]zipEntry, vnfm.Proble
 	}
 	switch {
 	case len(entries) > l.MaxFiles:
+		//findings:says pack small files into one
 		problems.Errorf("", 0, 0, "the package holds %d files, more than %d", len(entries), l.MaxFiles)
 	case exceeds(total, l.MaxTotalBytes):
+		//findings:says name large images by URL instead of packing them
 		problems.Errorf("", 0, 0, "the files declare %d bytes together, more than %d", total, l.MaxTotalBytes)
 	case bomb(total, size, l):
+		//findings:says pack the files without compression if they are as they must be
 		problems.Errorf("", 0, 0, "the files declare %d bytes in an archive of %d, a ratio of more than %d", total, size, l.MaxRatio)
 	}
 	return entries, problems

@@ -210,8 +210,10 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	case errors.As(err, &limit):
 		ps = append(ps, vnfm.Problem{File: c.path, Summary: fmt.Sprintf("rendering the chart %v", err), Detail: limitsAre})
 	case err != nil:
+		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %v", err)
 	case r.Failed != "":
+		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %s", r.Failed)
 	}
 	if ps = append(ps, r.Problems...); ps.HasErrors() {
@@ -219,6 +221,7 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 	}
 	made, err := decoded[*chart.Chart](r.Rendering.Chart)
 	if err != nil {
+		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %v", err)
 		return nil, ps
 	}

@@ -119,6 +119,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	caps, err := o.capabilities()
 	if err != nil {
+		//findings:says write helm_kube_version as three numbers, for example 1.34.0
 		ps.Errorf(c.path, 0, 0, "%q is not a version of Kubernetes", o.KubeVersion)
 		return nil, ps
 	}

@@ -37,6 +37,7 @@ func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any,
 	file := c.place(path.Join(made.ChartFullPath(), "values.schema.json"))
 	schema, err := compileSchema(made.Schema)
 	if err != nil {
+		//findings:says write values.schema.json as a JSON schema, or leave it out
 		ps.Errorf(file, 0, 0, "cannot be used as a schema: %v", err)
 		return
 	}
@@ -60,6 +61,7 @@ func (c *Chart) checkSchema(made *chart.Chart, o Options, values map[string]any,
 			})
 		}
 	default:
+		//findings:says simplify values.schema.json, or leave it out of the chart
 		ps.Errorf(file, 0, 0, "cannot be checked: %v", err)
 	}
 }

@@ -67,6 +67,7 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour, foreign ...string)
 	if err := b.Err(); err != nil {
 		// The budget ended the reading, so the findings of later steps mean nothing.
 		ps = nil
+		//findings:says make the templates of the flavour and their files smaller
 		ps.Errorf(t.file, 0, 0, "the file has %v", err)
 	}
 	if ps.HasErrors() {
@@ -180,6 +181,7 @@ func (l *loader) read(file string) *template {
 		return nil
 	}
 	if err != nil {
+		//findings:says the archive may be damaged: obtain or pack it again
 		l.ps.Errorf(file, 0, 0, "the template cannot be read: %v", err)
 		return nil
 	}
@@ -188,6 +190,7 @@ func (l *loader) read(file string) *template {
 		return nil
 	}
 	if t.body["heat_template_version"] == nil {
+		//findings:says add it, for example heat_template_version: 2021-04-16
 		l.ps.Errorf(file, 1, 0, "the template has no heat_template_version")
 		return nil
 	}
@@ -199,6 +202,7 @@ func (l *loader) read(file string) *template {
 	}
 	for _, name := range sorted(t.section("resources")) {
 		if textOf(mapOf(t.section("resources")[name])["type"]) == "" {
+			//findings:says add type, for example OS::Nova::Server
 			errorAt(l.ps, t.place("resources", name), "the resource %s has no type", name)
 			return nil
 		}
@@ -267,6 +271,7 @@ func (l *loader) typeOf(t *template, keys []string, definition map[string]any) {
 		l.nested[name] = nil
 		file := l.find(name)
 		if file == "" {
+			//findings:says put the template into this folder, or name another one in type
 			errorAt(l.ps, at, "the nested template %s is not in %s", name, path.Join(l.dir, nestedDirectory))
 			return
 		}
@@ -338,6 +343,7 @@ func (l *loader) file(at vnfm.Place, name string) {
 		return
 	}
 	if err != nil {
+		//findings:says the archive may be damaged: obtain or pack it again
 		errorAt(l.ps, at, "%s cannot be read: %v", file, err)
 		return
 	}
@@ -362,6 +368,7 @@ func (l *loader) spent(err error, at vnfm.Place) bool {
 	}
 	if !l.budgetReported {
 		l.budgetReported = true
+		//findings:says make the templates of the flavour and their files smaller
 		errorAt(l.ps, at, "the file has %v", err)
 	}
 	return true

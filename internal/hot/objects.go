@@ -34,6 +34,7 @@ func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 		})
 		text, err := json.Marshal(map[string]any{"definition": definition, "files": files, "numbers": numbers})
 		if err != nil {
+			//findings:says replace what the reason names by a value that JSON has
 			errorAt(&b.problems, s.top.place("resources", name), "the resource %s has no canonical form: %v", name, err)
 			continue
 		}

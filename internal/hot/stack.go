@@ -41,6 +41,7 @@ func (s *Source) Stack(r Request) (*Stack, vnfm.Problems) {
 	b.checkUse()
 	b.checkLinks()
 	if err := b.hide(out); err != nil {
+		//findings:says replace what the reason names by a value that JSON has
 		errorAt(&b.problems, s.top.place("parameters"), "a template cannot be written with hidden parameters: %v", err)
 	}
 	return out, b.problems

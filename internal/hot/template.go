@@ -42,6 +42,7 @@ func parse(b *budget.Budget, file string, data []byte, ps *vnfm.Problems) *templ
 	case problems.HasErrors():
 		return nil
 	case len(docs) == 0:
+		//findings:says write heat_template_version and resources into it
 		ps.Errorf(file, 0, 0, "the template is empty")
 		return nil
 	}
@@ -51,6 +52,7 @@ func parse(b *budget.Budget, file string, data []byte, ps *vnfm.Problems) *templ
 		return nil
 	}
 	if docs[0].Size(root) > mostValues {
+		//findings:says use fewer aliases and merge keys, or move resources to nested templates
 		ps.Errorf(file, root.Line, root.Column, "the template has %v", &budget.Error{Noun: "values, counted after aliases and merge keys are followed", Max: mostValues})
 		return nil
 	}

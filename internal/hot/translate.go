@@ -166,6 +166,7 @@ func (tr *translation) server(v *vnfm.VDU, file string) string {
 	}
 	text, err := yaml.Marshal(body)
 	if err != nil {
+		//findings:says replace what the reason names by a value that YAML has
 		errorAt(&tr.problems, v.Place, "the VDU %s cannot be written as a template: %v", v.ID, err)
 	}
 	return string(text)
@@ -219,6 +220,7 @@ func (tr *translation) disks(u *unit, v *vnfm.VDU, server map[string]any) {
 	case len(v.SWImages) > 0:
 		server["image"] = u.parameter("image", "string", ask("VDU", v.ID, "vcImageId"))
 	default:
+		//findings:says add an artifact of type tosca.artifacts.nfv.SwImage to the VDU or to a storage that it requires
 		errorAt(&tr.problems, v.Place, "the VDU %s has nothing to boot from: neither it nor one of its storages has a software image", v.ID)
 	}
 }
@@ -254,6 +256,7 @@ const volumeType = "volume_type"
 func (tr *translation) isBlock(v *vnfm.VDU, st *vnfm.Storage) bool {
 	for _, other := range []string{"VirtualFileStorage", "VirtualObjectStorage"} {
 		if strings.HasSuffix(st.Type, other) {
+			//findings:says use a VirtualBlockStorage for a volume, or remove the storage from the VDU
 			tr.problems.Warnf(st.Place.File, st.Place.Line, st.Place.Column, "the storage %s of the VDU %s is a %s, for which no volume is made", st.ID, v.ID, other)
 			return false
 		}
@@ -263,6 +266,7 @@ func (tr *translation) isBlock(v *vnfm.VDU, st *vnfm.Storage) bool {
 
 func (tr *translation) volume(st *vnfm.Storage, image func(map[string]any) map[string]any) map[string]any {
 	if st.SizeBytes <= 0 {
+		//findings:says add size_of_storage, for example 10 GB
 		errorAt(&tr.problems, st.Place, "the storage %s has no size_of_storage", st.ID)
 	}
 	volume := map[string]any{"size": units(st.SizeBytes, gib)}
@@ -292,9 +296,11 @@ func (tr *translation) boot(v *vnfm.VDU, server map[string]any) {
 	if file := tr.inPackage(data); file != "" {
 		content, err := fs.ReadFile(tr.p.Content, file)
 		if text = string(content); err != nil {
+			//findings:says the archive may be damaged: obtain or pack it again
 			errorAt(&tr.problems, data.Place, "the boot data of the VDU %s cannot be read from %s: %v", v.ID, file, err)
 		}
 	} else if data.File != "" {
+		//findings:says add the file, or write source_path as its path in the package
 		errorAt(&tr.problems, data.Place, "the boot data of the VDU %s are in %s, which is not in the package", v.ID, data.File)
 	}
 	server["config_drive"] = true

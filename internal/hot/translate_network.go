@@ -208,6 +208,7 @@ func (tr *translation) serverGroups() {
 				switch other := tr.groups[id]; {
 				case tr.f.VDU(id) == nil:
 				case other != "":
+					//findings:says keep the VDU in one affinity or anti-affinity policy: a server is in one server group
 					warn("the policy %s has no effect on the VDU %s, which is in the server group %s already", rule.ID, id, other)
 				default:
 					placed = append(placed, id)

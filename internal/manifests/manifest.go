@@ -91,6 +91,7 @@ func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
 		}
 		object, ok := item.(map[string]any)
 		if !ok {
+			//findings:says write each item of the list with apiVersion and kind
 			d.refuse(at, "item %d of the %s is not an object", i+1, kind)
 			continue
 		}

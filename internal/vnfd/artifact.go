@@ -47,6 +47,7 @@ func (r *reader) checkArtifacts(t *template) {
 				continue
 			}
 			if _, found := r.locate(n.key.doc.file, file.node.Value); !found {
+				//findings:says add the file, or write its path relative to the file of the node or from the root of the package
 				file.warnf("the file %q of the artifact %s of the node %s is not in the package%s", file.node.Value, a.name, n.name, r.otherCase(n.key.doc.file, file.node.Value))
 			}
 		}

@@ -100,6 +100,7 @@ func readBootData(v value) *vnfm.BootData {
 		Values: readTexts(contents.get("data")), Place: v.written(),
 	}
 	if b.Content != "" && b.File != "" {
+		//findings:says keep content for a text, or source_path for a file of the package
 		contents.errorf("%s has both content and source_path", contents.path)
 	}
 	if kvp := v.at("kvp_data", "data"); kvp.ok() {
@@ -169,10 +170,12 @@ func (r *reader) readSecurityRule(f *indexed, t *template, p policy) {
 	case rule.PortMax > 65535:
 		high.errorf("%s is %d; the last port is 65535", high.path, rule.PortMax)
 	case rule.PortMin > rule.PortMax:
+		//findings:says lower port_range_min, or raise port_range_max
 		low.errorf("the policy %s has ports from %d (port_range_min) to %d (port_range_max)", p.name, rule.PortMin, rule.PortMax)
 	}
 	for _, target := range t.expand(p.get("targets")) {
 		if f.point(target.name) == nil {
+			//findings:says name a VduCp or VnfExtCp of the flavour in targets
 			target.at.warnf("the policy %s targets %q, which is not a connection point of the flavour", p.name, target.name)
 			continue
 		}

@@ -13,6 +13,7 @@ func readConfig(all ...value) map[string]string {
 	config := map[string]string{}
 	add := func(at value, key, text string) {
 		if !configKey.MatchString(key) {
+			//findings:says use letters, digits, points, dashes and underscores, and begin with no digit
 			at.errorf("%s: %q cannot be the name of an environment variable", at.path, key)
 			return
 		}

@@ -84,6 +84,7 @@ func readResources(n *node) vnfm.Resources {
 		{"requested_ephemeral_storage_resources", "ephemeral_storage_resource_limit", res.StorageRequest, res.StorageLimit},
 	} {
 		if limit := n.property(pair.limit); limit.ok() && pair.high < pair.low {
+			//findings:says raise the limit at least to the request, or lower the request
 			limit.errorf("the container %s may use less than it requests: %s is %s and %s is %s",
 				n.name, pair.limit, limit.str(), pair.request, n.property(pair.request).str())
 		}
@@ -102,10 +103,13 @@ func readHugePages(v value) []vnfm.HugePages {
 		p := vnfm.HugePages{PageSize: item.get("hugepage_size").bytes(), Size: item.get("requested_size").bytes()}
 		switch {
 		case p.PageSize <= 0:
+			//findings:says add hugepage_size, for example 2 MiB
 			item.errorf("%s has no hugepage_size", item.path)
 		case p.Size <= 0:
+			//findings:says add requested_size, for example 1 GiB
 			item.errorf("%s has no requested_size", item.path)
 		case p.Size%p.PageSize != 0:
+			//findings:says set requested_size to a multiple of hugepage_size
 			item.get("requested_size").errorf("%s is %s, which is not a multiple of the page size %s",
 				item.get("requested_size").path, item.get("requested_size").str(), item.get("hugepage_size").str())
 		default:

@@ -35,6 +35,7 @@ func (r *reader) parse(file string, data []byte) *document {
 	r.problems = append(r.problems, problems...)
 	if len(docs) == 0 {
 		if !problems.HasErrors() {
+			//findings:says write a service template into it, with tosca_definitions_version and topology_template
 			r.problems.Errorf(file, 0, 0, "the file is empty")
 		}
 		return nil

@@ -38,6 +38,7 @@ func (d *document) imports() []importRef {
 			if ref, ok := file.text(); ok {
 				refs = append(refs, importRef{value: file, ref: ref, prefix: v.get("namespace_prefix").str()})
 			} else if !file.ok() {
+				//findings:says add file with the path of a file of the package
 				v.errorf("imports: an import names no file")
 			}
 		case v.ok():
@@ -96,6 +97,7 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 	switch {
 	case !r.readsImports():
 		if !known {
+			//findings:says parse_vnfd reads one file; register the package to have its imports read
 			ref.warnf("the import %s is not read here", ref.ref)
 		}
 		return
@@ -116,15 +118,19 @@ func (r *reader) follow(from *document, ref importRef, scope string, chain []str
 		case errors.Is(err, fs.ErrNotExist) && known:
 			ref.warnf("the import %s is not in the package; the ETSI types are known", ref.ref)
 		case errors.Is(err, fs.ErrNotExist):
+			//findings:says add the file, or write its path relative to the importing file or from the root of the package
 			ref.errorf("the import %s is not in the package%s", ref.ref, r.otherCase(from.file, ref.ref))
 		case errors.Is(err, errOutside):
+			//findings:says put the file into the package, and write its path there
 			ref.errorf("the import %s leads out of the package", ref.ref)
 		default:
+			//findings:says the archive may be damaged: obtain or pack it again
 			ref.errorf("the import %s cannot be read: %v", ref.ref, err)
 		}
 		return
 	}
 	if slices.Contains(chain, file) {
+		//findings:says remove one of these imports
 		ref.warnf("the import %s is circular: %s", ref.ref, strings.Join(append(slices.Clone(chain), file), " -> "))
 		return
 	}

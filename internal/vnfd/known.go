@@ -140,6 +140,7 @@ func (m missingType) text(typ, part string) string {
 		text += " derives from " + m.name + ", which"
 	}
 	if m.nearest == "" {
+		//findings:says define the type in the package and import that file, or use a type of SOL001
 		return text + " does not exist: it is defined neither in the package nor by TOSCA or SOL001 (v4.4.1)"
 	}
 	return text + " does not exist; the nearest is " + m.nearest

@@ -140,14 +140,19 @@ func readTackerNumbers(p policy) (s tackerScaling, ok bool) {
 	props := p.get("properties")
 	switch {
 	case !props.get("max_instances").ok():
+		//findings:says add max_instances, the most instances that a target can have
 		p.key.errorf("the policy %s has no max_instances", p.name)
 	case s.highest < s.lowest || s.highest == 0:
+		//findings:says raise max_instances to 1 or more and to min_instances, or lower min_instances
 		props.get("max_instances").errorf("the policy %s allows %d at most (max_instances) and %d at least (min_instances)", p.name, s.highest, s.lowest)
 	case s.start < s.lowest || s.start > s.highest:
+		//findings:says choose default_instances from min_instances to max_instances
 		props.get("default_instances").errorf("the policy %s starts with %d (default_instances), which is not between %d and %d", p.name, s.start, s.lowest, s.highest)
 	case s.step == 0:
+		//findings:says set increment to 1 or more, or leave it out for 1
 		props.get("increment").errorf("the policy %s adds nothing: increment is 0", p.name)
 	case s.percent == 0 && props.get("target_cpu_utilization_percentage").ok():
+		//findings:says set target_cpu_utilization_percentage to 1 or more, or leave it out to scale without an autoscaler
 		props.get("target_cpu_utilization_percentage").errorf("the policy %s has a target of 0 percent", p.name)
 	default:
 		return s, true
@@ -171,6 +176,7 @@ func (r *reader) readTackerScaling(f *indexed, t *template, p policy) {
 			target.at.errorf("the policy %s targets %q, which is not a VDU of the flavour; its VDUs are %s", p.name, target.name, f.vduNames())
 			continue
 		case r.scaledAlready(f, v):
+			//findings:says keep the VDU in the targets of one scaling policy
 			target.at.errorf("the policy %s scales the VDU %s, which another policy scales already", p.name, target.name)
 			continue
 		}

@@ -44,6 +44,7 @@ func (r *reader) chartFile(n *node, v value) string {
 	written := v.str()
 	if written == "" {
 		if !v.ok() {
+			//findings:says add file with the path of the chart to the artifact
 			n.key.errorf("the Helm chart of the Mciop %s has no file", n.name)
 		}
 		return ""
@@ -58,6 +59,7 @@ func (r *reader) chartFile(n *node, v value) string {
 	if file, found := r.locate(n.doc.file, written); found {
 		return file
 	}
+	//findings:says add the chart, or write its path relative to the file of the node or from the root of the package
 	v.errorf("the Helm chart %q of the Mciop %s is not in the package%s", written, n.name, r.otherCase(n.doc.file, written))
 	return ""
 }

@@ -29,6 +29,7 @@ func (r *reader) policies(d *document) []policy {
 		e.wantMaps("properties")
 		typ := e.get("type")
 		if !typ.ok() {
+			//findings:says add type, such as tosca.nodes.nfv.Vdu.Compute at a node or tosca.policies.nfv.ScalingAspects at a policy
 			e.key.errorf("%s has no type", e.path)
 			continue
 		}
@@ -85,6 +86,7 @@ func (r *reader) readPolicies(f *indexed, t *template) {
 func (r *reader) readAspects(f *indexed, p policy) {
 	aspects := p.at("properties", "aspects").entries()
 	if len(aspects) == 0 {
+		//findings:says list the scaling aspects in properties.aspects, or remove the policy
 		p.key.warnf("the policy %s declares no aspects", p.name)
 	}
 	for _, e := range aspects {
@@ -93,6 +95,7 @@ func (r *reader) readAspects(f *indexed, p policy) {
 			continue
 		}
 		if f.Aspect(e.name) != nil {
+			//findings:says give each aspect a name of its own, or remove one of them
 			e.key.errorf("the scaling aspect %q is defined twice", e.name)
 			continue
 		}
@@ -107,6 +110,7 @@ func (r *reader) readAspects(f *indexed, p policy) {
 		if n, ok := highest.count(); ok {
 			a.MaxLevel = n
 		} else if !highest.ok() {
+			//findings:says add max_scale_level, the number of steps from level 0 to the highest
 			e.key.errorf("the scaling aspect %s has no max_scale_level", e.name)
 		}
 		r.places.add(e.key, "flavour", f.ID, "aspect", a.ID)
@@ -120,6 +124,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 	id, ok := name.text()
 	if !ok {
 		if !name.ok() {
+			//findings:says add properties.aspect with the name of a scaling aspect
 			p.key.errorf("the policy %s names no aspect", p.name)
 		}
 		return
@@ -131,6 +136,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 	}
 	targets := t.expand(p.get("targets"))
 	if len(targets) == 0 {
+		//findings:says list the VDUs that the deltas apply to in targets
 		p.key.warnf("the policy %s has no targets", p.name)
 	}
 	for _, e := range p.at("properties", "deltas").entries() {
@@ -144,6 +150,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 		r.steps(len(targets))
 		for _, target := range targets {
 			if _, twice := a.Deltas[e.name][target.name]; twice {
+				//findings:says keep the VDU in the targets of one of these policies
 				target.at.errorf("the delta %s of the scaling aspect %s is given twice for the VDU %s", e.name, id, target.name)
 				continue
 			}
@@ -163,6 +170,7 @@ func (r *reader) readDeltas(f *indexed, t *template, p policy) {
 // instances reads {number_of_instances: n}.
 func instances(e entry) (int, bool) {
 	if !e.ok() {
+		//findings:says write the delta or the level as a mapping, for example {number_of_instances: 1}
 		e.key.errorf("%s is missing", e.path)
 		return 0, false
 	}
@@ -172,6 +180,7 @@ func instances(e entry) (int, bool) {
 	}
 	n := e.get("number_of_instances")
 	if !n.ok() {
+		//findings:says add number_of_instances, for example {number_of_instances: 1}
 		e.key.errorf("%s has no number_of_instances", e.path)
 		return 0, false
 	}
@@ -190,6 +199,7 @@ func (r *reader) readInitialDelta(f *indexed, t *template, p policy) {
 		case v == nil:
 			target.at.errorf("the policy %s targets %q, which is not a VDU of the flavour; its VDUs are %s", p.name, target.name, f.vduNames())
 		case v.InitialDelta != nil:
+			//findings:says keep the VDU in the targets of one VduInitialDelta policy
 			target.at.errorf("the policy %s gives the VDU %s another initial delta", p.name, target.name)
 		default:
 			v.InitialDelta = &n
@@ -201,10 +211,12 @@ func (r *reader) readInitialDelta(f *indexed, t *template, p policy) {
 func (r *reader) readLevels(f *indexed, p policy) {
 	levels := p.at("properties", "levels").entries()
 	if len(levels) == 0 {
+		//findings:says list the instantiation levels in properties.levels, or remove the policy
 		p.key.warnf("the policy %s declares no levels", p.name)
 	}
 	for _, e := range levels {
 		if f.Level(e.name) != nil {
+			//findings:says give each level a name of its own, or remove one of them
 			e.key.errorf("the instantiation level %q is defined twice", e.name)
 			continue
 		}
@@ -222,6 +234,7 @@ func (r *reader) readLevels(f *indexed, p policy) {
 			}
 			number := s.get("scale_level")
 			if !number.ok() {
+				//findings:says add scale_level, a number from 0 to the max_scale_level of the aspect
 				s.key.errorf("%s has no scale_level", s.path)
 				continue
 			}
@@ -253,6 +266,7 @@ func (r *reader) readVDULevels(f *indexed, t *template, p policy, declared bool)
 			e.key.errorf("the policy %s is for the instantiation level %q, which does not exist; known are %s", p.name, e.name, f.levelNames())
 			continue
 		case level == nil:
+			//findings:says add the level to the levels of an InstantiationLevels policy
 			e.key.warnf("no InstantiationLevels policy declares the instantiation level %q of the policy %s", e.name, p.name)
 			f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: e.name, ScaleInfo: map[string]int{}, Counts: map[string]int{}})
 			level = &f.Levels[len(f.Levels)-1]
@@ -281,6 +295,7 @@ func (r *reader) readAffinity(f *indexed, t *template, p policy) {
 		Place:   p.key.written(),
 	}
 	if rule.Scope == "" {
+		//findings:says add properties.scope: nfvi_node, zone, zone_group or nfvi_pop
 		p.key.warnf("the policy %s has no scope", p.name)
 	}
 	for _, target := range p.get("targets").items() {
@@ -293,6 +308,7 @@ func (r *reader) readAffinity(f *indexed, t *template, p policy) {
 			continue
 		}
 		if name != "" && t.byName[name] == nil {
+			//findings:says name a VDU, a storage, a virtual link or a placement group of the flavour in targets
 			target.warnf("the policy %s targets %q, which is neither a node nor a group of the flavour", p.name, name)
 		}
 	}
@@ -343,6 +359,7 @@ func (r *reader) packageChanges(d *document) []vnfm.PackageChange {
 			c.SourceFlavourIDs = appendNew(c.SourceFlavourIDs, s.get("source_flavour_id").str())
 		}
 		if len(list) == first {
+			//findings:says add properties.selector with source_descriptor_id and destination_descriptor_id
 			p.key.errorf("the policy %s has no selector", p.name)
 		}
 	}

@@ -89,6 +89,7 @@ func portData(v value) (vnfm.Port, bool) {
 	}
 	number, ok := v.get("port").count()
 	if !v.get("port").ok() {
+		//findings:says add port, a number from 1 to 65535
 		v.errorf("%s has no port", v.path)
 	}
 	if ok && (number < 1 || number > 65535) {

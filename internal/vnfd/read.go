@@ -61,9 +61,11 @@ func (r *reader) stepsAt(d *document, at *yaml.Node, n int) {
 func (r *reader) stop(err error) {
 	var ps vnfm.Problems
 	if r.in == nil {
+		//findings:says leave out what the VNFD does not need: nodes, imports, aliases
 		ps.Errorf("", 0, 0, "reading the VNFD was stopped: %v", err)
 	} else {
 		at := value{doc: r.in, node: r.at}.place()
+		//findings:says leave out what the VNFD does not need: nodes, imports, aliases
 		ps.Errorf(at.file, at.line, at.column, "reading the VNFD was stopped here: %v", err)
 	}
 	panic(stopped{ps[0]})
@@ -77,6 +79,7 @@ func (r *reader) file(name string) ([]byte, error) {
 	data, err := r.budget.ReadFile(r.fsys, name)
 	if spent := r.budget.Err(); spent != nil {
 		var ps vnfm.Problems
+		//findings:says import fewer or smaller files
 		ps.Errorf(name, 0, 0, "with this file the VNFD has %v", spent)
 		panic(stopped{ps[0]})
 	}
@@ -100,6 +103,7 @@ func Read(b *budget.Budget, fsys fs.FS, entry string) (*vnfm.Descriptor, vnfm.Pr
 	return r.bounded(func() *vnfm.Descriptor {
 		data, err := r.file(entry)
 		if err != nil {
+			//findings:says name a file of the package in Entry-Definitions; if it is there, the archive may be damaged: pack it again
 			r.problems.Errorf(entry, 0, 0, "cannot read the entry definitions: %v", err)
 			return &vnfm.Descriptor{}
 		}
@@ -150,6 +154,7 @@ func (r *reader) read(file string, data []byte) *vnfm.Descriptor {
 	r.byFile[file] = entry
 	r.load(entry, "", []string{file})
 	if r.loads > maxLoads {
+		//findings:says leave out imports that another imported file has already
 		entry.root.get("imports").errorf("the VNFD has more than %d imports, counted once for each chain of imports that leads to a file", maxLoads)
 	}
 	d := r.descriptor(entry)

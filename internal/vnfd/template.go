@@ -70,6 +70,7 @@ func (r *reader) template(d *document) *template {
 		typ := e.get("type")
 		if n.typ = typ.str(); n.typ == "" {
 			if !typ.ok() {
+				//findings:says add type, such as tosca.nodes.nfv.Vdu.Compute at a node or tosca.policies.nfv.ScalingAspects at a policy
 				e.key.errorf("%s has no type", e.path)
 			}
 			continue
@@ -101,6 +102,7 @@ func (r *reader) unknownNode(n *node, typ value, isVNF bool) {
 		typ.warnf("%s", missing.text(n.typ, "node "+n.name))
 	case isVNF:
 	case r.readsImports():
+		//findings:says define the type in the package and import that file, or use a type of SOL001
 		typ.errorf("the type %s of the node %s is neither defined in the package nor one of ETSI's", n.typ, n.name)
 	default:
 		typ.warnf("the type %s of the node %s is not defined in this file; the node is left out", n.typ, n.name)
@@ -197,6 +199,7 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 		case t.deployable() && (doc == entry || t.vnf() != nil || t.topo.get("substitution_mappings").isMap()):
 			templates = append(templates, t)
 		case t.deployable():
+			//findings:says add substitution_mappings with the flavour_id, or a node of type tosca.nodes.nfv.VNF
 			t.topo.warnf("the topology_template of %s is ignored: it neither has a VNF node nor substitution_mappings", doc.file)
 		}
 	}
@@ -229,9 +232,11 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 	}
 	if len(templates) == 0 && (r.readsImports() || vnf == nil) {
 		r.under(ruleFlavour, func() {
+			//findings:says import the file of the flavour, or add substitution_mappings with a flavour_id
 			entry.root.errorf("the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs")
 		})
 	} else if len(templates) == 0 {
+		//findings:says parse_vnfd reads one file; register the package to have its flavours read
 		entry.root.warnf("the deployment flavours are in other files, which are not read here")
 	}
 	r.under(ruleFlavour, func() { r.defaultFlavour(d, vnf) })
@@ -251,6 +256,7 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 		case len(templates) > 0 && templates[0].legacy():
 			r.legacyIdentity(d, entry)
 		case len(templates) > 0:
+			//findings:says add one with descriptor_id, provider, product_name, software_version, descriptor_version and flavour_id
 			entry.root.errorf("the VNFD has no VNF node (tosca.nodes.nfv.VNF or a type derived from it)")
 		default:
 		}
@@ -265,8 +271,10 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 	switch {
 	case d.ID != "" || id.unreadable():
 	case partial:
+		//findings:says add the property descriptor_id, a UUID, unless the type of the node gives it in another file
 		vnf.key.warnf("the VNF node %s has no descriptor_id here", vnf.name)
 	default:
+		//findings:says add the property descriptor_id, a UUID
 		vnf.key.errorf("the VNF node %s has no descriptor_id", vnf.name)
 	}
 	for _, p := range []struct {
@@ -279,6 +287,7 @@ func (r *reader) identity(d *vnfm.Descriptor, entry *document, vnf *node, templa
 		{"descriptor_version", &d.Version},
 	} {
 		if *p.to = find(p.name).str(); *p.to == "" && !partial {
+			//findings:says add the property at the node, or its default at the type of the node
 			vnf.key.warnf("the VNF node %s has no %s", vnf.name, p.name)
 		}
 		for _, n := range vnfNodes(vnf, templates) {
@@ -337,6 +346,7 @@ func (n *node) checkValid(property string) {
 		}
 	})
 	if len(valid) > 0 && !slices.Contains(valid, v.node.Value) {
+		//findings:says write one of the listed values, or add this one to valid_values
 		v.warnf("the %s %q of the node %s is not among the valid_values of its type: %s", property, v.node.Value, n.name, quoted(valid))
 	}
 }
@@ -359,6 +369,7 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 		return
 	}
 	if d.Flavour(f.ID) != nil {
+		//findings:says give each flavour a flavour_id of its own
 		t.topo.errorf("the deployment flavour %q is defined twice", f.ID)
 		return
 	}

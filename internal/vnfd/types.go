@@ -201,6 +201,7 @@ func (t typeTable) checkCircles() {
 			}
 			scope = at.scope
 			if at == def {
+				//findings:says name a type of SOL001 or TOSCA in derived_from
 				def.get("derived_from").errorf("the type %s derives from itself", name)
 				break
 			}

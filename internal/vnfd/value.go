@@ -216,6 +216,7 @@ func (v value) unresolved() bool {
 		return false
 	}
 	if name == "get_input" {
+		//findings:says give the input a default, or write the value itself
 		v.errorf("%s comes from the input %q, which has no default in this file", v.path, firstText(arg))
 	} else {
 		v.errorf("%s is computed by %s, which cannot be evaluated here; write the value itself", v.path, name)

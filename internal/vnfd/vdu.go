@@ -107,6 +107,7 @@ func (r *reader) readProfile(v *vnfm.VDU, f *indexed, n *node) {
 		v.MaxInstances = highest
 		switch {
 		case highest == 0:
+			//findings:says set max_number_of_instances to 1 or more, or remove the VDU
 			high.errorf("the VDU %s can have no instance: max_number_of_instances is 0", n.name)
 		case hasMin && lowest > highest:
 			low.errorf("the VDU %s needs at least %d instances (min_number_of_instances) but may have %d at most (max_number_of_instances)", n.name, lowest, highest)

@@ -65,6 +65,7 @@ func (r *reader) requiredContainers(all *containers, v *vnfm.VDU, n *node) []*no
 	for _, req := range n.required("container") {
 		c, ok := all.nodes[req.node]
 		if !ok {
+			//findings:says name a node of type tosca.nodes.nfv.Vdu.OsContainer in the requirement
 			req.errorf("the VDU %s requires the container %q, which is not an OsContainer of the flavour", n.name, req.node)
 			continue
 		}
@@ -142,6 +143,7 @@ func readPlacement(w *vnfm.Workload, n *node) {
 			name, ok := e.get("requested_additional_capability_name").text()
 			if !ok {
 				if !e.get("requested_additional_capability_name").ok() {
+					//findings:says add requested_additional_capability_name, or remove the capability
 					e.key.errorf("%s has no requested_additional_capability_name", e.path)
 				}
 				continue

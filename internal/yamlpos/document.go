@@ -102,6 +102,7 @@ func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, 
 		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
 	})
 	if left := p.found - len(p.problems); left > 0 {
+		//findings:says correct those above, then check again
 		p.problems.Errorf(file, 0, 0, "%d more problems in this file are not listed", left)
 	}
 	return p.documents, append(p.problems, p.limit...)
@@ -126,6 +127,7 @@ func (p *parser) parse(data []byte) {
 		if err != nil {
 			line, text := vnfm.YAMLError(err)
 			// An error at the end of the file stands on the line after the last one.
+			//findings:says indent with spaces, and put strings with ": " or " #" in quotes
 			p.add(min(line, bytes.Count(data, []byte("\n"))+1), 0, "the file is not valid YAML: "+text)
 			return
 		}
@@ -216,9 +218,11 @@ func (p *parser) end(n *yaml.Node, err error) bool {
 	}
 	var limit *budget.Error
 	if !errors.As(err, &limit) {
+		//findings:says it ran out of time or was cancelled: run it again
 		p.limit.Errorf(p.file, line, column, "reading the file was stopped: %v", err)
 		return false
 	}
+	//findings:says split the file, or use fewer aliases and levels of nesting
 	p.limit.Errorf(p.file, line, column, "the file has %v", err)
 	return false
 }
@@ -255,6 +259,7 @@ func (p *parser) resolve(n *yaml.Node, depth int) bool {
 		return true
 	case yaml.AliasNode:
 		if n.Alias == nil || p.open[n.Alias] {
+			//findings:says write out the value instead of the alias
 			return p.refuse(n, fmt.Sprintf("the alias *%s contains itself", n.Value))
 		}
 		if p.done[n.Alias] {
@@ -263,6 +268,7 @@ func (p *parser) resolve(n *yaml.Node, depth int) bool {
 		return p.resolve(n.Alias, depth+1)
 	case yaml.MappingNode, yaml.SequenceNode:
 	default:
+		//findings:says write a string, a number, a list or a mapping
 		return p.refuse(n, "is not a YAML value")
 	}
 	if n.Anchor != "" {
@@ -304,6 +310,7 @@ func (p *parser) mapping(n *yaml.Node) bool {
 		if at, twice := m.find(key.Value); twice {
 			p.d.repeats = true
 			if !p.options.LastKeyWins {
+				//findings:says rename one of the keys, or remove it
 				p.refuse(key, fmt.Sprintf("the key %q is given twice, first in line %d", key.Value, m.entries[at].Key.Line))
 			}
 			m.entries[at] = e
@@ -328,6 +335,7 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 	if source.Kind == yaml.SequenceNode {
 		for _, item := range source.Content {
 			if Resolve(item).Kind == yaml.SequenceNode {
+				//findings:says write a mapping, an alias of one, or a list of these after <<
 				p.refuse(item, "a merge key takes mappings only")
 				continue
 			}
@@ -339,6 +347,7 @@ func (p *parser) merge(m *mapping, from *yaml.Node) bool {
 	}
 	merged := p.d.mappings[source]
 	if merged == nil {
+		//findings:says write a mapping, an alias of one, or a list of these after <<
 		p.refuse(from, "a merge key takes mappings only, not "+Describe(source))
 		return true
 	}

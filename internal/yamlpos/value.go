@@ -63,6 +63,7 @@ func (c *converter) value(n *yaml.Node, depth int) (any, bool) {
 			return nil, false
 		}
 		c.d.spent = true
+		//findings:says split the file, or use fewer aliases and levels of nesting
 		return nil, c.refuse(n, "the file has "+err.Error())
 	}
 	switch n.Kind {
@@ -130,6 +131,7 @@ func (c *converter) scalar(n *yaml.Node) (any, bool) {
 	if c.AnyTag {
 		return n.Value, true
 	}
+	//findings:says leave the tag out, or put the value in quotes
 	return nil, c.refuse(n, fmt.Sprintf("the tag %s is not supported", budget.Clip(n.ShortTag())))
 }
 
@@ -141,5 +143,6 @@ func (c *converter) float(n *yaml.Node) (any, bool) {
 	if c.AnyTag {
 		return n.Value, true
 	}
+	//findings:says write a finite number, or put the text in quotes
 	return nil, c.refuse(n, "is not a number that JSON can hold")
 }

@@ -5,6 +5,7 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 )
 
 func main() {
@@ -15,6 +16,10 @@ func main() {
 	found, err := read(os.Args[1])
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	if lost := slices.DeleteFunc(slices.Clone(found), func(f finding) bool { return topicOf(f.folder) != "" }); len(lost) > 0 {
+		fmt.Fprintf(os.Stderr, "%s: the finding %q is in no section: name its folder in topics\n", lost[0].at, lost[0].summary)
 		os.Exit(1)
 	}
 	if missing := withoutRemedy(found); len(missing) > 0 {

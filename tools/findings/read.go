@@ -13,7 +13,7 @@ import (
 )
 
 // finding is a problem that the provider reports: its texts have "…" for what differs from case to case.
-type finding struct{ folder, summary, detail, at string }
+type finding struct{ folder, file, summary, detail, at string }
 
 // part is a text of a finding: an expression, and what stands around it in the function that makes the finding.
 type part struct {
@@ -27,6 +27,12 @@ type maker struct {
 	summary, detail             int
 	aroundSummary, aroundDetail func(string) string
 	same                        part
+}
+
+// methods are those of vnfm.Problems that make a finding in all packages.
+var methods = map[string]maker{
+	"Errorf": {summary: 3, detail: -1},
+	"Warnf":  {summary: 3, detail: -1},
 }
 
 // source is one package of Go files.
@@ -48,6 +54,7 @@ type source struct {
 var (
 	placeholders = regexp.MustCompile(`%[-+#]?[a-z]`)
 	severalDots  = regexp.MustCompile(`…{2,}`)
+	wholly       = regexp.MustCompile(`^%[sv]$`)
 	saysWhat     = regexp.MustCompile(`\b(must|needs)\b|; `)
 	dots         = regexp.MustCompile(`"?…"?(?: "?…"?)*`)
 )
@@ -62,7 +69,7 @@ func read(root string) ([]finding, error) {
 			return err
 		}
 		if entry.IsDir() {
-			if slices.Contains([]string{"lab", "testsupport", "bench", "e2e", "testdata", "functions"}, entry.Name()) {
+			if slices.Contains([]string{"lab", "testsupport", "bench", "e2e", "testdata", "functions", "storetest"}, entry.Name()) {
 				return fs.SkipDir
 			}
 			return nil
@@ -96,7 +103,9 @@ func read(root string) ([]finding, error) {
 	for _, s := range folders {
 		out = append(out, s.read()...)
 	}
-	texts := func(f finding) string { return strings.ToLower(f.folder + "\x00" + f.summary + "\x00" + f.detail) }
+	texts := func(f finding) string {
+		return strings.ToLower(f.folder + "/" + f.file + "\x00" + f.summary + "\x00" + f.detail)
+	}
 	slices.SortFunc(out, func(a, b finding) int { return strings.Compare(texts(a)+a.at, texts(b)+b.at) })
 	return slices.CompactFunc(out, func(a, b finding) bool { return texts(a) == texts(b) }), nil
 }
@@ -196,6 +205,9 @@ func (s *source) passedOn(p part, params []string, usual string) (int, func(stri
 	if at := slices.Index(params, parameter(p.expr)); at >= 0 {
 		return at, p.around
 	}
+	if usual == "summary" && !slices.Contains(params, usual) {
+		usual = "format"
+	}
 	at := slices.Index(params, usual)
 	if at < 0 || !mentions(p.expr, usual) {
 		return -1, nil
@@ -252,19 +264,55 @@ func (s *source) made(declaration ast.Decl, n ast.Node) (summary, detail part) {
 			}
 		}
 	case *ast.CallExpr:
-		m, ok := s.locals[declaration][called(n)]
-		if !ok {
-			m, ok = s.makers[called(n)]
-		}
+		m, ok := s.maker(declaration, n)
 		if !ok || m.summary >= len(n.Args) {
 			return part{}, part{}
 		}
-		summary, detail = part{n.Args[m.summary], m.aroundSummary}, m.same
+		summary, detail = part{s.summaryOf(n.Args[m.summary:]), m.aroundSummary}, m.same
 		if m.detail >= 0 && m.detail < len(n.Args) {
 			detail = part{n.Args[m.detail], m.aroundDetail}
 		}
 	}
 	return summary, detail
+}
+
+// summaryOf returns the summary that the last arguments of a call make: what is nothing but a text is that text, and a format that has
+// a text among its arguments is read with it.
+func (s *source) summaryOf(args []ast.Expr) ast.Expr {
+	switch format := s.names.text(args[0], nil); {
+	case len(args) == 2 && wholly.MatchString(format):
+		return args[1]
+	case len(args) > 1 && placeholders.MatchString(format):
+		at := args[0].Pos()
+		return &ast.CallExpr{Fun: &ast.SelectorExpr{X: &ast.Ident{NamePos: at, Name: "fmt"}, Sel: &ast.Ident{NamePos: at, Name: "Sprintf"}}, Args: args}
+	}
+	return args[0]
+}
+
+// maker returns the maker that a call calls: one of the function or of the package, or a method of vnfm.Problems, or of
+// the parameters of a management driver, whose third argument is no column but a text.
+func (s *source) maker(declaration ast.Decl, n *ast.CallExpr) (maker, bool) {
+	name := called(n)
+	if m, ok := s.locals[declaration][name]; ok {
+		return m, true
+	}
+	if m, ok := s.makers[name]; ok {
+		return m, true
+	}
+	m, ok := methods[name]
+	if !ok || len(n.Args) < m.summary {
+		return maker{}, false
+	}
+	if on, ok := n.Fun.(*ast.SelectorExpr); !ok || mentions(on.X, "fmt") {
+		return maker{}, false
+	}
+	if third, ok := n.Args[2].(*ast.BasicLit); ok && third.Kind == token.STRING {
+		// The attribute stands before the format.
+		attribute := strings.TrimSuffix("…."+strings.Trim(clean(s.names.text(n.Args[0], nil)), "…."), ".")
+		around := func(text string) string { return attribute + " " + text }
+		return maker{summary: 2, detail: 1, aroundSummary: around}, strings.HasPrefix(s.folder, "mgmt")
+	}
+	return m, len(n.Args) > m.summary
 }
 
 // called is the name of a function that is called.
@@ -278,10 +326,19 @@ func called(n *ast.CallExpr) string {
 	return ""
 }
 
-// add notes a finding that says something of its own.
+// add notes a finding that says something of its own, or each of those whose texts a function of the package returns.
 func (s *source) add(summary, detail part) {
+	if call, ok := summary.expr.(*ast.CallExpr); ok && called(call) != "Error" {
+		for _, text := range s.names.returned[called(call)] {
+			s.note(part{text, summary.around}, detail)
+		}
+	}
+	s.note(summary, detail)
+}
+
+func (s *source) note(summary, detail part) {
 	f := finding{
-		folder: s.folder, at: s.line(summary.expr.Pos(), 0),
+		folder: s.folder, file: filepath.Base(s.set.Position(summary.expr.Pos()).Filename), at: s.line(summary.expr.Pos(), 0),
 		summary: clean(framed(summary.around, s.names.text(summary.expr, nil))),
 	}
 	// One word is the name of a place.

@@ -54,6 +54,7 @@ func Render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) ([]map[string]any, Unsett
 	var u Unsettled
 	f := formOf(spec, &u)
 	if f == nil {
+		//findings:says set topology, chart, clusterctl_template or cluster_template
 		ps.Errorf("", 0, 0, "the workload cluster has neither a topology nor a chart nor a template")
 		return nil, u
 	}

@@ -55,6 +55,7 @@ func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, p
 		}
 		data, err := fs.ReadFile(p.Content, path.Clean(text))
 		if err != nil {
+			//findings:says add the file to the package, or write its path from the root of the package
 			o.Errorf(name, "", "names a file that is not in the package: %q", text)
 		}
 		return string(data)

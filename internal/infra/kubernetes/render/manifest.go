@@ -78,6 +78,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	if apiVersion != "" {
 		gv, err := schema.ParseGroupVersion(apiVersion)
 		if err != nil || gv.Version == "" || strings.Count(apiVersion, "/") > 1 {
+			//findings:says write the group and the version, for example apps/v1, or v1 for the core group
 			refuse([]string{"apiVersion"}, "apiVersion %q is not group/version", apiVersion)
 		}
 		o.GVK = gv.WithKind(kind)
@@ -90,6 +91,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		if value, present := m.Content["metadata"]; present {
 			refuse([]string{"metadata"}, "metadata must be a mapping, not %s", typeName(value))
 		} else {
+			//findings:says add metadata with a name
 			refuse(nil, "metadata.name is missing")
 		}
 		return nil

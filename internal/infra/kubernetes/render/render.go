@@ -31,6 +31,7 @@ func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
+		//findings:says apply the vnf_package again, which puts the content into the store
 		ps.Errorf("", 0, 0, "the content of package %q is not available", t.Package.ID)
 		return nil, ps
 	}

@@ -58,6 +58,7 @@ func (r Reader) loadBalancer(o *params.Object, s *Settings) *LoadBalancer {
 	lb.ScriptTimeout = below.Duration(scriptLimitParam, defaultScriptTimeout)
 	if lb.Script != "" {
 		if _, err := hosts.ReadProgram(r.content, lb.Script); err != nil {
+			//findings:says name a script of the package of 1 MiB at most
 			below.Errorf(scriptParam, "", "cannot be used: %s", err)
 		}
 	} else if below.Has(scriptLimitParam) && !below.Has(scriptParam) && !below.Later() {
@@ -112,6 +113,7 @@ func (lb *LoadBalancer) nodePorts(o *params.Object) {
 		delete(taken, lb.APIPort)
 	}
 	if what := taken[lb.APIPort]; what != "" && what != apiPortName {
+		//findings:says choose an api_port that the load balancer does not listen on otherwise
 		o.Errorf("api_port", "", "is %s of the load balancer, %d", what, lb.APIPort)
 	}
 	for n, item := range list {
@@ -128,6 +130,7 @@ func (lb *LoadBalancer) nodePorts(o *params.Object) {
 			o.Errorf(at, "", "must be a port")
 			continue
 		case taken[int(port)] != "":
+			//findings:says name each port once, and none that the load balancer listens on itself
 			o.Errorf(nodePortsParam, "", "has %s, %d", taken[int(port)], port)
 		}
 		taken[int(port)] = "the same port twice"

@@ -14,6 +14,7 @@ func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 		return slices.ContainsFunc(hooks, func(h vnfm.Hook) bool { return h.Name == name })
 	}
 	if !named("instantiate_end") {
+		//findings:says name the driver as the implementation of instantiate_end in the Vnflcm interface
 		problems.Errorf("", 0, 0, "the VNFD does not name the management driver %q for hook instantiate_end: nothing would be installed", driver)
 	}
 	// Named for one of these, it serves every operation that changes its nodes.
@@ -27,6 +28,7 @@ func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 		missing = append(missing, "terminate_end")
 	}
 	if len(missing) > 0 {
+		//findings:says name the driver as the implementation of these operations in the Vnflcm interface
 		problems.Warnf("", 0, 0, "the VNFD does not name the management driver %q for %s: the cluster will not follow its servers", driver, strings.Join(missing, ", "))
 	}
 }

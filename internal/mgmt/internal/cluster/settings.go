@@ -173,6 +173,7 @@ func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise s
 		return otherwise
 	}
 	if vdu := hosts.VDUOf(o, name, r.flavour); vdu != "" && a.VDU != "" && vdu != a.VDU {
+		//findings:says name a connection point of the same VDU in both
 		o.Errorf(name, "", "is of VDU %s, and ssh_cp_name of VDU %s", vdu, a.VDU)
 	}
 	return o.Text(name)
@@ -191,6 +192,7 @@ func cidr(o *params.Object, name, otherwise string) netip.Prefix {
 		return netip.Prefix{}
 	}
 	if masked := prefix.Masked(); masked != prefix {
+		//findings:says write the network without host bits, as the finding has it at its end
 		o.Warnf(name, "", "is %s, which has host bits: %s is used", prefix, masked)
 		return masked
 	}
@@ -275,10 +277,12 @@ func (r Reader) file(o *params.Object, name string, needed bool) string {
 	}
 	clean := path.Clean(text)
 	if info, err := fs.Stat(r.content, clean); err != nil || info.IsDir() {
+		//findings:says add the file to the package, or write its path from the root of the package
 		o.Errorf(name, "", "names a file that is not in the package: %q", text)
 		return ""
 	}
 	if _, err := hosts.ReadProgram(r.content, clean); err != nil {
+		//findings:says name a file of the package of 1 MiB at most
 		o.Errorf(name, "", "cannot be used: %s", err)
 		return ""
 	}

@@ -105,6 +105,7 @@ func ReadLogin(o *params.Object) remote.Host {
 	check := h
 	check.Address = "192.0.2.1"
 	if err := check.Check(); err != nil {
+		//findings:says give a user name, and a password or a private key that SSH can use
 		o.Errorf("", "", "cannot be used to log in: %s", strings.TrimPrefix(err.Error(), "host 192.0.2.1: "))
 	}
 	return h
@@ -154,6 +155,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 		a := ReadAccess(below, f)
 		below.Done()
 		if a.VDU != "" && a.VDU != vdu {
+			//findings:says name a connection point of the VDU for which the entry is
 			below.Errorf("ssh_cp_name", "", "names a connection point of VDU %s: %q", a.VDU, a.ConnectionPoint)
 		}
 		out[vdu] = a
@@ -173,13 +175,16 @@ func noAccess(vdu, why string) vnfm.Problem {
 // preposition are for its texts: "a script" and "on". read returns the VDUs of a hook, and what is wrong with it.
 func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, preposition string, problems *vnfm.Problems, read func(vnfm.Hook) ([]string, error)) {
 	for _, hook := range c.Hooks {
-		refuse := func(text string) { problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, text) }
+		refuse := func(summary string) {
+			problems.Errorf(hook.Implementation.File, 0, 0, "hook %s: %s", hook.Name, summary)
+		}
 		if hook.Name == "instantiate_start" || hook.Name == "terminate_end" {
 			refuse(fmt.Sprintf("there are no servers %s which %s could run; servers exist from instantiate_end to terminate_start", preposition, program))
 			continue
 		}
 		vdus, err := read(hook)
 		if err != nil {
+			//findings:says name a file of the package as the implementation of the hook, and VDUs of the flavour in its inputs
 			refuse(err.Error())
 		}
 		for _, vdu := range vdus {

@@ -58,6 +58,7 @@ func (o *Object) note(severity vnfm.Severity, name, detail, format string, args 
 func (o *Object) Missing(name, detail string) {
 	o.read[name] = true
 	if !o.later {
+		//findings:says set the attribute; the detail says what it is
 		o.Errorf(name, detail, "is missing")
 	}
 }
@@ -243,6 +244,7 @@ func (o *Object) Done() {
 		if like := vnfm.Nearest(name, known); like != "" {
 			detail = "did you mean " + strconv.Quote(like) + "? " + detail
 		}
+		//findings:says write the name as one of those in the detail, or remove it
 		o.Errorf(name, detail, "is not known")
 	}
 }

@@ -42,6 +42,7 @@ func (r *reader) connection(o *params.Object) Connection {
 	}
 	if c.Server != "" {
 		if err := checkServer(c.Server); err != nil {
+			//findings:says write host or host:port, for example registry.example:5000
 			o.Errorf(attributeServer, err.Error(), "cannot be used: %q", c.Server)
 		} else if r.servers[c.Server] {
 			o.Errorf(attributeServer, "nodes have one connection to each registry", "is given twice: %q", c.Server)
@@ -97,6 +98,7 @@ func (r *reader) certificate(o *params.Object, c *Connection) {
 		err = checkAuthorities(string(content), time.Now())
 	}
 	if err != nil {
+		//findings:says name a file of the package with CA certificates that are valid now, as PEM
 		o.Errorf(attributeCertificate, err.Error(), "cannot be used: %q", path)
 		return
 	}
@@ -110,6 +112,7 @@ func (r *reader) hosts(o *params.Object, c *Connection) {
 	}
 	address, names, err := hostsLine(text)
 	if err != nil {
+		//findings:says write an IP address and a name, for example 192.0.2.1 registry.example
 		o.Errorf(attributeHosts, err.Error(), "is not a line for /etc/hosts: %q", text)
 		return
 	}
