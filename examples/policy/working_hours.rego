@@ -29,7 +29,7 @@ deny contains message if {
 	working_hours
 	some change in plan.instances
 	"delete" in change.change.actions
-	some unit, number in change.change.before.vdus
+	some unit, number in change.change.before.vnfc_counts
 	unit in protected
 	number != 0
 	message := sprintf("%s is destroyed between %d:00 and %d:00 UTC, and %s with it", [change.address, begin, end, unit])

@@ -294,9 +294,9 @@ func TestTackerRequests(t *testing.T) {
 		servers              []hottest.Server
 		want                 []string
 	}{
-		{"kubespray", "kubernetes-cluster", "", hottest.Flat, cluster, []string{"master_node.pod_cidr is 192.168.3.0/16, which has host bits", "OS::Neutron::Port masterNode_CP1"}},
-		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", hottest.Translated, nil, []string{"OS::Nova::Server masterNode", "master_node.pod_cidr 192.168.3.0/24 has room for 1 node, and the cluster can have 6"}},
-		{"registry", "private-registry", "", hottest.Nested, []hottest.Server{{VDU: "PrivateRegistryVDU", Points: []string{"CP1"}}}, []string{"OS::Nova::Server PrivateRegistryVDU"}},
+		{"kubespray", "kubernetes-cluster", "", hottest.Flat, cluster, []string{"master_node.pod_cidr is 192.168.3.0/16, which has host bits", "\"  masterNode: "}},
+		{"script", "kubernetes-cluster", "mgmt-drivers-kubernetes", hottest.Translated, nil, []string{"\"  masterNode: ", "master_node.pod_cidr 192.168.3.0/24 has room for 1 node, and the cluster can have 6"}},
+		{"registry", "private-registry", "", hottest.Nested, []hottest.Server{{VDU: "PrivateRegistryVDU", Points: []string{"CP1"}}}, []string{"\"  PrivateRegistryVDU: 1 added"}},
 	} {
 		source := acctest.CopyPackage(t, tt.pkg)
 		acctest.UseForm(t, source, "simple", tt.form, tt.servers...)

@@ -5,6 +5,6 @@ output "status" {
 
 output "replicas" {
   description = "Number of VNFCs per VDU; null where an autoscaler decides."
-  value       = vnf_instance.core5g.vdus
+  value       = vnf_instance.core5g.vnfc_counts
 }
 

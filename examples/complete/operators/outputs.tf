@@ -1,6 +1,6 @@
 output "carriers" {
   description = "Number of carriers; a custom resource holds it."
-  value       = vnf_instance.radio.vdus["carriers"]
+  value       = vnf_instance.radio.vnfc_counts["carriers"]
 }
 
 output "status" {

@@ -11,5 +11,5 @@ output "domain" {
 
 output "vdus" {
   description = "Number of VNFCs for each VDU; null where an autoscaler decides."
-  value       = vnf_instance.this.vdus
+  value       = vnf_instance.this.vnfc_counts
 }

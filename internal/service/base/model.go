@@ -33,7 +33,7 @@ type InstanceModel struct {
 
 	Status     types.String `tfsdk:"status"`
 	Generation types.Int64  `tfsdk:"generation"`
-	Drift      types.Map    `tfsdk:"drift"`
+	Drift      types.List   `tfsdk:"drift"`
 	Operations types.List   `tfsdk:"operations"`
 	Changes    types.Map    `tfsdk:"changes"`
 

@@ -12,11 +12,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -26,14 +26,13 @@ const (
 	fillLimit = time.Minute
 	// objectsKey is where the private state of an instance keeps its objects.
 	objectsKey = "objects"
-	// maxObjects is how many objects an attribute names; moreObjects is what it says of the others.
-	maxObjects  = 40
-	moreObjects = "and more"
-	// deleted is what drift says of an object that is gone.
+	// maxObjects is how many objects an attribute names.
+	maxObjects = 40
+	// deleted stands for an object that is gone.
 	deleted = "deleted"
 )
 
-// Objects are the objects of an instance as vnfm.Preview and vnfm.Observation have them, with their digests. They decide whether an
+// Objects are the objects of an instance as vnfm.Preview and vnfm.Observation have them, with their digests; those that are gone have deleted. They decide whether an
 // apply has something to do. They are in the private state, since a person who reads a plan can do nothing with a digest. Nil says that
 // they are not known; an empty digest, that this one is not known yet.
 type Objects map[string]string
@@ -54,34 +53,28 @@ func (o Objects) known() bool {
 // same reports whether both are known, and equal.
 func (o Objects) same(other Objects) bool { return o.known() && other != nil && maps.Equal(o, other) }
 
-// changedFrom are the objects that are not as before, or not known yet, with what was known before.
+// changedFrom are the objects that are not as before, or not known yet, with what was known before: nothing of what is gone.
 func (o Objects) changedFrom(before Objects) map[string]string {
 	out := map[string]string{}
 	for key, digest := range o {
-		if was, ok := before[key]; !ok || was != digest || digest == "" {
+		was, ok := before[key]
+		if was == deleted {
+			was = ""
+		}
+		if !ok || was != digest || digest == "" {
 			out[key] = was
 		}
 	}
 	return out
 }
 
-// names are the names of the objects, as many as an attribute names.
-func (o Objects) names() types.List {
-	values := make([]attr.Value, 0, min(len(o), maxObjects+1))
-	for _, key := range slices.Sorted(maps.Keys(o)) {
-		if more := len(o) - maxObjects; more > 1 && len(values) == maxObjects {
-			values = append(values, types.StringValue(fmt.Sprintf("%s: %d objects", moreObjects, more)))
-			break
-		}
-		values = append(values, types.StringValue(key))
-	}
-	return types.ListValueMust(types.StringType, values)
-}
-
 // observed are the objects that an observation shows and, where it could not look, those that were known before.
 func (o Objects) observed(seen *vnfm.Observation) Objects {
-	out := make(Objects, len(seen.Objects))
+	out := make(Objects, len(seen.Objects)+len(seen.Gone))
 	maps.Copy(out, seen.Objects)
+	for _, key := range seen.Gone {
+		out[key] = deleted
+	}
 	for key, was := range o {
 		if _, ok := out[key]; !ok && unseen(seen, key) {
 			out[key] = was
@@ -96,45 +89,46 @@ func unseen(seen *vnfm.Observation, key string) bool {
 	return slices.Contains(seen.Unseen, connection) || slices.Contains(seen.Unread, key)
 }
 
+// Present are the objects that exist.
+func (o Objects) Present() Objects {
+	out := maps.Clone(o)
+	maps.DeleteFunc(out, func(_, digest string) bool { return digest == deleted })
+	return out
+}
+
+// drift is the attribute of that name: null without drift.
+func (o Objects) drift() types.List {
+	var lines []string
+	for key, digest := range o {
+		if fields, ok := strings.CutPrefix(digest, vnfm.Drifted); ok {
+			lines = append(lines, key+": "+fields)
+		} else if digest == deleted {
+			lines = append(lines, key+": "+deleted)
+		}
+	}
+	if len(lines) == 0 {
+		return types.ListNull(types.StringType)
+	}
+	return limited(lines)
+}
+
+// limited is a list of texts in their order, of which it counts all but the first ones.
+func limited(texts []string) types.List {
+	slices.Sort(texts)
+	if more := len(texts) - maxObjects; more > 1 {
+		texts = append(texts[:maxObjects], fmt.Sprintf("and %d more", more))
+	}
+	return tfutil.StringList(texts)
+}
+
 // driftAttribute describes the attribute drift.
 func driftAttribute() schema.Attribute {
-	return schema.MapAttribute{
-		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: from `group/version/Kind namespace/name` to the paths of the fields that were changed, or to `deleted`. " +
-			"It is null if there are none, and has 41 entries at most; the next apply repairs them.",
+	return schema.ListAttribute{
+		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: `group/version/Kind namespace/name: <field paths>`, or `deleted` in place of the paths. " +
+			"It is null if there are none, and has 41 lines at most; the next apply repairs them.",
 		ElementType: types.StringType,
 		Computed:    true,
 	}
-}
-
-// setDrift fills the attribute drift with what an observation shows. Where it could not look, drift stays. An instance that is not complete has
-// none: the next apply goes on with it.
-func (m *InstanceModel) setDrift(seen *vnfm.Observation, complete bool) {
-	found := map[string]string{}
-	for key, text := range m.Drift.Elements() {
-		if text, ok := text.(types.String); ok && unseen(seen, key) {
-			found[key] = text.ValueString()
-		}
-	}
-	for key, text := range seen.Objects {
-		if fields, ok := strings.CutPrefix(text, vnfm.Drifted); ok {
-			found[key] = fields
-		}
-	}
-	for _, key := range seen.Gone {
-		found[key] = deleted
-	}
-	if m.Drift = types.MapNull(types.StringType); len(found) == 0 || !complete {
-		return
-	}
-	values := make(map[string]attr.Value, min(len(found), maxObjects+1))
-	for _, key := range slices.Sorted(maps.Keys(found)) {
-		if more := len(found) - maxObjects; more > 1 && len(values) == maxObjects {
-			values[moreObjects] = types.StringValue(fmt.Sprintf("%d objects", more))
-			break
-		}
-		values[key] = types.StringValue(found[key])
-	}
-	m.Drift = types.MapValueMust(types.StringType, values)
 }
 
 // readObjects takes over the objects of the private state.

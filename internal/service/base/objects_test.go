@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -65,43 +64,32 @@ func TestObjects_same(t *testing.T) {
 // TestDrift: an observation says what has drifted; where it could not look, what was known before stays.
 func TestDrift(t *testing.T) {
 	t.Parallel()
-	seen := &vnfm.Observation{
+	before := Objects{"edge: v1/ConfigMap c": deleted, "edge: v1/Pod p": "sha256:2", "v1/Secret s": "drifted: data.z", "v1/Pod former": "sha256:3", "v1/ConfigMap b": "drifted: data.x"}
+	now := before.observed(&vnfm.Observation{
 		Objects: map[string]string{"v1/ConfigMap a": "drifted: data.x, data.y", "v1/ConfigMap b": "sha256:1"},
 		Gone:    []string{"v1/Service web"}, Unseen: []string{"edge"}, Unread: []string{"v1/Secret s"},
-	}
-	before := map[string]string{"edge: v1/ConfigMap c": "deleted", "v1/Secret s": "data.z", "v1/ConfigMap b": "data.x"}
-	m := InstanceModel{Drift: tfutil.StringMap(before), Objects: Objects{"edge: v1/ConfigMap c": "sha256:2", "v1/Secret s": "drifted: data.z", "v1/Pod gone": "sha256:3"}}
-	m.setDrift(seen, true)
-	assert.Equal(t, map[string]string{
-		"v1/ConfigMap a": "data.x, data.y", "v1/Service web": "deleted", "edge: v1/ConfigMap c": "deleted", "v1/Secret s": "data.z",
-	}, tfutil.Texts(m.Drift))
+	})
+	assert.Equal(t, []string{
+		"edge: v1/ConfigMap c: deleted", "v1/ConfigMap a: data.x, data.y", "v1/Secret s: data.z", "v1/Service web: deleted",
+	}, tfutil.Strings(now.drift()))
 	assert.Equal(t, Objects{
-		"v1/ConfigMap a": "drifted: data.x, data.y", "v1/ConfigMap b": "sha256:1", "edge: v1/ConfigMap c": "sha256:2", "v1/Secret s": "drifted: data.z",
-	}, m.Objects.observed(seen))
-	m.setDrift(seen, false)
-	assert.True(t, m.Drift.IsNull(), "an instance that is not complete has drift %v", m.Drift)
-	m.setDrift(&vnfm.Observation{Objects: map[string]string{"v1/ConfigMap a": "sha256:1"}}, true)
-	assert.True(t, m.Drift.IsNull(), "%v", m.Drift)
+		"v1/ConfigMap a": "drifted: data.x, data.y", "v1/ConfigMap b": "sha256:1", "edge: v1/Pod p": "sha256:2", "v1/Secret s": "drifted: data.z",
+	}, now.Present())
+	assert.Equal(t, map[string]string{"v1/Service web": ""}, Objects{"v1/Service web": "sha256:4", "edge: v1/Pod p": "sha256:2"}.changedFrom(now))
+	assert.True(t, Objects{"v1/ConfigMap a": "sha256:1"}.drift().IsNull())
+	assert.True(t, Objects(nil).drift().IsNull())
 }
 
 // TestDrift_many: an attribute names 40 objects, and counts the others unless there is but one.
 func TestDrift_many(t *testing.T) {
 	t.Parallel()
-	of := func(n int) (*vnfm.Observation, Objects) {
-		seen, objects := &vnfm.Observation{}, Objects{}
+	for n, last := range map[int]string{40: "c039: deleted", 41: "c040: deleted", 42: "and 2 more", 300: "and 260 more"} {
+		objects := Objects{}
 		for i := range n {
-			key := fmt.Sprintf("v1/ConfigMap c%03d", i)
-			seen.Gone, objects[key] = append(seen.Gone, key), "sha256:1"
+			objects[fmt.Sprintf("c%03d", i)] = deleted
 		}
-		return seen, objects
-	}
-	for n, rest := range map[int]string{40: "", 41: "", 42: "2 objects", 300: "260 objects"} {
-		seen, objects := of(n)
-		m := InstanceModel{Drift: types.MapNull(types.StringType)}
-		m.setDrift(seen, true)
-		drift := tfutil.Texts(m.Drift)
-		assert.Equal(t, rest, drift[moreObjects], n)
+		drift := tfutil.Strings(objects.drift())
 		assert.Len(t, drift, min(n, 41))
-		assert.Len(t, objects.names().Elements(), min(n, 41))
+		assert.Equal(t, last, drift[len(drift)-1], n)
 	}
 }

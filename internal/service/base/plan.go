@@ -157,7 +157,7 @@ func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, m
 // so when an interrupted operation is to be resumed.
 func planProgress(plan, state *InstanceModel, runs bool) {
 	if runs {
-		plan.Status, plan.Generation, plan.Drift = types.StringUnknown(), types.Int64Unknown(), types.MapNull(types.StringType)
+		plan.Status, plan.Generation, plan.Drift = types.StringUnknown(), types.Int64Unknown(), types.ListNull(types.StringType)
 		return
 	}
 	plan.Status, plan.Generation, plan.Drift = state.Status, state.Generation, state.Drift

@@ -114,6 +114,8 @@ func (r *InstanceResource[M, P]) show(ctx context.Context, state P, instance *vn
 func (r *InstanceResource[M, P]) observed(ctx context.Context, state P, instance *vnfm.Instance, seen *vnfm.Observation, diags *diag.Diagnostics) {
 	common := state.Common()
 	common.Objects = common.Objects.observed(seen)
-	common.setDrift(seen, instance.Status == vnfm.StatusInstantiated)
+	if common.Drift = types.ListNull(types.StringType); instance.Status == vnfm.StatusInstantiated {
+		common.Drift = common.Objects.drift()
+	}
 	state.SetObservation(ctx, seen, diags)
 }

@@ -3,6 +3,7 @@ package base
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -55,7 +56,7 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		plan.setWords(planned, before, runs)
 	case missing:
 		// Nothing is known of what there was: whoever adopts a cluster compares the names.
-		plan.Changes = types.MapValueMust(changesType, map[string]attr.Value{appliedObjects: plan.Objects.names()})
+		plan.Changes = types.MapValueMust(changesType, map[string]attr.Value{appliedObjects: limited(slices.Collect(maps.Keys(plan.Objects)))})
 	default:
 		// What is wrong is reported by the preview.
 	}

@@ -233,9 +233,9 @@ func TestAccInstance_clusters(t *testing.T) {
 			RefreshState:       true,
 			ExpectNonEmptyPlan: true,
 			Check: allChecks(
-				resource.TestCheckResourceAttr(address, "drift.%", "2"),
-				resource.TestCheckResourceAttr(address, "drift.edge: apps/v1/Deployment cache", "spec.template.spec.containers[name=cache].image"),
-				resource.TestCheckResourceAttr(address, "drift.edge: v1/ConfigMap site", "deleted")),
+				resource.TestCheckResourceAttr(address, "drift.#", "2"),
+				resource.TestCheckResourceAttr(address, "drift.0", "edge: apps/v1/Deployment cache: spec.template.spec.containers[name=cache].image"),
+				resource.TestCheckResourceAttr(address, "drift.1", "edge: v1/ConfigMap site: deleted")),
 		},
 		resource.TestStep{
 			Config: config(first, levels),
@@ -396,10 +396,10 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 			ExpectNonEmptyPlan: true,
 			Check: allChecks(
 				c.diagnostics.HasWarning(`(?s)"test" Could Not Be Refreshed: .*VIM connection "edge": .*drift there is not detected`),
-				resource.TestCheckResourceAttr(address, "drift.%", "1"),
-				resource.TestCheckResourceAttr(address, "drift.v1/ConfigMap central", "deleted"),
-				resource.TestCheckResourceAttr(address, "vdus.web", "1"),
-				resource.TestCheckResourceAttr(address, "vdus.cache", "1")),
+				resource.TestCheckResourceAttr(address, "drift.#", "1"),
+				resource.TestCheckResourceAttr(address, "drift.0", "v1/ConfigMap central: deleted"),
+				resource.TestCheckResourceAttr(address, "vnfc_counts.web", "1"),
+				resource.TestCheckResourceAttr(address, "vnfc_counts.cache", "1")),
 		},
 		resource.TestStep{
 			Config:      config(source),

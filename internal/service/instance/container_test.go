@@ -52,7 +52,7 @@ func TestContainers(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{
 				PreApply: []plancheck.PlanCheck{
 					plansObjects(len(gatewayObjects)),
-					plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("proxy", 1, "api", nil, "sessions", 1)),
+					plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("proxy", 1, "api", nil, "sessions", 1)),
 				},
 				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
 			},

@@ -45,7 +45,7 @@ func TestAccInstance_helmAutoscaler(t *testing.T) {
 			Config: config(first, "one.example.org"),
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("cscf"), knownvalue.Null()),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("cscf"), knownvalue.Null()),
 			},
 			Check: allChecks(env.checkBackend(), env.history("1 deployed")),
 		},

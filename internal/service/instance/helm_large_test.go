@@ -38,7 +38,7 @@ func TestAccInstance_helmLarge(t *testing.T) {
 		resource.TestStep{
 			Config: env.configFor(first, params),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plansObjects(52), plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("operator", 1, "store", 3, "proxy", 1)),
+				plansObjects(52), plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("operator", 1, "store", 3, "proxy", 1)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             allChecks(env.history("1 deployed"), passwords, env.expectKubectl("Bound Bound Bound Bound Bound Bound", "get", "pvc", "-o", "jsonpath={.items[*].status.phase}")),

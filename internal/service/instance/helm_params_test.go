@@ -55,7 +55,7 @@ func chartBadInputs(t testing.TB) map[string]badInput {
 func TestAccInstance_helmTackerParams(t *testing.T) {
 	env := newEnv(t)
 	replicas := func(vdu string, n int64) plancheck.PlanCheck {
-		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu), knownvalue.Int64Exact(n))
+		return plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey(vdu), knownvalue.Int64Exact(n))
 	}
 	source := ims(t, chartFile("templates/registries.yaml", `{{- range .Values.registries }}
 ---

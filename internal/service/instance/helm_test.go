@@ -124,7 +124,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 		resource.TestStep{
 			Config: env.configFor(ims(t), chartParams(byValue, `helm_parameters = { "cscf.domain" = "ims.example.org" }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plansObjects(8), plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("cscf", 1, "hss", 1)),
+				plansObjects(8), plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("cscf", 1, "hss", 1)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), env.history("1 deployed"),
@@ -157,7 +157,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 		resource.TestStep{
 			Config: env.configFor(ims(t), chartParams(byValue), "scale_levels = { calls = 2 }"),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("cscf"), knownvalue.Int64Exact(3)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("cscf"), knownvalue.Int64Exact(3)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"),

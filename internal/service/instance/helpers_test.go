@@ -308,7 +308,7 @@ func (env *testEnv) labelledOn(lab labtest.Env, id string) map[string]string {
 func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[address].Primary.Attributes
-		if n := attributes["drift.%"]; n != "" && n != "0" {
+		if n := attributes["drift.#"]; n != "" && n != "0" {
 			return fmt.Errorf("the state has drift: %v", attributes)
 		}
 		known := env.store.Objects(env, attributes["id"])
@@ -323,7 +323,7 @@ func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
 	}
 }
 
-// counts is the value of the attribute vdus: ids of VDUs, each followed by its number of VNFCs, which is nil where an autoscaler decides.
+// counts is the value of the attribute vnfc_counts: ids of VDUs, each followed by its number of VNFCs, which is nil where an autoscaler decides.
 func counts(of ...any) knownvalue.Check {
 	want := map[string]knownvalue.Check{}
 	for i := 0; i < len(of); i += 2 {

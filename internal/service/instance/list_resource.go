@@ -23,7 +23,7 @@ func NewListResource() list.ListResource {
 		Title:       "VNF Instances",
 		Filters: map[string]schema.Attribute{
 			"vim_id":     base.ListFilter("Only instances on this VIM. It is needed to list instances that the store does not know."),
-			"namespace":  base.ListFilter("Only instances in this namespace. Without it, instances that the store does not know are looked for in all namespaces, or in the default namespace of the VIM if the account may not list Secrets elsewhere."),
+			"namespace":  base.ListFilter("Only instances in this namespace. Defaults to all namespaces; instances that the store does not know are looked for in the default namespace of the VIM alone if the account may not list Secrets elsewhere."),
 			"package_id": base.ListFilter("Only instances that run this package."),
 			"name":       base.ListFilter("Only instances of this name."),
 		},

@@ -60,7 +60,7 @@ resource "vnf_capi_workload_cluster" "test" {
 			Config: env.configFor(source) + cluster,
 			Check: allChecks(
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
-				resource.TestCheckResourceAttr(address, "vdus.core", "1"),
+				resource.TestCheckResourceAttr(address, "vnfc_counts.core", "1"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "status", "READY"),
 				resource.TestCheckResourceAttr("vnf_capi_workload_cluster.test", "node_groups_status.workers.available_replicas", "1"),
 				env.managers,
@@ -111,8 +111,8 @@ func testManagementClusterOpenStack(t *testing.T, env *testEnv) {
 		Config: env.configFor(source),
 		Check: allChecks(
 			resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
-			resource.TestCheckResourceAttr(address, "vdus.infrastructure", "1"),
-			resource.TestCheckResourceAttr(address, "vdus.resources", "1"),
+			resource.TestCheckResourceAttr(address, "vnfc_counts.infrastructure", "1"),
+			resource.TestCheckResourceAttr(address, "vnfc_counts.resources", "1"),
 			env.managers,
 			func(*terraform.State) error {
 				env.kubectl("wait", "crd", "--all", "--for=condition=Established", "--timeout=1m")

@@ -46,7 +46,7 @@ type model struct {
 
 	VNFDID          types.String `tfsdk:"vnfd_id"`
 	ScaleStatus     types.Map    `tfsdk:"scale_status"`
-	VDUs            types.Map    `tfsdk:"vdus"`
+	VNFCCounts      types.Map    `tfsdk:"vnfc_counts"`
 	RegisteredVIMID types.String `tfsdk:"registered_vim_id"`
 }
 
@@ -189,8 +189,8 @@ func (m *model) SetPreview(p *vnfm.Preview) {
 	m.VNFDID = types.StringValue(p.VNFDID)
 	m.ScaleStatus = tfutil.Int64Map(p.ScaleStatus)
 	m.Objects = base.PlannedObjects(p)
-	if m.VDUs = attrs.VNFCCounts(p.VDUs); p.NamesLater {
-		m.VDUs = types.MapUnknown(types.Int64Type)
+	if m.VNFCCounts = attrs.VNFCCounts(p.VDUs); p.NamesLater {
+		m.VNFCCounts = types.MapUnknown(types.Int64Type)
 	}
 	if !p.RegistersVIM && m.RegisteredVIMID.IsUnknown() {
 		m.RegisteredVIMID = types.StringNull()
@@ -207,7 +207,7 @@ func (m *model) SetPreviewUnknown(configured *model) {
 	}
 	m.VNFDID, m.RegisteredVIMID = types.StringUnknown(), types.StringUnknown()
 	m.ScaleStatus = types.MapUnknown(types.Int64Type)
-	m.VDUs = types.MapUnknown(types.Int64Type)
+	m.VNFCCounts = types.MapUnknown(types.Int64Type)
 }
 
 // SetRecord implements base.Model.
@@ -249,14 +249,14 @@ func (m *model) SetObservation(_ context.Context, o *vnfm.Observation, _ *diag.D
 	if len(o.Unseen)+len(o.Unread) > 0 {
 		// Attributes that could not be refreshed keep their last known state.
 		all := counts.Elements()
-		for id, known := range m.VDUs.Elements() {
+		for id, known := range m.VNFCCounts.Elements() {
 			if _, seen := all[id]; !seen {
 				all[id] = known
 			}
 		}
 		counts = types.MapValueMust(types.Int64Type, all)
 	}
-	m.VDUs = counts
+	m.VNFCCounts = counts
 }
 
 // Finish implements base.Model: preview and record say all.

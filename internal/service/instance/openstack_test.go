@@ -161,7 +161,7 @@ func (c *cloud) checkBackend(counts map[string]int) resource.TestCheckFunc {
 		if disks := c.volumes(); len(disks) != counts["FW"] {
 			return fmt.Errorf("the firewalls have volumes %v, and not one each", disks)
 		}
-		if n := state.RootModule().Resources[address].Primary.Attributes["drift.%"]; n != "" && n != "0" {
+		if n := state.RootModule().Resources[address].Primary.Attributes["drift.#"]; n != "" && n != "0" {
 			return fmt.Errorf("%s objects have drifted", n)
 		}
 		return nil
@@ -272,7 +272,7 @@ func (c *cloud) movedFrom(zone string) resource.TestCheckFunc {
 
 // countOf checks how many VNFCs of a VDU the plan announces.
 func countOf(vdu string, n int64) plancheck.PlanCheck {
-	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu), knownvalue.Int64Exact(n))
+	return plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey(vdu), knownvalue.Int64Exact(n))
 }
 
 // updatesInPlace checks that the plan updates the instance, and that nothing is left to be done afterwards.

@@ -108,7 +108,7 @@ func TestAccInstance_packageChanged(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				plancheck.ExpectResourceAction("vnf_package.test", plancheck.ResourceActionUpdate),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("web"), knownvalue.Int64Exact(3)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("web"), knownvalue.Int64Exact(3)),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{
 				instantiated(), same.AddStateValue(address, tfjsonpath.New("id")), replicas("web", 3),
@@ -275,7 +275,7 @@ func TestAccInstance_packageShared(t *testing.T) {
 		resource.TestStep{
 			// The old content is enough to scale with.
 			Config: env.configFor(next) + strings.Replace(held(first), "  deletion_policy", "  scale_levels = { web = 1 }\n  deletion_policy", 1),
-			Check:  resource.TestCheckResourceAttr("vnf_instance.second", "vdus.web", "2"),
+			Check:  resource.TestCheckResourceAttr("vnf_instance.second", "vnfc_counts.web", "2"),
 		},
 		resource.TestStep{Config: env.configFor(next), Check: stored(1)},
 	)

@@ -161,8 +161,8 @@ func TestAccInstance_openStackPacked(t *testing.T) {
 				Config:            c.store.Config(c.vim(), config),
 				ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue("vnf_instance.site", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED"))},
 				ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-				Check: allChecks(same, resource.TestCheckResourceAttr("vnf_instance.site", "vdus.proxy", "1"),
-					resource.TestCheckResourceAttr("vnf_instance.site", "vdus.workers", "2")),
+				Check: allChecks(same, resource.TestCheckResourceAttr("vnf_instance.site", "vnfc_counts.proxy", "1"),
+					resource.TestCheckResourceAttr("vnf_instance.site", "vnfc_counts.workers", "2")),
 			},
 		},
 	})

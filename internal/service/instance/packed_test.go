@@ -89,7 +89,7 @@ func TestAccInstance_helmPacked(t *testing.T) {
 		ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 		Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"),
 			helm.expectJSON(`{"cscf": {"replicas": 2, "domain": "ims.example.org"}, "login": {"password": "open-sesame"}}`, "get", "values", "test"),
-			resource.TestCheckResourceAttr(address, "vdus.cscf", "3"),
+			resource.TestCheckResourceAttr(address, "vnfc_counts.cscf", "3"),
 			func(*terraform.State) error {
 				if after := env.pods(); len(before) == 0 || !maps.Equal(before, after) {
 					return fmt.Errorf("the pods were %v and are %v", before, after)

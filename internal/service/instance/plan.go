@@ -63,7 +63,7 @@ func (m *model) Differs(ctx context.Context, state *model) bool {
 		{m.InstantiationLevelID, state.InstantiationLevelID},
 		{m.ScaleStatus, state.ScaleStatus},
 		{m.OperationalState, state.OperationalState},
-		{m.VDUs, state.VDUs},
+		{m.VNFCCounts, state.VNFCCounts},
 	})
 }
 

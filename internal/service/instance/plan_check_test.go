@@ -3,6 +3,7 @@ package instance_test
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 )
@@ -22,8 +23,14 @@ func (e expectPrior) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest
 			resp.Error = fmt.Errorf("%s has no prior state", address)
 			return
 		}
-		drift, _ := before["drift"].(map[string]any)
-		if got, _ := drift[e.key].(string); got != e.text {
+		drift, _ := before["drift"].([]any)
+		got := ""
+		for _, line := range drift {
+			if text, _ := line.(string); strings.HasPrefix(text, e.key+": ") {
+				got = text[len(e.key)+2:]
+			}
+		}
+		if got != e.text {
 			resp.Error = fmt.Errorf("before the change %s is %q, want %q", e.key, got, e.text)
 		}
 		return

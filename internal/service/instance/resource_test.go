@@ -14,7 +14,7 @@ import (
 )
 
 func replicas(vdu string, n int64) statecheck.StateCheck {
-	return statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey(vdu), knownvalue.Int64Exact(n))
+	return statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey(vdu), knownvalue.Int64Exact(n))
 }
 
 func value(name string, v knownvalue.Check) statecheck.StateCheck {
@@ -47,7 +47,7 @@ func TestAccInstance_life(t *testing.T) {
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfd_id"), knownvalue.StringExact("0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01")),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("flavour_id"), knownvalue.StringExact("default")),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("scale_status"), knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(0)})),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("web", 1)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("web", 1)),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("drift"), knownvalue.Null()),
 				plansObjects(3),
 			}},
@@ -137,7 +137,7 @@ func TestAccInstance_core5g(t *testing.T) {
 				instantiated(), replicas("amf", 2), replicas("upf", 1),
 				value("flavour_id", knownvalue.StringExact("standard")),
 				value("instantiation_level_id", knownvalue.StringExact("minimal")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("vdus").AtMapKey("ausf"), knownvalue.Null()),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("ausf"), knownvalue.Null()),
 			},
 			Check: allChecks(holds(60), env.checkBackend(60)),
 		},

@@ -20,7 +20,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 	for _, writeOnly := range []bool{false, true} {
 		set := map[string]any{"lock_timeout": "30s", "credentials_sink.timeout": "30s", "termination.graceful_timeout": "30s"}
 		ignored := []string{
-			"id", "status", "generation", "drift", "operations", "changes", "vnfd_id", "scale_status", "vdus", "registered_vim_id", "server_dry_run", "timeouts",
+			"id", "status", "generation", "drift", "operations", "changes", "vnfd_id", "scale_status", "vnfc_counts", "registered_vim_id", "server_dry_run", "timeouts",
 			"credentials_sink.headers_wo_version", "additional_params_wo_version",
 		}
 		if writeOnly {

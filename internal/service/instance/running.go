@@ -9,7 +9,7 @@ import (
 // Running implements base.Model: the VNFCs of each VDU.
 func (m *model) Running() []string {
 	var out []string
-	for id, v := range m.VDUs.Elements() {
+	for id, v := range m.VNFCCounts.Elements() {
 		count, _ := v.(types.Int64)
 		switch {
 		case count.IsNull():

@@ -27,7 +27,7 @@ func TestStopOfInstance(t *testing.T) {
 		r, ok := NewResource().(resource.ResourceWithModifyPlan)
 		require.True(t, ok)
 		diags := modeltest.PlanDestroy(t, r, func(m *model) {
-			m.Name, m.VDUs = types.StringValue("core"), attrs.VNFCCounts(test.vdus)
+			m.Name, m.VNFCCounts = types.StringValue("core"), attrs.VNFCCounts(test.vdus)
 		})
 		if test.want == "" {
 			require.Empty(t, diags, name)

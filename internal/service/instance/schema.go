@@ -249,7 +249,7 @@ func computedAttributes() map[string]schema.Attribute {
 			ElementType:         types.Int64Type,
 			Computed:            true,
 		},
-		"vdus": schema.MapAttribute{
+		"vnfc_counts": schema.MapAttribute{
 			MarkdownDescription: "Number of VNFCs of each VDU, known at plan time; null where an autoscaler or the kind itself (DaemonSet) decides. The data source `vnf_instance` says which workload a VDU is.",
 			ElementType:         types.Int64Type,
 			Computed:            true,

@@ -41,7 +41,7 @@ func TestAccInstance_tackerPackage(t *testing.T) {
 			PreConfig: env.diagnostics.Discard,
 			Config:    config(first, skip),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("VDU1", 1, "VDU2", 0, "VDU3", 0)),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("VDU1", 1, "VDU2", 0, "VDU3", 0)),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("registered_vim_id"), knownvalue.Null()),
 				plansObjects(5),
 			}},
@@ -56,7 +56,7 @@ func TestAccInstance_tackerPackage(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:           config(first+`, "Files/kubernetes/second.yaml"`, skip),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectKnownValue(address, tfjsonpath.New("vdus"), counts("VDU1", 1, "VDU2", 1, "VDU3", 0))}},
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts"), counts("VDU1", 1, "VDU2", 1, "VDU3", 0))}},
 			Check: allChecks(env.checkBackend(), env.diagnostics.HasWarning(`ignores additional parameters "lcm-operation-user-data", "nfv", "upgrade_type"`),
 				env.expectKubectl("1", "get", "deployment", "vdu2", "-o", "jsonpath={.status.readyReplicas}")),
 		},

@@ -31,7 +31,7 @@ resource "terraform_data" "later" {
 }
 `
 	objects := plansObjects(3)
-	preview := unknown("operations", "vdus", "scale_status", "vnfd_id")
+	preview := unknown("operations", "vnfc_counts", "scale_status", "vnfd_id")
 	for name, tc := range map[string]struct {
 		input, from, to string
 		checks          []plancheck.PlanCheck
@@ -78,7 +78,7 @@ provider "vnf" {
 	env.run(t,
 		resource.TestStep{
 			Config:            config,
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: unknown("operations", "vdus")},
+			ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: unknown("operations", "vnfc_counts")},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),
 		},

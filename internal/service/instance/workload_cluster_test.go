@@ -38,8 +38,8 @@ func TestAccInstance_workloadCluster(t *testing.T) {
 			Config: env.configFor(first, `scale_levels = { nodes = 0 }`),
 			Check: resource.ComposeTestCheckFunc(
 				resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"),
-				resource.TestCheckResourceAttr(address, "vdus.nodes", "1"),
-				resource.TestCheckResourceAttr(address, "vdus.control-plane", "1"),
+				resource.TestCheckResourceAttr(address, "vnfc_counts.nodes", "1"),
+				resource.TestCheckResourceAttr(address, "vnfc_counts.control-plane", "1"),
 				machines("v1.34.0 True v1.34.0 True"),
 			),
 		},

@@ -80,7 +80,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 		cluster.APIVersion = m.APIVersion.ValueString()
 	}
 	if cluster.Template != nil && state != nil {
-		cluster.Template.Known = slices.Collect(maps.Keys(state.Objects))
+		cluster.Template.Known = slices.Collect(maps.Keys(state.Objects.Present()))
 	}
 	withoutDone(ctx, cluster.NodeGroups, state, diags)
 	checkRemovals(ctx, cluster.NodeGroups, state, diags)
@@ -163,7 +163,7 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 // SetObservation implements base.Model.
 func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *diag.Diagnostics) {
 	m.observed = newObserved(o.Cluster)
-	m.setObservedStatus(ctx, m.Objects, diags)
+	m.setObservedStatus(ctx, m.Objects.Present(), diags)
 	m.setCredentialExpiry(o.Cluster)
 	if o.Cluster != nil {
 		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)

@@ -10,5 +10,5 @@ output "status" {
 
 output "replicas" {
   description = "Number of VNFCs per VDU."
-  value       = vnf_instance.core5g.vdus
+  value       = vnf_instance.core5g.vnfc_counts
 }

@@ -50,5 +50,5 @@ output "domain" {
 
 output "vdus" {
   description = "Number of VNFCs of each VDU."
-  value       = vnf_instance.this.vdus
+  value       = vnf_instance.this.vnfc_counts
 }
