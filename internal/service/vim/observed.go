@@ -78,8 +78,8 @@ func unknownObserved() observed {
 	return o
 }
 
-// plan fills in what a VIM of a type does not have.
-func (o *observed) plan(of vnfm.VIMType) {
+// fillAbsent fills in what a VIM of a type does not have.
+func (o *observed) fillAbsent(of vnfm.VIMType) {
 	none := observedOf(&vnfm.VIM{})
 	switch of {
 	case vnfm.VIMTypeKubernetes:

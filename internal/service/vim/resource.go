@@ -97,7 +97,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		r.planSharing(ctx, req, resp, &plan, nil)
 		if own := plan.ownType(); own != "" && !resp.Diagnostics.HasError() {
 			plan.Type = types.StringValue(string(own))
-			plan.observed.plan(own)
+			plan.fillAbsent(own)
 			resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 		}
 		return
@@ -129,7 +129,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		state.Status.ValueString() == string(vnfm.VIMReachable) && plan.connectsSame(&state.commonModel):
 		plan.observed = state.observed
 	default:
-		plan.observed.plan(plan.ownType())
+		plan.fillAbsent(plan.ownType())
 	}
 	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
 }
