@@ -92,8 +92,8 @@ func (b *Budget) Taken() (bytes, values int64) {
 	return b.limits.Bytes - b.bytes.Load(), b.limits.Values - b.values.Load()
 }
 
-// TakeKnown takes bytes and values of a text whose cost is known, or nothing when the budget does not reach for them: whoever reads the
-// text then meets the limit where it is.
+// TakeKnown takes bytes and values of a text whose cost is known, or nothing when the budget is too small for them: reading the
+// text then reports the place of the limit.
 func (b *Budget) TakeKnown(bytes, values int64) bool {
 	if b.Err() != nil || bytes > b.bytes.Load() || values > b.values.Load() {
 		return false

@@ -17,7 +17,7 @@ var _ = os.Getenv("GOGC") == "" && delay()
 
 func delay() bool {
 	usual := debug.SetGCPercent(first)
-	// What nobody refers to is cleaned up after the first collection.
+	// The first collection finds the new object unreachable, and runs the cleanup.
 	runtime.AddCleanup(new(*int), func(percent int) { debug.SetGCPercent(percent) }, usual)
 	return true
 }

@@ -97,7 +97,7 @@ func (s *session) foreignStack(ctx context.Context) (vnfm.Problems, error) {
 	if conflict == nil || conflict.OwnerID != "" && s.target.Yields != nil && s.target.Yields(ctx, conflict.OwnerID) {
 		return nil, nil
 	}
-	//findings:says give this instance another stack_name, or set adopt_existing to take over a stack of nobody
+	//findings:says give this instance another stack_name, or set adopt_existing to take over a stack that no instance has
 	return vnfm.Problems{{Attribute: vnfm.AttributeParams, Key: ParamStackName, Summary: fmt.Sprintf("%s belongs to %s", conflict.Object, conflict.Owner), Detail: conflict.Detail}}, nil
 }
 

@@ -32,9 +32,9 @@ const (
 	deleted = "deleted"
 )
 
-// Objects are the objects of an instance as vnfm.Preview and vnfm.Observation have them, with their digests; those that are gone have deleted. They decide whether an
-// apply has something to do. They are in the private state, since a person who reads a plan can do nothing with a digest. Nil says that
-// they are not known; an empty digest, that this one is not known yet.
+// Objects maps the objects of an instance to their digests, as vnfm.Preview and vnfm.Observation have them, or to deleted. They decide
+// whether an apply has something to do, and are in the private state, since digests tell a reader of a plan nothing. Nil means that
+// the objects are not known, an empty digest that it is not known yet.
 type Objects map[string]string
 
 // PlannedObjects are those of a preview.

@@ -2,6 +2,7 @@ package workloadcluster_test
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -65,8 +66,12 @@ spec:
 			Config: configured(""), ImportState: true, ResourceName: address, ImportStateIdFunc: by("edge"), ImportStatePersist: true,
 		},
 		resource.TestStep{
-			PreConfig:   func() { env.listed(t, "", "edge", "", "1.34.0") },
-			Config:      configured(""),
+			PreConfig: func() { env.listed(t, "", "edge", "", "1.34.0") },
+			Config:    configured(""),
+			// There is no record: the plan names all objects, for a comparison with those that exist.
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("changes").AtMapKey("applied").AtSliceIndex(0), knownvalue.StringRegexp(regexp.MustCompile(`^\S+/\S+ \S*edge`))),
+			}},
 			ExpectError: acctest.Says(`(?s)Cluster ` + env.namespace + `/edge.*set adopt_existing to take it over`),
 		},
 		resource.TestStep{

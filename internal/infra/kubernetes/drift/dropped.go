@@ -6,8 +6,8 @@ import (
 )
 
 // Dropped returns the paths of fields below spec that were applied and are not in the answer of the API server, although it knows
-// them: those of features that it has turned off. A value that means the same as none is not missed, nor is what is in a list to
-// which somebody added, or from which the server took, an element.
+// them: those of features that it has turned off. Empty values are ignored, and so is the content of a list whose
+// length differs in the answer.
 func Dropped(applied, answer map[string]any) []string {
 	const spec = "spec"
 	live, present := answer[spec]
