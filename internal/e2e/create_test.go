@@ -151,7 +151,7 @@ func TestAccCreate_rollback(t *testing.T) {
 	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "selector")
 	env.gone()
 
-	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "30s" }`)
+	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`, `timeouts = { create = "90s" }`)
 	r = env.expectExit(1, "apply", "-auto-approve")
 	env.expectOutput(r, `Unable to Instantiate VNF Instance "test"`, "everything that was created has been removed", "web")
 	env.gone()
@@ -175,7 +175,7 @@ func TestAccCreate_timeout(t *testing.T) {
 		t.Run(how, func(t *testing.T) {
 			t.Parallel()
 			env := newEnv(t)
-			env.configure(failing(t, how), `timeouts = { create = "6s", update = "3m" }`, `on_failure = "resume"`)
+			env.configure(failing(t, how), `timeouts = { create = "20s", update = "3m" }`, `on_failure = "resume"`)
 			r := env.expectExit(1, "apply", "-auto-approve")
 			env.expectOutput(r, append(texts, "Is Not Instantiated Yet", "Deployment "+env.namespace+"/web: InProgress", "pod web-", "event: Normal ScalingReplicaSet", "The instance is FAILED_TEMP")...)
 			env.resume(env.expectResumable(), acctest.ExamplePackage(t, "hello"))

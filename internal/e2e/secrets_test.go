@@ -363,7 +363,7 @@ func TestAccSecrets(t *testing.T) {
 func (s *secretEnv) reported(source string) {
 	s.Helper()
 	s.variables["source_url"] = source
-	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`), s.chartInstance(`timeouts = { update = "8s" }`))
+	s.write(s.configuration(), s.instance("test", `scale_levels = { web = var.level }`), s.chartInstance(`timeouts = { update = "20s" }`))
 	s.expectOutput(s.run(1, "apply", "-auto-approve"), "CrashLoopBackOff", "terraform-provider-vnf operations show --report")
 	report := s.operationsCommand(0, "show", "--report", "chart")
 	s.search.text(placeReport, "report", report)

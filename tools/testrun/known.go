@@ -103,19 +103,6 @@ func remember(selection string, took time.Duration) error {
 	return os.WriteFile(path, data, 0o600)
 }
 
-// loadFlaky reads the tests that may pass when run again, a line `PACKAGE TEST CAUSE` each.
-func loadFlaky(path string) (map[string]string, error) {
-	out := map[string]string{}
-	err := eachLine(path, func(fields []string) error {
-		if len(fields) < 3 {
-			return errors.New("want PACKAGE TEST and the cause that is being looked for")
-		}
-		out[fields[0]+" "+fields[1]] = strings.Join(fields[2:], " ")
-		return nil
-	})
-	return out, err
-}
-
 // eachLine hands over the fields of each line of a file that is neither empty nor a comment. A missing file has none.
 func eachLine(path string, take func(fields []string) error) error {
 	file, err := os.Open(path) //nolint:gosec // A file of the repository.

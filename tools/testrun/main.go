@@ -19,8 +19,8 @@ import (
 const usage = `usage: testrun [flags] MODULE=PACKAGE,... [...]
 
 Runs the tests of the packages of each module, for example .=./... internal/lab=./internal/...
-The last line is "N passed, N failed, N skipped". The exit code is 1 when a test failed, or passed only when it was run
-again and -flaky does not name it.
+The last line is "N passed, N failed, N skipped". What fails is run once more. The exit code is 1 when a test failed both
+times, or when more than two tests passed only then.
 
 `
 
@@ -30,7 +30,6 @@ type options struct {
 	binaries  string
 	report    string
 	durations string
-	flaky     string
 	match     *regexp.Regexp
 	short     bool
 	race      []string
@@ -88,7 +87,6 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.binaries, "binaries", "bin/tests", "`folder` of the test binaries, kept between runs")
 	flags.StringVar(&o.report, "report", "bin/test-report", "`path` of the report, written as .txt and .json")
 	flags.StringVar(&o.durations, "durations", "tools/testrun/durations.txt", "`file` with the tests that take long and their seconds")
-	flags.StringVar(&o.flaky, "flaky", "tools/testrun/flaky.txt", "`file` with the tests that may pass when run again, and why")
 	flags.StringVar(&match, "run", "", "run only the top-level tests that match this `pattern`")
 	flags.BoolVar(&o.short, "short", false, "pass -short to the tests")
 	flags.StringVar(&race, "race", "", "`packages` of the module in the root, separated by commas, that run under the race detector")

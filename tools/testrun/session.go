@@ -16,7 +16,6 @@ import (
 type session struct {
 	options
 	known   known
-	excused map[string]string
 	sampler *sampler
 	began   time.Time
 	folder  string
@@ -52,6 +51,9 @@ const (
 	memoryEnough = 3 << 30
 	// rerunAtMost units are run again when they failed: more failures are not flakes.
 	rerunAtMost = 8
+	// flakesAtMost tests may pass only then. A limit of 0 rejected good commits for the load of the machine, each time for another
+	// test; more are a fault of the product or of the lab.
+	flakesAtMost = 2
 	// progressEvery is how often a line says how far the run is.
 	progressEvery = 30 * time.Second
 )
@@ -66,9 +68,6 @@ func newSession(ctx context.Context, o options) (*session, error) {
 	o.root = root
 	s := &session{options: o, began: time.Now(), open: map[string]int{}}
 	if s.known, err = loadKnown(s.path(o.durations), s.selection()); err != nil {
-		return nil, err
-	}
-	if s.excused, err = loadFlaky(s.path(o.flaky)); err != nil {
 		return nil, err
 	}
 	for _, m := range o.modules {

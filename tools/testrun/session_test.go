@@ -60,20 +60,25 @@ func TestSession_conclude(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	flaky := []*attempt{attemptOf("p", "TestA", map[string]string{"TestA": failed}), attemptOf("p", "TestA", map[string]string{"TestA": passed})}
+	var many []*attempt
+	for i := range flakesAtMost + 1 {
+		for _, outcome := range []string{failed, passed} {
+			many = append(many, attemptOf("p", "Test"+itoa(i), map[string]string{"Test" + itoa(i): outcome}))
+		}
+	}
 	for name, c := range map[string]struct {
-		done    []*attempt
-		broken  []string
-		excused map[string]string
-		want    int
+		done   []*attempt
+		broken []string
+		want   int
 	}{
 		"passes":        {done: flaky[1:], want: 0},
 		"fails":         {done: flaky[:1], want: exitFailed},
-		"flaky":         {done: flaky, want: exitFailed},
-		"known flake":   {done: flaky, excused: map[string]string{"p TestA": "a race in the lab"}, want: 0},
+		"few flakes":    {done: many[2:], want: 0},
+		"many flakes":   {done: many, want: exitFailed},
 		"did not build": {done: flaky[1:], broken: []string{"q"}, want: exitFailed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &session{options: options{root: t.TempDir(), report: "report"}, done: c.done, broken: c.broken, excused: c.excused, sampler: &sampler{}}
+			s := &session{options: options{root: t.TempDir(), report: "report"}, done: c.done, broken: c.broken, sampler: &sampler{}}
 			s.known.tests = map[string]map[string]time.Duration{}
 			got, err := s.conclude()
 			if err != nil || got != c.want {
@@ -114,27 +119,18 @@ func TestSession_units(t *testing.T) {
 
 func TestLoadFiles(t *testing.T) {
 	dir := t.TempDir()
-	durations, flaky := filepath.Join(dir, "durations"), filepath.Join(dir, "flaky")
+	durations := filepath.Join(dir, "durations")
 	write(t, durations, "# a comment\n\n   30 p TestA\n 2.5 p TestB\n")
-	write(t, flaky, "p TestA the cause of it\n")
 	t.Setenv("XDG_CACHE_HOME", dir)
 	k, err := loadKnown(durations, "all")
 	if err != nil || k.tests["p"]["TestA"] != 30*time.Second || k.total("p") != 33500*time.Millisecond || k.total("q") != unknownTest {
 		t.Errorf("durations: %+v, %v", k, err)
-	}
-	excused, err := loadFlaky(flaky)
-	if err != nil || excused["p TestA"] != "the cause of it" {
-		t.Errorf("flaky: %v, %v", excused, err)
 	}
 	if err := remember("all", 90*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	if k, err = loadKnown(durations, "all"); err != nil || k.last != 90*time.Second {
 		t.Errorf("remembered %v, %v", k.last, err)
-	}
-	write(t, flaky, "p TestA\n")
-	if _, err := loadFlaky(flaky); err == nil || !strings.Contains(err.Error(), flaky+":1: want PACKAGE TEST and the cause") {
-		t.Errorf("a flake without a cause: %v", err)
 	}
 }
 

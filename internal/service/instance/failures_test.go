@@ -115,7 +115,7 @@ func TestAccInstance_quota(t *testing.T) {
 		},
 		resource.TestStep{
 			PreConfig:         func() { env.kubectl("delete", "quota", "small") },
-			Config:            env.config("hello", `timeouts = { create = "20s" }`),
+			Config:            env.config("hello"),
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),

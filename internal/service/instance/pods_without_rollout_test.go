@@ -89,7 +89,7 @@ func TestAccInstance_podsWithoutRollOut(t *testing.T) {
 		},
 		resource.TestStep{PreConfig: remember, Config: debug, PlanOnly: true},
 		resource.TestStep{
-			Config:      config("debug", "2", "lab.vnf/fail: crash", `timeouts = { update = "6s" }`),
+			Config:      config("debug", "2", "lab.vnf/fail: crash", `timeouts = { update = "20s" }`),
 			ExpectError: regexp.MustCompile(`(?s)replacing\s+the\s+pods\s+of\s+apps/v1/ReplicaSet\s+set`),
 		},
 		resource.TestStep{

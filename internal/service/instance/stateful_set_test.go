@@ -34,7 +34,7 @@ func TestAccInstance_statefulSetComesBack(t *testing.T) {
 		"get", "pods", "-l", "app=db", "-o", `jsonpath={range .items[*]}{.spec.containers[0].image} {.status.conditions[?(@.type=="Ready")].status} {end}`)
 	env.run(t,
 		resource.TestStep{
-			Config:             config("1", "lab.vnf/fail: image", `on_failure = "resume"`, `timeouts = { create = "4s" }`),
+			Config:             config("1", "lab.vnf/fail: image", `on_failure = "resume"`, `timeouts = { create = "12s" }`),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check:              env.diagnostics.HasWarning(`pod db-0: Pending, ImagePullBackOff`),
@@ -46,7 +46,7 @@ func TestAccInstance_statefulSetComesBack(t *testing.T) {
 				`(?s)Pods that are not ready would block the roll-out of a StatefulSet: apps/v1/StatefulSet db: db-0\n`)),
 		},
 		resource.TestStep{
-			Config:      config("3", "lab.vnf/fail: image", `on_failure = "rollback"`, `timeouts = { update = "9s" }`),
+			Config:      config("3", "lab.vnf/fail: image", `on_failure = "rollback"`, `timeouts = { update = "60s" }`),
 			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `pod db-1: Pending, ImagePullBackOff`, `The state before the operation is restored.`),
 		},
 		resource.TestStep{

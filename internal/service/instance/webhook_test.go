@@ -142,7 +142,7 @@ func TestAccInstance_webhookLate(t *testing.T) {
 	env.run(t,
 		resource.TestStep{Config: env.configFor(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{
-			Config: env.configFor(after, `timeouts = { update = "10s" }`),
+			Config: env.configFor(after, `timeouts = { update = "20s" }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`,
 				`context deadline exceeded; the last answer was:`, `failed calling webhook "late.example.com"`, `connection refused`,
 				`Last progress: waiting for webhook late.example.com: connection refused`),
