@@ -38,16 +38,34 @@ type terragruntRun struct {
 	units []*terragruntUnit
 }
 
-// newTerragruntRun copies the example, generates its stack and prepares all units.
-func newTerragruntRun(t *testing.T, built tools, environment map[string]string) *terragruntRun {
+// copyTerragrunt copies the example with the package beside it, and returns the folder of its stack.
+func copyTerragrunt(t *testing.T) string {
 	t.Helper()
-	// The package is beside the example.
 	root := t.TempDir()
 	for _, name := range []string{"terragrunt", "packages/hello"} {
 		require.NoError(t, os.CopyFS(filepath.Join(root, name), os.DirFS(filepath.Join(labtest.Root(t), "examples", name))))
 	}
 	acctest.ForgetRuns(t, root)
-	dirs, err := generateStack(filepath.Join(root, "terragrunt/live"), environment)
+	return filepath.Join(root, "terragrunt/live")
+}
+
+// terragruntEnvironment has the example make its clusters in a namespace of a management cluster, which is the cluster of the south too.
+func terragruntEnvironment(t *testing.T, lab labtest.Env, clusters string) map[string]string {
+	t.Helper()
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte(lab.AdminToken), 0o600))
+	return map[string]string{
+		"VNF_KUBECONFIG": lab.Kubeconfig, "VNF_STORE_NAMESPACE": lab.Namespace(t), "VNF_STATE_NAMESPACE": lab.Namespace(t),
+		"VNF_CLUSTER_NAMESPACE":   clusters,
+		"VNF_MANAGEMENT_ENDPOINT": lab.Endpoint, "VNF_MANAGEMENT_CA_FILE": lab.CAFile, "VNF_MANAGEMENT_TOKEN_FILE": token,
+		"VNF_SOUTH_ENDPOINT": lab.Endpoint, "VNF_SOUTH_CA_FILE": lab.CAFile, "VNF_SOUTH_TOKEN_FILE": token,
+	}
+}
+
+// newTerragruntRun copies the example, generates its stack and prepares all units.
+func newTerragruntRun(t *testing.T, built tools, environment map[string]string) *terragruntRun {
+	t.Helper()
+	dirs, err := generateStack(copyTerragrunt(t), environment)
 	require.NoError(t, err)
 	byDir := map[string]*terragruntUnit{}
 	for _, dir := range dirs {
@@ -183,15 +201,8 @@ func TestAccTerragrunt(t *testing.T) {
 	_, built := requirements(t)
 	lab := labtest.ClusterAPI(t)
 	mirrored := built.mirrored(t)
-	token := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(token, []byte(lab.AdminToken), 0o600))
 	clusters := lab.ClusterNamespace(t)
-	run := newTerragruntRun(t, mirrored, map[string]string{
-		"VNF_KUBECONFIG": lab.Kubeconfig, "VNF_STORE_NAMESPACE": lab.Namespace(t), "VNF_STATE_NAMESPACE": lab.Namespace(t),
-		"VNF_CLUSTER_NAMESPACE":   clusters,
-		"VNF_MANAGEMENT_ENDPOINT": lab.Endpoint, "VNF_MANAGEMENT_CA_FILE": lab.CAFile, "VNF_MANAGEMENT_TOKEN_FILE": token,
-		"VNF_SOUTH_ENDPOINT": lab.Endpoint, "VNF_SOUTH_CA_FILE": lab.CAFile, "VNF_SOUTH_TOKEN_FILE": token,
-	})
+	run := newTerragruntRun(t, mirrored, terragruntEnvironment(t, lab, clusters))
 	require.Len(t, run.units, 7)
 	initialize := map[*terragruntUnit]*running{}
 	for _, u := range run.units {
@@ -208,15 +219,21 @@ func TestAccTerragrunt(t *testing.T) {
 		u.outputs = u.readOutputs()
 	}, "apply", "-auto-approve")
 	run.all(false, nil, "plan", "-detailed-exitcode")
+	expectTerragruntSites(t, lab, clusters)
+	run.all(true, nil, "destroy", "-auto-approve")
+	if left := lab.Kubectl(t, "get", "clusters.cluster.x-k8s.io", "-n", clusters, "-o", "name", "--ignore-not-found"); left != "" {
+		t.Errorf("left behind: %s", left)
+	}
+}
+
+// expectTerragruntSites looks at what runs on both sites.
+func expectTerragruntSites(t *testing.T, lab labtest.Env, clusters string) {
+	t.Helper()
 	if got := strings.Fields(lab.Kubectl(t, "get", "deployments", "-n", "hello-south", "-o", "jsonpath={.items[*].spec.replicas}")); !slices.Equal(got, []string{"2"}) {
 		t.Errorf("the replicas in the south are %v", got)
 	}
 	if got := lab.WorkloadKubectl(t, clusters, "north", "get", "deployments", "-n", "hello-north", "-o", "name"); !strings.Contains(got, "/web") {
 		t.Errorf("on the workload cluster of the north are %q", got)
-	}
-	run.all(true, nil, "destroy", "-auto-approve")
-	if left := lab.Kubectl(t, "get", "clusters.cluster.x-k8s.io", "-n", clusters, "-o", "name", "--ignore-not-found"); left != "" {
-		t.Errorf("left behind: %s", left)
 	}
 }
 

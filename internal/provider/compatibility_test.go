@@ -29,6 +29,7 @@ func TestCompatibilityNamesWhatIsTested(t *testing.T) {
 		{"go.mod", `helm.sh/helm/v4 v(\S+)`, "| Helm | %:"},
 		{"tools/cli/main.go", `version: "(1\.15\.\d+)"`, "tests. %: [a list]"},
 		{"tools/cli/main.go", `version: "(1\.12\.\d+)"`, "| OpenTofu | %:"},
+		{"tools/cli/main.go", `version: "(0\.\d+\.\d+)"`, "| Terragrunt | %:"},
 	} {
 		text, err := os.ReadFile(filepath.Join(root, tt.file))
 		require.NoError(t, err)

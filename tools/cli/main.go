@@ -1,7 +1,7 @@
 // Command cli obtains the programs that tests, demonstrations and generated documentation drive the provider with:
-// Terraform and OpenTofu. A release of Terraform comes from releases.hashicorp.com, with its signature and checksum
-// verified. Where that host cannot be reached, and for OpenTofu, the program is built from the source that the Go module
-// proxy serves.
+// Terraform, OpenTofu and Terragrunt. A release of Terraform comes from releases.hashicorp.com, with its signature and
+// checksum verified. Where that host cannot be reached, and for the others, the program is built from the source that the
+// Go module proxy serves.
 package main
 
 import (
@@ -21,12 +21,14 @@ import (
 
 // product is a program that can be obtained.
 type product struct {
-	// title is its name for people, as the first word of its output of "version" has it.
-	title string
+	// title is its name for people, and banner what it writes before its version.
+	title, banner string
 	// module is the Go module of its source, program the path of the main package in it.
 	module, program string
 	// version is the one that is obtained unless another is named. Every feature that the provider uses of it is in it.
 	version string
+	// variable is set to stamp by the linker: a build from source would report a prerelease, or no version. A %s in stamp is the version.
+	variable, stamp string
 	// sources are where it comes from, in the order in which they are tried.
 	sources []source
 }
@@ -44,12 +46,16 @@ var (
 
 var products = map[string]product{
 	"terraform": {
-		title: "Terraform", module: "github.com/hashicorp/terraform", program: ".",
-		version: "1.15.9", sources: []source{fromRelease, fromModule},
+		title: "Terraform", banner: "Terraform", module: "github.com/hashicorp/terraform", program: ".",
+		version: "1.15.9", variable: "github.com/hashicorp/terraform/version.dev", stamp: "no", sources: []source{fromRelease, fromModule},
 	},
 	"opentofu": {
-		title: "OpenTofu", module: "github.com/opentofu/opentofu", program: "./cmd/tofu",
-		version: "1.12.6", sources: []source{fromModule},
+		title: "OpenTofu", banner: "OpenTofu", module: "github.com/opentofu/opentofu", program: "./cmd/tofu",
+		version: "1.12.6", variable: "github.com/opentofu/opentofu/version.dev", stamp: "no", sources: []source{fromModule},
+	},
+	"terragrunt": {
+		title: "Terragrunt", banner: "terragrunt version", module: "github.com/gruntwork-io/terragrunt", program: ".",
+		version: "0.96.1", variable: "github.com/gruntwork-io/go-commons/version.Version", stamp: "v%s", sources: []source{fromModule},
 	},
 }
 
@@ -67,7 +73,7 @@ func main() {
 // version that is there already is kept.
 func run(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("cli", flag.ContinueOnError)
-	name := flags.String("product", "terraform", "`name` of the product: terraform or opentofu")
+	name := flags.String("product", "terraform", "`name` of the product: terraform, opentofu or terragrunt")
 	out := flags.String("o", "", "`path` of the program that is written; defaults to the name of the product")
 	version := flags.String("version", "", "`version` without the leading v; defaults to the one that tests use")
 	from := flags.String("source", "any", "release, module or any: where the program comes from")
@@ -76,7 +82,7 @@ func run(ctx context.Context, args []string) error {
 	}
 	p, ok := products[*name]
 	if !ok {
-		return fmt.Errorf("unknown product %q: use terraform or opentofu", *name)
+		return fmt.Errorf("unknown product %q: use terraform, opentofu or terragrunt", *name)
 	}
 	if *version == "" {
 		*version = p.version
@@ -144,14 +150,14 @@ func (p product) obtain(ctx context.Context, from, version, work string) (string
 // reports returns an error unless the program says that it is this version of the product, and no prerelease of it: the
 // features that a configuration and a test may use depend on what it says.
 func (p product) reports(ctx context.Context, program, version string) error {
-	cmd := exec.CommandContext(ctx, program, "version") //nolint:gosec // the program that is obtained
+	cmd := exec.CommandContext(ctx, program, "--version") //nolint:gosec // the program that is obtained
 	cmd.Env = append(os.Environ(), "CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE="+os.DevNull)
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("run %s version: %w", program, err)
+		return fmt.Errorf("run %s --version: %w", program, err)
 	}
 	first, _, _ := strings.Cut(string(out), "\n")
-	if want := p.title + " v" + version; strings.TrimSpace(first) != want {
+	if want := p.banner + " v" + version; strings.TrimSpace(first) != want {
 		return fmt.Errorf("%s reports %q and not %q", program, first, want)
 	}
 	return nil

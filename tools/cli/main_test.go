@@ -17,7 +17,7 @@ func TestReports(t *testing.T) { //nolint:paralleltest // see above
 		"OpenTofu v1.15.9":      false,
 	} {
 		program := filepath.Join(t.TempDir(), "program")
-		script := "#!/bin/sh\n[ \"$1\" = version ] || exit 1\necho '" + line + "'\necho on linux_amd64\n"
+		script := "#!/bin/sh\n[ \"$1\" = --version ] || exit 1\necho '" + line + "'\necho on linux_amd64\n"
 		if err := os.WriteFile(program, []byte(script), 0o700); err != nil { //nolint:gosec // a program
 			t.Fatal(err)
 		}

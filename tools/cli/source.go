@@ -42,8 +42,7 @@ func build(ctx context.Context, p product, version, dir string) (string, error) 
 		return "", err
 	}
 	program := filepath.Join(dir, "program")
-	// The linker flag takes the "-dev" from the version that the program reports.
-	ldflags := "-s -w -X " + p.module + "/version.dev=no"
+	ldflags := "-s -w -X " + p.variable + "=" + strings.ReplaceAll(p.stamp, "%s", version)
 	if _, err := runGo(ctx, root, "build", "-trimpath", "-ldflags", ldflags, "-o", program, p.program); err != nil {
 		return "", fmt.Errorf("build %s %s: %w", p.title, version, err)
 	}
