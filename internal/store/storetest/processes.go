@@ -43,7 +43,8 @@ func start(t *testing.T, address, role string) *child {
 	// The last part is the test of the suite; the child ends in Run before it.
 	pattern := strings.Join(parts[:len(parts)-1], "/")
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run="+pattern, "-test.count=1") //nolint:gosec // The test binary itself.
-	cmd.Env = append(os.Environ(), envChild+"="+role, envAddress+"="+address)
+	// The child ends without removing its temporary files.
+	cmd.Env = append(os.Environ(), envChild+"="+role, envAddress+"="+address, "TMPDIR="+t.TempDir())
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	must(t, err)
