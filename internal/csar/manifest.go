@@ -203,7 +203,7 @@ func (p *manifestParser) field(f field) {
 		p.beginSource(f)
 	case "algorithm", "hash", "signature", "certificate", "content-type":
 		p.sourceField(key, f)
-	case "non_mano_artifact_sets":
+	case nonMANOSets:
 		if f.value != "" {
 			p.err(f.line, f.valueCol, "non_mano_artifact_sets takes no value", "write each set identifier with a colon on its own line below it")
 		}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -50,40 +51,40 @@ func writeEntry(zw *zip.Writer, a Archive, f FileInfo) (err error) {
 }
 
 // Hash brings the manifest of an unpacked package up to date: each Source of a file in the
-// package gets its Algorithm and Hash, a Source is added for each file that is not listed, and a signature
-// is removed, since it would no longer hold. The manifest itself, signatures and certificates are not
-// given digests. An algorithm that is already there is kept; else it is SHA-256. The other lines
-// and the line ends stay as they are.
+// package gets its Algorithm and Hash, a Source is added for each file that is not listed, that of a file that
+// the package does not have is removed, and so is a signature, since it would no longer hold. The manifest itself,
+// signatures and certificates are not given digests. An algorithm that is already there is kept; else it is SHA-256.
+// The other lines and the line ends stay as they are.
 //
-// It returns the path of the manifest in the directory. A package without manifest, or with one that cannot
-// be read, is an error.
-func Hash(dir string) (manifest string, err error) {
+// It returns the path of the manifest in the directory, and the files that it lists no longer. A package without
+// manifest, or with one that cannot be read, is an error.
+func Hash(dir string) (manifest string, gone []string, err error) {
 	a, err := OpenDirectory(dir, Limits{})
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
 	defer func() { err = errors.Join(err, a.Close()) }()
 	// Wrong digests and files that are missing from the list are what is repaired here.
 	p, problems := Read(a, Options{Integrity: IntegrityWarn, Signature: SignatureIgnore})
 	if err := problems.Err(); err != nil {
-		return "", fmt.Errorf("reading the package %q: %w", dir, err)
+		return "", nil, fmt.Errorf("reading the package %q: %w", dir, err)
 	}
 	if p.Manifest == nil {
-		return "", fmt.Errorf("reading the package %q: it has no manifest; create one with its metadata and name it in TOSCA.meta with %s", dir, KeyManifest)
+		return "", nil, fmt.Errorf("reading the package %q: it has no manifest; create one with its metadata and name it in TOSCA.meta with %s", dir, KeyManifest)
 	}
-	text, err := hashManifest(a, p)
+	text, gone, err := hashManifest(a, p)
 	if err != nil {
-		return "", fmt.Errorf("computing digests of the package %q: %w", dir, err)
+		return "", nil, fmt.Errorf("computing digests of the package %q: %w", dir, err)
 	}
 	target := filepath.Join(dir, filepath.FromSlash(p.ManifestFile))
 	if err := os.WriteFile(target, text, 0o644); err != nil { //nolint:gosec // a manifest is public
-		return "", fmt.Errorf("writing the manifest: %w", err)
+		return "", nil, fmt.Errorf("writing the manifest: %w", err)
 	}
-	return p.ManifestFile, nil
+	return p.ManifestFile, gone, nil
 }
 
-// hashManifest returns the text of the manifest with all digests.
-func hashManifest(a Archive, p *Package) ([]byte, error) {
+// hashManifest returns the text of the manifest with all digests, and the files that it lists no longer.
+func hashManifest(a Archive, p *Package) (text []byte, gone []string, err error) {
 	r := newReader(a, Options{})
 	r.p, r.sources = p, append(slices.Clone(p.Manifest.Sources), p.Manifest.NonMANO...)
 	own := r.protection()
@@ -91,12 +92,18 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 	if bytes.Contains(p.Manifest.Signed, []byte("\r\n")) {
 		eol = "\r\n"
 	}
+	lines := splitLines(p.Manifest.Signed)
 	replaced, dropped := map[int]string{}, map[int]bool{}
 	listed := map[string]bool{}
 	for _, s := range r.sources {
 		listed[s.Path] = true
+		if s.External || s.Path == "" {
+			continue
+		}
 		f, ok := r.files[s.Path]
-		if s.External || !ok || s.Path == "" {
+		if !ok {
+			gone = append(gone, s.Path)
+			dropEntry(lines, s.Line, dropped)
 			continue
 		}
 		dropped[s.algorithmLine], dropped[s.hashLine] = true, true
@@ -105,12 +112,15 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 		}
 		block, err := r.digestLines(s.declared, f, eol)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		replaced[s.Line] = block
 	}
+	if len(gone) > 0 {
+		dropEmptySets(lines, dropped)
+	}
 	var out bytes.Buffer
-	for _, l := range splitLines(p.Manifest.Signed) {
+	for _, l := range lines {
 		if dropped[l.number] {
 			continue
 		}
@@ -124,7 +134,51 @@ func hashManifest(a Archive, p *Package) ([]byte, error) {
 			}
 		}
 	}
-	return r.appendUnlisted(out.Bytes(), listed, own, eol)
+	text, err = r.appendUnlisted(out.Bytes(), listed, own, eol)
+	return text, gone, err
+}
+
+// dropEntry marks the lines of a Source: its own, those of its attributes, and the empty line before it.
+func dropEntry(lines []line, source int, dropped map[int]bool) {
+	empty := func(l line) bool { return strings.TrimSpace(l.text) == "" }
+	if source > 1 && empty(lines[source-2]) {
+		dropped[source-1] = true
+	}
+	dropped[source] = true
+	for _, l := range lines[source:] {
+		f, ok := parseField(l)
+		// Without a value it is the name of a set.
+		if !ok || f.value == "" || strings.EqualFold(f.key, "Source") {
+			return
+		}
+		dropped[l.number] = true
+	}
+}
+
+// nonMANOSets is the key above the sets of artifacts that are not for the VNF manager (SOL004).
+const nonMANOSets = "non_mano_artifact_sets"
+
+// dropEmptySets marks the names of the non-MANO sets without a Source that is left, and the head of the sets without one of those.
+func dropEmptySets(lines []line, dropped map[int]bool) {
+	source, set := false, false
+	marked := map[int]bool{}
+	for _, l := range slices.Backward(lines) {
+		f, ok := parseField(l)
+		switch {
+		case !ok || dropped[l.number]:
+		case strings.EqualFold(f.key, nonMANOSets):
+			if marked[l.number] = !set; !set {
+				marked[l.number-1] = l.number > 1 && strings.TrimSpace(lines[l.number-2].text) == ""
+			}
+			maps.Copy(dropped, marked)
+			return
+		case f.value != "":
+			source = true
+		default:
+			marked[l.number] = !source
+			source, set = false, set || source
+		}
+	}
 }
 
 func (r *reader) digestLines(algorithm string, f FileInfo, eol string) (string, error) {
@@ -155,7 +209,7 @@ func (r *reader) appendUnlisted(text []byte, listed map[string]bool, own map[str
 	}
 	at := len(text)
 	for _, l := range splitLines(text) {
-		if f, ok := parseField(l); ok && strings.EqualFold(f.key, "non_mano_artifact_sets") {
+		if f, ok := parseField(l); ok && strings.EqualFold(f.key, nonMANOSets) {
 			at = l.offset
 			blocks.WriteString(eol)
 			break

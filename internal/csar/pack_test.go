@@ -33,11 +33,12 @@ func TestHash(t *testing.T) {
 		name           string
 		manifest, want string
 		files          texts
+		gone           []string
 	}{
 		{
-			name:     "filled in, refreshed, added; algorithm, comments, order, external and missing files kept",
-			manifest: goodMetadata + "\n# the template\nSource: s.yaml\n\n  Source: a\n  Algorithm: SHA-512\n  Hash: 00\n  Content-Type: text/plain\nSource: https://example.com/x\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSource: s.mf\nSource: later\n",
-			want: goodMetadata + "\n# the template\nSource: s.yaml\nAlgorithm: SHA-256\nHash: " + sha(rootText) + "\n\n  Source: a\n  Algorithm: SHA-512\n  Hash: a4abd4448c49562d828115d13a1fccea927f52b4d5459297f8b43e42da89238bc13626e43dcb38ddb082488927ec904fb42057443983e88585179d50551afe62\n  Content-Type: text/plain\nSource: https://example.com/x\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSource: s.mf\nSource: later\n" +
+			name:     "filled in, refreshed, added; algorithm, comments, order and external files kept",
+			manifest: goodMetadata + "\n# the template\nSource: s.yaml\n\n  Source: a\n  Algorithm: SHA-512\n  Hash: 00\n  Content-Type: text/plain\nSource: https://example.com/x\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSource: s.mf\n",
+			want: goodMetadata + "\n# the template\nSource: s.yaml\nAlgorithm: SHA-256\nHash: " + sha(rootText) + "\n\n  Source: a\n  Algorithm: SHA-512\n  Hash: a4abd4448c49562d828115d13a1fccea927f52b4d5459297f8b43e42da89238bc13626e43dcb38ddb082488927ec904fb42057443983e88585179d50551afe62\n  Content-Type: text/plain\nSource: https://example.com/x\nAlgorithm: SHA-256\nHash: " + sha("x") + "\nSource: s.mf\n" +
 				source("b", "y"),
 			files: texts{"a": "x", "b": "y", "s.cert": "not listed"},
 		},
@@ -46,6 +47,21 @@ func TestHash(t *testing.T) {
 			manifest: goodMetadata + source("s.yaml", rootText) + "\nnon_mano_artifact_sets:\n  onap_others:\n    Source: n\n",
 			want:     goodMetadata + source("s.yaml", rootText) + source("b", "y") + "\nnon_mano_artifact_sets:\n  onap_others:\n    Source: n\n",
 			files:    texts{"b": "y", "n": "x"},
+		},
+		{
+			name: "files that are gone",
+			manifest: goodMetadata + source("gone/a", "x") + "Content-Type: text/plain\n" + source("s.yaml", rootText) + "Source: gone/b\n" +
+				"\nnon_mano_artifact_sets:\n  onap_others:\n    Source: gone/c\n    Source: n\n  next:\n    Source: gone/d\n  last:\n    Source: n\n",
+			want: goodMetadata + source("s.yaml", rootText) +
+				"\nnon_mano_artifact_sets:\n  onap_others:\n    Source: n\n  last:\n    Source: n\n",
+			files: texts{"n": "x"},
+			gone:  []string{"gone/a", "gone/b", "gone/c", "gone/d"},
+		},
+		{
+			name:     "a set and nothing in it",
+			manifest: goodMetadata + source("s.yaml", rootText) + "\nnon_mano_artifact_sets:\n  onap_others:\n    Source: gone\n",
+			want:     goodMetadata + source("s.yaml", rootText),
+			gone:     []string{"gone"},
 		},
 		{
 			name:     "CRLF, and a signature that holds no more",
@@ -63,10 +79,14 @@ func TestHash(t *testing.T) {
 			dir := t.TempDir()
 			texts{"s.yaml": rootText, "s.mf": tt.manifest}.with(tt.files).write(t, dir)
 			for range 2 { // The second time must change nothing.
-				name, err := Hash(dir)
+				name, gone, err := Hash(dir)
 				if err != nil || name != "s.mf" {
 					t.Fatalf("%q, %v", name, err)
 				}
+				if diff := cmp.Diff(tt.gone, gone); diff != "" {
+					t.Errorf("files that are gone (-want +got):\n%s", diff)
+				}
+				tt.gone = nil
 				got, err := os.ReadFile(filepath.Join(dir, "s.mf"))
 				require.NoError(t, err)
 				if diff := cmp.Diff(tt.want, string(got)); diff != "" {
@@ -89,7 +109,7 @@ func TestHashErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			tt.files.write(t, dir)
-			if _, err := Hash(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
+			if _, _, err := Hash(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})

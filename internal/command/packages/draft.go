@@ -177,7 +177,7 @@ func (d *draft) pack(
 	if err := writeTree(dir, d.files); err != nil {
 		return "", err
 	}
-	if _, err := csar.Hash(dir); err != nil { //nolint:contextcheck // what it reads has just been written
+	if _, _, err := csar.Hash(dir); err != nil { //nolint:contextcheck // what it reads has just been written
 		return "", err
 	}
 	err = withEngine(version, func(e *lcm.Engine) error {

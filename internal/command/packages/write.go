@@ -20,15 +20,19 @@ func hashCommand() *cobra.Command {
 		Use:   "hash DIRECTORY",
 		Short: "Write the digests of all files into the manifest of a package",
 		Long: `Writes Algorithm and Hash of each file into the manifest, adds files that are not listed, and
-removes a signature, which would not hold any more. Other lines stay as they are.`,
+removes those that are gone and a signature, which would not hold any more. Other lines stay as
+they are. Prints the manifest, and each file that it lists no longer.`,
 		Example: `  terraform-provider-vnf package hash examples/packages/core5g`,
 		Args:    cli.Arguments("DIRECTORY"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			manifest, err := csar.Hash(args[0])
+			manifest, gone, err := csar.Hash(args[0])
 			if err != nil {
 				return err
 			}
 			cli.Say(cmd, "%s", filepath.Join(args[0], manifest))
+			for _, path := range gone {
+				cli.Say(cmd, "  not listed any more: %s", path)
+			}
 			return nil
 		},
 	}

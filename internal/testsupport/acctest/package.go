@@ -83,7 +83,7 @@ func UseForm(t testing.TB, dir, flavour string, form hottest.Form, servers ...ho
 // Hash writes the digests of all files into the manifest of a package.
 func Hash(t testing.TB, dir string) {
 	t.Helper()
-	if _, err := csar.Hash(dir); err != nil {
+	if _, _, err := csar.Hash(dir); err != nil {
 		t.Fatal(err)
 	}
 }
