@@ -95,8 +95,10 @@ type words struct {
 	changed map[string]string
 	// rolled says that an operation has told what becomes of the VNFCs.
 	rolled bool
-	mask   func(string) string
-	out    *vnfm.PlannedUpdate
+	// revised says that an operation has told which hooks of a chart run.
+	revised bool
+	mask    func(string) string
+	out     *vnfm.PlannedUpdate
 }
 
 // newWords renders what a request leads to; nil where there is no preview. The specification is completed as for a preview.

@@ -24,7 +24,12 @@ func (w *words) instantiate(spec vnfm.InstanceSpec) {
 	for _, name := range slices.Sorted(maps.Keys(w.after.Units)) {
 		w.sayOf("%s: %s", name, added(w.after.Units[name]))
 	}
-	w.hooks(hooks.Operation{Kind: vnfm.OpInstantiate, Package: w.wanted.pkg, Flavour: w.wanted.flavour, Request: spec})
+	charts := w.after.Created
+	if spec.AdoptExisting {
+		// A release that exists is upgraded.
+		charts = w.after.Upgraded
+	}
+	w.hooks(hooks.Operation{Kind: vnfm.OpInstantiate, Package: w.wanted.pkg, Flavour: w.wanted.flavour, Request: spec}, charts)
 }
 
 // operation says what one LCM operation does, and takes the record to where it ends.
@@ -33,10 +38,13 @@ func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 	if o.Resumes {
 		w.out.Operations[len(w.out.Operations)-1] += ", resumed"
 	}
+	var charts vnfm.RenderedHooks
 	switch o.Action {
 	case actionChangePackage, actionConnect, actionRename, actionApplyReadiness:
+		charts = w.revision()
 		w.roll(o)
 	case actionScale:
+		charts = w.revision()
 		w.scaled(record, o)
 	case actionOperate:
 		w.operated(record, o)
@@ -46,9 +54,18 @@ func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 		// Others leave the VNFCs as they are, or what they do is known only when they run.
 	}
 	if o.to != nil {
-		w.hooks(hooks.Operation{Kind: o.Type, Package: o.to.pkg, Flavour: o.to.flavour, Request: o.spec, Changes: o.Changes, Counts: o.to.counts})
+		w.hooks(hooks.Operation{Kind: o.Type, Package: o.to.pkg, Flavour: o.to.flavour, Request: o.spec, Changes: o.Changes, Counts: o.to.counts}, charts)
 		describe(record, o.spec, o.to)
 	}
+}
+
+// revision returns the hooks of the first operation that makes a revision of a chart.
+func (w *words) revision() vnfm.RenderedHooks {
+	if w.revised || w.before == nil || w.before.Revision == w.after.Revision {
+		return vnfm.RenderedHooks{}
+	}
+	w.revised = true
+	return w.after.Upgraded
 }
 
 // purpose says behind the type of an operation what it is for.
@@ -230,19 +247,19 @@ func (w *words) healed(record *vnfm.Instance, o *plannedOperation) {
 	}
 }
 
-// hooks names the management drivers at both ends of an operation.
-func (w *words) hooks(o hooks.Operation) {
-	for _, end := range []struct {
-		last bool
-		when string
-	}{{false, "before"}, {true, "after"}} {
-		var names []string
-		for _, b := range w.engine.management().At(&o, end.last) {
+// hooks names the management drivers at both ends of an operation, and the hooks of charts, which run between them.
+func (w *words) hooks(o hooks.Operation, charts vnfm.RenderedHooks) {
+	drivers := func(last bool) (names []string) {
+		for _, b := range w.engine.management().At(&o, last) {
 			names = append(names, b.Name)
 		}
-		if len(names) > 0 {
-			w.sayOf("%s it: %s", end.when, strings.Join(names, ", "))
-		}
+		return names
+	}
+	if names := slices.Concat(drivers(false), charts.Before); len(names) > 0 {
+		w.sayOf("before it: %s", strings.Join(names, ", "))
+	}
+	if names := slices.Concat(charts.After, drivers(true)); len(names) > 0 {
+		w.sayOf("after it: %s", strings.Join(names, ", "))
 	}
 }
 

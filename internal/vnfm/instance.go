@@ -380,7 +380,14 @@ type Rendering struct {
 	Fields map[string]any
 	// Units are what runs, by names for people: the id of a VDU, a Job, a node group.
 	Units map[string]Unit
+	// Created and Upgraded are what is run around a creation, and around an operation that makes another Revision.
+	Created, Upgraded RenderedHooks
+	// Revision is the digest of what a revision of a Helm chart consists of; empty without one.
+	Revision string
 }
+
+// RenderedHooks are the hooks that a Helm chart brings, by names for people.
+type RenderedHooks struct{ Before, After []string }
 
 // VDUState is one VDU of an instance.
 type VDUState struct {

@@ -6,8 +6,11 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 )
 
 // withHook adds a Job to the chart of the package ims-helm which is a hook, and whose
@@ -45,8 +48,11 @@ func TestAccInstance_helmHookBefore(t *testing.T) {
 				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate \(`+imsChart+`templates/migrate.yaml\) failed: .*BackoffLimitExceeded.*panic: cannot reach database.*entered FAILED_TEMP`)),
 		},
 		resource.TestStep{
-			Config:            env.configFor(ims(t, withHook("migrate", when, "")), chartParams(byValue)),
-			ConfigPlanChecks:  updates(),
+			Config: env.configFor(ims(t, withHook("migrate", when, "")), chartParams(byValue)),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations").AtSliceIndex(3), knownvalue.StringExact("  before it: pre-install hook Job test-migrate")),
+			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), env.expectLastOperations(t, "INSTANTIATE COMPLETED"),
 				env.expectKubectl("job.batch/test-migrate", "get", "jobs", "-o", "name")),

@@ -151,6 +151,22 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 // nameLabels are the labels by which charts tell their workloads apart.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
 
+// running names the Jobs and pods of the hooks of some moments, in their order. What else a hook makes is there for them.
+func (c *ChartRelease) running(events ...helm.Event) []string {
+	var out []string
+	for _, e := range events {
+		for _, h := range c.HooksAt(e) {
+			at := slices.IndexFunc(c.Hooks, func(own *Hook) bool { return own.Hook == h })
+			if at < 0 || !slices.Contains([]string{"Job", "Pod"}, c.Hooks[at].Object.GVK.Kind) {
+				continue
+			}
+			o := c.Hooks[at].Object
+			out = append(out, fmt.Sprintf("%s hook %s %s", e, o.GVK.Kind, o.Name))
+		}
+	}
+	return out
+}
+
 // HookObjects are the objects of all hooks.
 func (r *Rendering) HookObjects() []*Object {
 	if r.Release == nil {

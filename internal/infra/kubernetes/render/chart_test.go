@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -34,6 +35,9 @@ func TestChartIsRendered(t *testing.T) {
 	}
 	if len(r.Release.Hooks) != 1 || r.Release.Hooks[0].Object.Key != "batch/v1/Job migrate" || r.Release.Hooks[0].Object.Digest == "" {
 		t.Errorf("hooks: %+v", r.Release.Hooks)
+	}
+	if diff := cmp.Diff([][]string{{"pre-install hook Job migrate"}, nil}, [][]string{r.Release.running(helm.PreInstall), r.Release.running(helm.PreUpgrade, helm.Test)}); diff != "" {
+		t.Errorf("hooks that run (-want +got):\n%s", diff)
 	}
 	want := map[string]any{
 		"name": "core-1-amf", "labels": map[string]any{"app.kubernetes.io/managed-by": "Helm"},

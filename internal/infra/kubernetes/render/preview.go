@@ -10,6 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -91,6 +92,11 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 		out.Contents[o.Key] = text
 	}
 	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts)
+	if c := r.Release; c != nil {
+		out.Revision = c.Digest
+		out.Created = vnfm.RenderedHooks{Before: c.running(helm.PreInstall), After: c.running(helm.PostInstall, helm.Test)}
+		out.Upgraded = vnfm.RenderedHooks{Before: c.running(helm.PreUpgrade), After: c.running(helm.PostUpgrade, helm.Test)}
+	}
 	return out, ps
 }
 
