@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,6 +175,8 @@ func ShownSecrets(at string, value any) []string {
 	return out
 }
 
+var passwordInURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:[^/\s]+@`)
+
 // HasPassword reports whether a text is a URL with a password.
 func HasPassword(text string) bool {
 	if !strings.Contains(text, "@") {
@@ -181,7 +184,8 @@ func HasPassword(text string) bool {
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return false
+		// A password with characters that a URL must escape is one, too.
+		return passwordInURL.MatchString(text)
 	}
 	password, _ := u.User.Password()
 	return u.Host != "" && password != ""
