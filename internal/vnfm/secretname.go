@@ -175,7 +175,7 @@ func ShownSecrets(at string, value any) []string {
 	return out
 }
 
-var passwordInURL = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:[^/\s]+@`)
+var passwordOfURL = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:)[^/\s]+@`)
 
 // HasPassword reports whether a text is a URL with a password.
 func HasPassword(text string) bool {
@@ -185,10 +185,29 @@ func HasPassword(text string) bool {
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
 		// A password with characters that a URL must escape is one, too.
-		return passwordInURL.MatchString(text)
+		return passwordOfURL.MatchString(text)
 	}
 	password, _ := u.User.Password()
 	return u.Host != "" && password != ""
+}
+
+var assignedValue = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*=\s*|["']?\s*:\s+|["']\s*:\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+
+// HideNamed replaces in one line what goes by the name of a secret, as in --password=x, token: x or {"api-key": "x"}, and passwords of URLs.
+func HideNamed(line string) string {
+	line = passwordOfURL.ReplaceAllString(line, "${1}"+mask+"@")
+	return assignedValue.ReplaceAllStringFunc(line, func(found string) string {
+		part := assignedValue.FindStringSubmatch(found)
+		name, between, value := part[1], part[2], part[3]
+		switch {
+		case !NamesSecret(name) || strings.EqualFold(name, "secret"):
+			return name + between + HideNamed(value)
+		case value == "true" || value == "false" || value == "null":
+			return found
+		default:
+			return name + between + mask
+		}
+	})
 }
 
 // TextsIn are the texts and the numbers, as texts, in a value of maps and lists.

@@ -318,6 +318,9 @@ v1/ConfigMap web-content
 		t.Errorf("diff:\n%s\nwant\n%s", got, want)
 	}
 	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
+	other := edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet")
+	run(t, "package", "hash", other).want(t, 0)
+	run(t, "package", "diff", hello, other).want(t, 0, "\n  web: 1 replaced\n", "apps/v1/StatefulSet web")
 	// Of a Secret the key is named, and of those that read it what becomes of them.
 	rotated := edited(t, "core5g", "Files/kubernetes/00-secrets.yaml", "password: example-only", "password: planted-secret")
 	run(t, "package", "hash", rotated).want(t, 0)

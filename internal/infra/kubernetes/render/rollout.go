@@ -20,7 +20,9 @@ func (r *Rendering) units(counts map[string]int) map[string]vnfm.Unit {
 		case part.Value == nil:
 			part.Value, part.Effect.Text = o.Field("spec"), "changed"
 		}
-		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part}}
+		// The pods of another workload come before those of the former one go.
+		workload := vnfm.UnitPart{Name: "workload", Value: o.GVK.GroupKind().String() + " " + o.namespace + "/" + o.Name, Effect: vnfm.Effect{Rank: 1, Text: "replaced"}}
+		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part, workload}}
 	}
 	for _, o := range r.Objects {
 		if o.GVK.Group == "batch" && o.GVK.Kind == "Job" {
