@@ -90,7 +90,7 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 		}
 		out.Contents[o.Key] = text
 	}
-	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts)
+	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts, t.ReplaceObjects)
 	return out, ps
 }
 
