@@ -210,6 +210,38 @@ func HideNamed(line string) string {
 	})
 }
 
+var (
+	elementName  = regexp.MustCompile(`^\s*(?:- )?name: ["']?([^"'\s]+)`)
+	elementValue = regexp.MustCompile(`^(\s*value: ).`)
+)
+
+// HideNamedLines is HideNamed for a text of several lines, such as a document of YAML: a value can be on the line behind its name, and
+// consist of several.
+func HideNamedLines(text string) string {
+	lines := strings.Split(text, "\n")
+	out := lines[:0]
+	const nothing = -1
+	block, named := nothing, false
+	for _, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if block != nothing && (indent > block || strings.TrimSpace(line) == "") {
+			continue
+		}
+		block = nothing
+		clean := HideNamed(line)
+		if value := elementValue.FindStringSubmatch(line); named && value != nil {
+			clean = value[1] + mask
+		}
+		if end := strings.TrimRight(line, "+-0123456789"); clean != line && (strings.HasSuffix(end, ": |") || strings.HasSuffix(end, ": >")) {
+			block = indent
+		}
+		name := elementName.FindStringSubmatch(line)
+		named = name != nil && NamesSecret(name[1])
+		out = append(out, clean)
+	}
+	return strings.Join(out, "\n")
+}
+
 // TextsIn are the texts and the numbers, as texts, in a value of maps and lists.
 func TextsIn(value any) []string {
 	var out []string

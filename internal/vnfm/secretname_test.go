@@ -50,6 +50,14 @@ func TestSecretsInside(t *testing.T) {
 		}
 	}
 }
+func TestHideNamedLines(t *testing.T) {
+	const text = "env:\n- name: DB_PASSWORD\n  value: planted\n- name: HOST\n  value: db\ndata:\n  tls.private-key: |-\n    planted\n    planted\n  other: |\n    kept\nargs:\n- --token=planted\n"
+	const want = "env:\n- name: DB_PASSWORD\n  value: (sensitive)\n- name: HOST\n  value: db\ndata:\n  tls.private-key: (sensitive)\n  other: |\n    kept\nargs:\n- --token=(sensitive)\n"
+	if got := HideNamedLines(text); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
 func TestHideNamed(t *testing.T) {
 	for line, want := range map[string]string{
 		"--password=x":                               "--password=(sensitive)",

@@ -142,11 +142,29 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return Usagef("%s has no command or argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
+// noneEmpty refuses an argument that is empty, as that of a variable of the shell that is not set: it would name something else.
+func noneEmpty(cmd *cobra.Command, args []string) error {
+	if n := slices.Index(args, ""); n >= 0 {
+		return Usagef("argument %d of %s is empty; see %s --help", n+1, cmd.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// OneAtMost takes one argument or none. The noun says what it names.
+func OneAtMost(noun string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Usagef("%s takes one %s, got %s", cmd.CommandPath(), noun, strings.Join(args, " and "))
+		}
+		return noneEmpty(cmd, args)
+	}
+}
+
 // Arguments requires one argument for each name.
 func Arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
+		if err := noneEmpty(cmd, args); err != nil || len(args) == len(names) {
+			return err
 		}
 		return Usagef("%s takes %s, got %d arguments; see %s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args), cmd.CommandPath())
 	}

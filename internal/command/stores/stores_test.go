@@ -80,6 +80,7 @@ func TestCommandLine(t *testing.T) {
 		"no file":           {[]string{"store", "backup", there}, cli.ExitUsage, []string{"--file FILE"}},
 		"no file to read":   {[]string{"store", "restore", there}, cli.ExitUsage, []string{"--file FILE"}},
 		"no such store":     {[]string{"store", "check", "/no/such/store.db"}, cli.ExitUsage, []string{"no local store at /no/such/store.db"}},
+		"an empty name":     {[]string{"store", "check", ""}, cli.ExitUsage, []string{"argument 1 of", "store check is empty"}},
 		"an empty file":     {[]string{"store", "check", empty}, cli.ExitUsage, []string{"no local store at " + empty}},
 		"no default store":  {[]string{"store", "check"}, cli.ExitUsage, []string{"no local store at ", "terraform-provider-vnf/store.db"}},
 		"a folder":          {[]string{"store", "check", filepath.Dir(there)}, cli.ExitUsage, []string{"is not a file"}},
