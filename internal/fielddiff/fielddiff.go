@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // Diff describes each field that differs, in the order of their paths:
@@ -18,22 +19,39 @@ import (
 //	spec.paused: removed, was true
 //	data.amf.conf, line 3: log: info -> log: debug
 //
-// Elements of a list are named by a field that tells them apart, such as name, else counted from 0. A Secret is never shown, and mask,
-// which may be nil, replaces secrets in texts: it is given whole texts, since of a part it would know no secret.
-func Diff(old, now any, mask func(string) string) []string {
-	d := &differ{mask: mask}
-	if mask == nil {
-		d.mask = func(text string) string { return text }
+// Elements of a list are named by a field that tells them apart, such as name, else counted from 0. A Secret is never shown, nor what the
+// masks hide.
+func Diff(old, now any, masks Masks) []string {
+	d := &differ{masks: masks}
+	same := func(text string) string { return text }
+	if masks.Text == nil {
+		d.masks.Text = same
+	}
+	if masks.Line == nil {
+		d.masks.Line = same
+	}
+	if masks.Names == nil {
+		d.masks.Names = func(string) bool { return false }
 	}
 	d.compare("", old, now)
 	return d.lines
+}
+
+// Masks hide secrets. Each may be nil.
+type Masks struct {
+	// Text replaces known secrets in a whole text, since of a part it would know no secret.
+	Text func(string) string
+	// Line replaces secrets that are there by their names, such as password=x, in one line.
+	Line func(string) string
+	// Names reports whether what has this name is a secret.
+	Names func(string) bool
 }
 
 // Secret stands in a document for a value that is not shown: a digest of it, or anything else that differs when the value does.
 type Secret string
 
 type differ struct {
-	mask  func(string) string
+	masks Masks
 	lines []string
 }
 
@@ -67,21 +85,75 @@ func (d *differ) compare(path string, old, now any) {
 			return
 		}
 	}
-	d.say(path, "%s -> %s", d.short(old), d.short(now))
+	if d.hides(path, old) || d.hides(path, now) {
+		d.say(path, "changed")
+		return
+	}
+	was, is := d.short(old), d.short(now)
+	if was == is {
+		// "80" and 80, "null" and null.
+		was, is = typed(was, old), typed(is, now)
+	}
+	d.say(path, "%s -> %s", was, is)
+}
+
+// typed tells a text from what it looks like.
+func typed(short string, v any) string {
+	if _, ok := v.(string); ok {
+		return strconv.Quote(short)
+	}
+	return short
 }
 
 // strings compares two texts that differ.
 func (d *differ) strings(path, old, now string) {
-	was, is := d.mask(old), d.mask(now)
+	was, is := d.masks.Text(old), d.masks.Text(now)
 	switch {
-	case was == is:
+	case was == is, d.secret(path):
 		// They differ in secrets alone.
 		d.say(path, "changed")
 	case long(was) || long(is) || strings.TrimSuffix(was, "\n") == strings.TrimSuffix(is, "\n"):
 		d.texts(path, was, is)
 	default:
-		d.say(path, "%s -> %s", shortText(was), shortText(is))
+		d.line(path, was, is)
 	}
+}
+
+// line compares two texts of one line that differ.
+func (d *differ) line(path, old, now string) {
+	was, is := d.masks.Line(old), d.masks.Line(now)
+	if was == is {
+		d.say(path, "changed")
+		return
+	}
+	was, is = apart(was, is)
+	d.say(path, "%s -> %s", shortText(was), shortText(is))
+}
+
+// apart leaves out what two texts begin with alike, where nothing that differs would be shown.
+func apart(was, is string) (string, string) {
+	const kept = 20
+	same := 0
+	for same < len(was) && same < len(is) && was[same] == is[same] {
+		same++
+	}
+	if same < maxShort-kept || len(was) <= maxShort && len(is) <= maxShort {
+		return was, is
+	}
+	from := same - kept
+	for from > 0 && !utf8.RuneStart(was[from]) {
+		from--
+	}
+	return "…" + was[from:], "…" + is[from:]
+}
+
+// secret reports whether what is at a path goes by the name of a secret: by the last field, or by the name of the element whose value it is,
+// as in env[DB_PASSWORD].value.
+func (d *differ) secret(path string) bool {
+	if element, ok := strings.CutSuffix(path, "].value"); ok {
+		return d.masks.Names(element[strings.LastIndexByte(element, '[')+1:])
+	}
+	return d.masks.Names(path[strings.LastIndexByte(path, '.')+1:])
 }
 
 func (d *differ) maps(path string, old, now map[string]any) {
@@ -101,8 +173,15 @@ func (d *differ) maps(path string, old, now map[string]any) {
 
 // entry compares one member of a map or list, which may be on one side alone.
 func (d *differ) entry(path string, old any, had bool, now any, has bool) {
-	_, wasSecret := old.(Secret)
-	_, isSecret := now.(Secret)
+	wasSecret, isSecret := d.hides(path, old), d.hides(path, now)
+	if strings.HasSuffix(path, "metadata.labels") || strings.HasSuffix(path, "metadata.annotations") {
+		// Of an object without any, each one is said as of others.
+		was, is := fields(old), fields(now)
+		if was != nil || is != nil {
+			d.maps(path, was, is)
+			return
+		}
+	}
 	switch {
 	case had && has:
 		d.compare(path, old, now)
@@ -115,6 +194,23 @@ func (d *differ) entry(path string, old any, had bool, now any, has bool) {
 	default:
 		d.say(path, "removed, was %s", d.short(old))
 	}
+}
+
+// hides reports whether a value at a path is not shown.
+func (d *differ) hides(path string, v any) bool {
+	switch v.(type) {
+	case Secret:
+		return true
+	case string:
+		return d.secret(path)
+	default:
+		return false
+	}
+}
+
+func fields(v any) map[string]any {
+	m, _ := v.(map[string]any)
+	return m
 }
 
 // join adds a key to a path, quoted when it has spaces or brackets.
@@ -137,8 +233,11 @@ func (d *differ) lists(path string, old, now []any) {
 		return
 	}
 	if scalars(old) && scalars(now) {
-		d.say(path, "%s -> %s", d.short(old), d.short(now))
-		return
+		was, is := d.short(old), d.short(now)
+		if was != is {
+			d.say(path, "%s -> %s", was, is)
+			return
+		}
 	}
 	for i := range max(len(old), len(now)) {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -148,6 +247,9 @@ func (d *differ) lists(path string, old, now []any) {
 		}
 		if i < len(now) {
 			is = now[i]
+		}
+		if d.follows(old, i) || d.follows(now, i) {
+			was, is = flagged(was), flagged(is)
 		}
 		d.entry(at, was, i < len(old), is, i < len(now))
 	}
@@ -207,6 +309,23 @@ func (d *differ) named(path, field string, old, now []any) {
 	}
 }
 
+// follows reports whether the element of a list of arguments is the value of the flag of a secret before it: --password x.
+func (d *differ) follows(list []any, i int) bool {
+	if i == 0 || i >= len(list) {
+		return false
+	}
+	flag, ok := list[i-1].(string)
+	return ok && strings.HasPrefix(flag, "-") && !strings.Contains(flag, "=") && d.masks.Names(flag)
+}
+
+// flagged is the value of a flag as a secret.
+func flagged(v any) any {
+	if text, ok := v.(string); ok {
+		return Secret(text)
+	}
+	return v
+}
+
 func scalars(list []any) bool {
 	return !slices.ContainsFunc(list, func(v any) bool {
 		switch v.(type) {
@@ -216,6 +335,9 @@ func scalars(list []any) bool {
 		return false
 	})
 }
+
+// hidden stands for a value that is not shown.
+const hidden = "a secret"
 
 // maxShort is how many bytes of a value are shown.
 const maxShort = 60
@@ -229,7 +351,7 @@ func (d *differ) short(v any) string {
 	case nil:
 		return "null"
 	case Secret:
-		return "a secret"
+		return hidden
 	case map[string]any:
 		return "{" + cut(strings.Join(slices.Sorted(maps.Keys(v)), ", ")) + "}"
 	case []any:
@@ -239,12 +361,19 @@ func (d *differ) short(v any) string {
 		parts := make([]string, len(v))
 		for i := range v {
 			parts[i] = d.short(v[i])
+			if d.follows(v, i) {
+				parts[i] = hidden
+			}
 		}
 		return "[" + cut(strings.Join(parts, ", ")) + "]"
 	case string:
-		return shortText(d.mask(v))
+		lines := strings.Split(d.masks.Text(v), "\n")
+		for i := range lines {
+			lines[i] = d.masks.Line(lines[i])
+		}
+		return shortText(strings.Join(lines, "\n"))
 	default:
-		return cut(d.mask(fmt.Sprint(v)))
+		return cut(d.masks.Text(fmt.Sprint(v)))
 	}
 }
 

@@ -1,6 +1,7 @@
 package fielddiff
 
 import (
+	"regexp"
 	"strings"
 	"testing"
 
@@ -16,6 +17,8 @@ func decode(t *testing.T, text string) any {
 	}
 	return out
 }
+
+var byName = regexp.MustCompile(`(password( = |: |=))[^ &]+`)
 
 func TestDiff(t *testing.T) {
 	t.Parallel()
@@ -51,20 +54,41 @@ func TestDiff(t *testing.T) {
 			mask: strings.NewReplacer("secret-1", "***", "secret-2", "***").Replace,
 			want: []string{"args: [***, b] -> [***, c]", "more: added ***", "other: *** a -> *** b", "same: changed", "text, line 3: b -> c"},
 		},
+		"secrets by name": {
+			old: "{env: [{name: DB_PASSWORD, value: p-1}, {name: N, value: '1'}], args: [--v=1, --password=p-1, --password, p-1], root.password: p-1, url: 'http://password=p-1&a=1', conf: \"a: 1\\npassword = p-1\\nb: 1\\n\"}",
+			new: "{env: [{name: DB_PASSWORD, value: p-2}, {name: N, value: '2'}], args: [--v=1, --password=p-2, --password, p-2], root.password: p-2, url: 'http://password=p-2&a=2', conf: \"a: 1\\npassword = p-2\\nb: 2\\npassword: p-2\\n\", more: {password: p}, password: p-2}",
+			want: []string{
+				"args[1]: changed", "args[3]: changed", "conf, line 2: changed", "conf, line 3: b: 1 -> b: 2", "conf, line 4: added password: ***",
+				"env[DB_PASSWORD].value: changed", "env[N].value: 1 -> 2", "more: added {password}", "password: added", "root.password: changed", "url: http://password=***&a=1 -> http://password=***&a=2",
+			},
+		},
+		"other kinds of the same look": {
+			old: "{a: '80', b: null, c: [1, x], d: true}", new: "{a: 80, b: 'null', c: ['1', x], d: 'true'}",
+			want: []string{`a: "80" -> 80`, `b: null -> "null"`, `c[0]: 1 -> "1"`, `d: true -> "true"`},
+		},
+		"a long beginning that is the same": {
+			old:  "{image: registry.example.com/network-functions/production/core5g/amf:1.4.0-build.7, list: [" + strings.Repeat("y", 100) + ", a]}",
+			new:  "{image: registry.example.com/network-functions/production/core5g/amf:1.4.0-build.8, list: [" + strings.Repeat("y", 100) + ", b]}",
+			want: []string{"image: …e5g/amf:1.4.0-build.7 -> …e5g/amf:1.4.0-build.8", "list[1]: a -> b"},
+		},
+		"the first labels": {
+			old: "{metadata: {name: a, annotations: {x/y: z}}}", new: "{metadata: {name: a, labels: {a: b, c: d}}}",
+			want: []string{"metadata.annotations.x/y: removed, was z", "metadata.labels.a: added b", "metadata.labels.c: added d"},
+		},
 		"long values": {old: "{a: x}", new: "{a: " + strings.Repeat("y", 100) + "}", want: []string{"a: x -> " + strings.Repeat("y", maxShort) + "…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, Diff(decode(t, tc.old), decode(t, tc.new), tc.mask)); diff != "" {
+			if diff := cmp.Diff(tc.want, Diff(decode(t, tc.old), decode(t, tc.new), Masks{Text: tc.mask, Line: func(line string) string { return byName.ReplaceAllString(line, "$1***") }, Names: func(name string) bool { return strings.HasSuffix(strings.ToLower(name), "password") }})); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
 	}
 	was, is := map[string]any{"old": Secret("x"), "both": Secret("x"), "same": Secret("x")}, map[string]any{"new": Secret("y"), "both": Secret("y"), "same": Secret("x")}
-	if diff := cmp.Diff([]string{"both: changed", "new: added", "old: removed"}, Diff(was, is, nil)); diff != "" {
+	if diff := cmp.Diff([]string{"both: changed", "new: added", "old: removed"}, Diff(was, is, Masks{})); diff != "" {
 		t.Errorf("secrets: -want +got:\n%s", diff)
 	}
-	got := Diff(map[string]any{"a": long}, map[string]any{"a": strings.ReplaceAll(long, "a", "c")}, nil)
+	got := Diff(map[string]any{"a": long}, map[string]any{"a": strings.ReplaceAll(long, "a", "c")}, Masks{})
 	if want := []string{"a: 500 lines replaced by 500, from line 1"}; !cmp.Equal(want, got) {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -38,11 +38,11 @@ func (d *differ) texts(path, old, now string) {
 		at := fmt.Sprintf("%s, line %d", path, begin+1+e.line)
 		switch {
 		case e.had && e.has:
-			d.say(at, "%s -> %s", shortText(strings.TrimSpace(e.old)), shortText(strings.TrimSpace(e.now)))
+			d.line(at, strings.TrimSpace(e.old), strings.TrimSpace(e.now))
 		case e.has:
-			d.say(at, "added %s", shortText(strings.TrimSpace(e.now)))
+			d.say(at, "added %s", shortText(strings.TrimSpace(d.masks.Line(e.now))))
 		default:
-			d.say(at, "removed, was %s", shortText(strings.TrimSpace(e.old)))
+			d.say(at, "removed, was %s", shortText(strings.TrimSpace(d.masks.Line(e.old))))
 		}
 	}
 	if len(found) == 0 {

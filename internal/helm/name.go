@@ -12,7 +12,7 @@ import (
 const maxReleaseName = 53
 
 var (
-	releaseName  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`)
+	releaseName  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 	notInRelease = regexp.MustCompile(`[^a-z0-9]+`)
 )
 
@@ -23,8 +23,9 @@ func ValidReleaseName(name string) bool {
 
 // ReleaseName makes a name for a release of the name of an instance. One that
 // cannot be kept as it is ends in a digest, so that two instances never share it.
+// It has no dots, which not all names of objects that charts make of it can have.
 func ReleaseName(instance string) string {
-	if ValidReleaseName(instance) {
+	if ValidReleaseName(instance) && !strings.Contains(instance, ".") {
 		return instance
 	}
 	const digits = 8

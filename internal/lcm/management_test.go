@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
@@ -400,4 +401,39 @@ func TestReplacedInTurn_rollback(t *testing.T) {
 	now, err := w.Instance(t.Context(), i.ID)
 	require.NoError(t, err)
 	same(t, "status", now.Status, vnfm.StatusInstantiated)
+}
+
+// waiter is a management driver that waits until the store has what it said last.
+type waiter struct {
+	worker
+	stored func(ctx context.Context) string
+}
+
+func (d *waiter) Run(ctx context.Context, call *vnfm.HookCall) error {
+	for _, line := range []string{"one", "two", "the last one for long"} {
+		call.Recorder.Progress(ctx, line)
+	}
+	for range 100 {
+		if d.stored(ctx) == "the last one for long" {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return fmt.Errorf("the store has the progress %q", d.stored(ctx))
+}
+
+// TestLastProgressIsStored: who looks at an operation from elsewhere sees what it waits for.
+func TestLastProgressIsStored(t *testing.T) {
+	t.Parallel()
+	w, _, spec := newWorkerEnv(t)
+	other := w.open(t)
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: &waiter{stored: func(ctx context.Context) string {
+		occs, err := other.Operations(ctx, "")
+		if err != nil || len(occs) == 0 {
+			return fmt.Sprint(occs, err)
+		}
+		return occs[len(occs)-1].Progress
+	}}}
+	_, err := w.open(t).Instantiate(t.Context(), spec)
+	require.NoError(t, err)
 }

@@ -32,6 +32,8 @@ type operation struct {
 	occ *records.Entry[vnfm.Operation]
 	// written is when progress was stored last: it is reported often and stored rarely.
 	written time.Time
+	// later stores progress that came too soon after that: of an operation that waits, it may be the last for long. Nil for none.
+	later *time.Timer
 	// evidence is for a report, should the operation fail.
 	evidence evidence
 }
@@ -94,6 +96,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	if !occ.State.CanBecome(next) {
 		return fmt.Errorf("operation %s %s cannot go from %s to %s", occ.Type, occ.ID, occ.State, next)
 	}
+	o.dropLater()
 	before := *occ
 	occ.State = next
 	occ.StateEnteredAt = time.Now().UTC()
@@ -237,12 +240,36 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	o.occ.Value.Progress = line
 	o.report(ctx, line)
 	tracing.Event(ctx, line)
-	if time.Since(o.written) < progressInterval {
-		return
+	wait := progressInterval - time.Since(o.written)
+	switch {
+	case wait <= 0:
+		o.writeProgress(ctx)
+	case o.later == nil:
+		ctx = context.WithoutCancel(ctx) // a step of the operation may have ended by then
+		o.later = time.AfterFunc(wait, func() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if o.later != nil {
+				o.writeProgress(ctx)
+			}
+		})
 	}
+}
+
+// writeProgress stores the last line. o.mu is held.
+func (o *operation) writeProgress(ctx context.Context) {
+	o.dropLater()
 	o.written = time.Now()
 	// Progress is for onlookers: the operation goes on without it.
 	_ = o.occ.Update(ctx, o.store)
+}
+
+// dropLater has nothing stored later. o.mu is held.
+func (o *operation) dropLater() {
+	if o.later != nil {
+		o.later.Stop()
+		o.later = nil
+	}
 }
 
 // SetNote implements vnfm.Recorder.

@@ -9,25 +9,23 @@ import (
 // DiffPackages says what an instance of one request would do to become that of another one, such as of the next version of its package.
 // It needs no store and no VIM: the packages must have been read in this process. Problems of either request are returned, and nothing
 // else when one of them is an error.
-func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (*vnfm.PlannedUpdate, vnfm.Problems, error) {
-	var all vnfm.Problems
-	for _, spec := range []vnfm.InstanceSpec{from, to} {
+func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (planned *vnfm.PlannedUpdate, of [2]vnfm.Problems, err error) {
+	for n, spec := range []vnfm.InstanceSpec{from, to} {
 		_, problems, err := e.PreviewInstance(ctx, "", spec)
 		if err != nil {
-			return nil, nil, err
+			return nil, of, err
 		}
-		all = append(all, problems...)
-	}
-	if all.HasErrors() {
-		return nil, all, nil
+		if of[n] = problems; problems.HasErrors() {
+			return nil, of, nil
+		}
 	}
 	before, was, err := e.rendered(ctx, "", &from)
 	if before == nil || err != nil {
-		return nil, all, err
+		return nil, of, err
 	}
 	w, err := e.newWords(ctx, "", &to)
 	if w == nil || err != nil {
-		return nil, all, err
+		return nil, of, err
 	}
 	w.before, w.was, w.changed = before, was.pkg, map[string]string{}
 	var record vnfm.Instance
@@ -38,5 +36,5 @@ func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (
 		w.operation(&record, &o)
 	}
 	w.changes()
-	return w.finish(), all, nil
+	return w.finish(), of, nil
 }

@@ -139,6 +139,13 @@ func TestPlanUpdate(t *testing.T) {
 		"apps/v1/StatefulSet db":   {"spec.template: reads other configuration"},
 	}, got.Changes)
 
+	// With leave to replace an object, a field that cannot be changed in place interrupts; without it, it is said to be an error elsewhere.
+	moved := spec
+	moved.PackageID = onboard(release(t, "serviceName: upf", "serviceName: upf-n4"))
+	expect("without leave", []string{"CHANGE_VNFPKG core5g 1.4.0, another content"}, planned(i.ID, moved).Operations)
+	moved.ReplaceObjects = []string{"apps/v1/StatefulSet upf"}
+	expect("with leave", []string{"CHANGE_VNFPKG core5g 1.4.0, another content", "  upf: 1 deleted and made again, interrupted"}, planned(i.ID, moved).Operations)
+
 	// A plan that is applied again says the same, however far the apply before it came.
 	_, err := w.Update(t.Context(), i.ID, configured)
 	require.NoError(t, err)

@@ -51,7 +51,7 @@ func (w *env) reports(t *testing.T) []vnfm.Report {
 func TestAFailedOperationLeavesAReport(t *testing.T) {
 	w := newEnv(t)
 	const secret = "planted-secret"
-	d := &witness{driver: w.driver, evidence: []vnfm.ReportSection{{Title: "Objects", Text: "pod web: " + secret + strings.Repeat("x", 200<<10)}}}
+	d := &witness{driver: w.driver, evidence: []vnfm.ReportSection{{Title: "Objects", Text: "DB_PASSWORD=planted-by-name\npod web: " + secret + strings.Repeat("x", 200<<10)}}}
 	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d})
 	broken := func(point string) error {
 		if point == "wrote apps/v1/Deployment b" {
@@ -76,7 +76,7 @@ func TestAFailedOperationLeavesAReport(t *testing.T) {
 	}
 	assert.Subset(t, lines, []string{"PROCESSING", "apply"})
 	require.Len(t, r.Sections, 2)
-	assert.True(t, strings.HasPrefix(r.Sections[0].Text, "pod web: (sensitive)x"))
+	assert.True(t, strings.HasPrefix(r.Sections[0].Text, "DB_PASSWORD=(sensitive)\npod web: (sensitive)x"))
 	assert.Less(t, len(r.Sections[0].Text), 100<<10)
 	assert.True(t, r.Cut)
 	assert.Equal(t, "Rendered objects", r.Sections[1].Title)

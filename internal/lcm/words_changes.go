@@ -74,7 +74,7 @@ func drifted(was string) []string {
 // fields are the fields of an object that change.
 func (w *words) fields(was, is any) []string {
 	var out []string
-	for _, line := range fielddiff.Diff(was, is, w.mask) {
+	for _, line := range fielddiff.Diff(was, is, fielddiff.Masks{Text: w.mask, Line: vnfm.HideNamed, Names: namesSecret}) {
 		line = sayConfiguration(line)
 		if !slices.Contains(out, line) {
 			out = append(out, line)
@@ -83,13 +83,14 @@ func (w *words) fields(was, is any) []string {
 	return out
 }
 
+// namesSecret reports whether a field holds a secret by its name. Charts name an object in a field that is just called secret.
+func namesSecret(name string) bool {
+	return vnfm.NamesSecret(name) && !strings.EqualFold(name, "secret")
+}
+
 // sayConfiguration says in words what the annotation means by which pods follow their configuration, whether it changes, comes or goes.
-// Where it comes or goes with other annotations, the line stays and names them all.
 func sayConfiguration(line string) string {
-	path, rest, ok := strings.Cut(line, ".metadata.annotations")
-	if _, keys, several := strings.Cut(rest, "{"); several && strings.Contains(keys, ", ") {
-		return line
-	}
+	path, rest, ok := strings.Cut(line, ".metadata.annotations.")
 	if !ok || !strings.Contains(rest, vnfm.LabelPrefix) {
 		return line
 	}
@@ -125,8 +126,21 @@ func (w *words) joinCommon() {
 	}
 }
 
+// maxPerObject is how many lines each object has, and the lists of those that come and go, where there are more than maxWords: many lines
+// of one do not hide all others.
+const maxPerObject = 10
+
 // limitChanges leaves maxWords lines of changes, in the order of the objects.
 func (w *words) limitChanges() {
+	all := 0
+	for _, lines := range w.out.Changes {
+		all += len(lines)
+	}
+	if all > maxWords {
+		for key, lines := range w.out.Changes {
+			w.out.Changes[key] = limited(lines, maxPerObject)
+		}
+	}
 	left, more := maxWords, 0
 	for _, key := range slices.Sorted(maps.Keys(w.out.Changes)) {
 		lines := w.out.Changes[key]

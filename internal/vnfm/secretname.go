@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -174,6 +175,8 @@ func ShownSecrets(at string, value any) []string {
 	return out
 }
 
+var passwordOfURL = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:)[^/\s]+@`)
+
 // HasPassword reports whether a text is a URL with a password.
 func HasPassword(text string) bool {
 	if !strings.Contains(text, "@") {
@@ -181,10 +184,62 @@ func HasPassword(text string) bool {
 	}
 	u, err := url.Parse(strings.TrimSpace(text))
 	if err != nil {
-		return false
+		// A password with characters that a URL must escape is one, too.
+		return passwordOfURL.MatchString(text)
 	}
 	password, _ := u.User.Password()
 	return u.Host != "" && password != ""
+}
+
+var assignedValue = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*=\s*|["']?\s*:\s+|["']\s*:\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+
+// HideNamed replaces in one line what goes by the name of a secret, as in --password=x, token: x or {"api-key": "x"}, and passwords of URLs.
+func HideNamed(line string) string {
+	line = passwordOfURL.ReplaceAllString(line, "${1}"+mask+"@")
+	return assignedValue.ReplaceAllStringFunc(line, func(found string) string {
+		part := assignedValue.FindStringSubmatch(found)
+		name, between, value := part[1], part[2], part[3]
+		switch {
+		case !NamesSecret(name) || strings.EqualFold(name, "secret"):
+			return name + between + HideNamed(value)
+		case value == "true" || value == "false" || value == "null":
+			return found
+		default:
+			return name + between + mask
+		}
+	})
+}
+
+var (
+	elementName  = regexp.MustCompile(`^\s*(?:- )?name: ["']?([^"'\s]+)`)
+	elementValue = regexp.MustCompile(`^(\s*value: ).`)
+)
+
+// HideNamedLines is HideNamed for a text of several lines, such as a document of YAML: a value can be on the line behind its name, and
+// consist of several.
+func HideNamedLines(text string) string {
+	lines := strings.Split(text, "\n")
+	out := lines[:0]
+	const nothing = -1
+	block, named := nothing, false
+	for _, line := range lines {
+		indent := len(line) - len(strings.TrimLeft(line, " "))
+		if block != nothing && (indent > block || strings.TrimSpace(line) == "") {
+			continue
+		}
+		block = nothing
+		clean := HideNamed(line)
+		if value := elementValue.FindStringSubmatch(line); named && value != nil {
+			clean = value[1] + mask
+		}
+		if end := strings.TrimRight(line, "+-0123456789"); clean != line && (strings.HasSuffix(end, ": |") || strings.HasSuffix(end, ": >")) {
+			block = indent
+		}
+		name := elementName.FindStringSubmatch(line)
+		named = name != nil && NamesSecret(name[1])
+		out = append(out, clean)
+	}
+	return strings.Join(out, "\n")
 }
 
 // TextsIn are the texts and the numbers, as texts, in a value of maps and lists.

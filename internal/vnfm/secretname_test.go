@@ -50,3 +50,31 @@ func TestSecretsInside(t *testing.T) {
 		}
 	}
 }
+func TestHideNamedLines(t *testing.T) {
+	const text = "env:\n- name: DB_PASSWORD\n  value: planted\n- name: HOST\n  value: db\ndata:\n  tls.private-key: |-\n    planted\n    planted\n  other: |\n    kept\nargs:\n- --token=planted\n"
+	const want = "env:\n- name: DB_PASSWORD\n  value: (sensitive)\n- name: HOST\n  value: db\ndata:\n  tls.private-key: (sensitive)\n  other: |\n    kept\nargs:\n- --token=(sensitive)\n"
+	if got := HideNamedLines(text); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
+	}
+}
+
+func TestHideNamed(t *testing.T) {
+	for line, want := range map[string]string{
+		"--password=x":                               "--password=(sensitive)",
+		"DB_PASSWORD='a b' exec":                     "DB_PASSWORD=(sensitive) exec",
+		`{"api-key": "x", "n": 1}`:                   `{"api-key": (sensitive), "n": 1}`,
+		`{"token":"x"}`:                              `{"token":(sensitive)}`,
+		"db.password: hunter2":                       "db.password: (sensitive)",
+		"args: password=x,user=y":                    "args: password=(sensitive),user=y",
+		"url: postgres://u:p@db/x":                   "url: postgres://u:(sensitive)@db/x",
+		"image: registry.example.com/vault-token:1":  "image: registry.example.com/vault-token:1",
+		"automountServiceAccountToken: true":         "automountServiceAccountToken: true",
+		"secret: creds":                              "secret: creds",
+		"tokenTTL: 5":                                "tokenTTL: 5",
+		"nothing at all: 12:30 http://example.com/a": "nothing at all: 12:30 http://example.com/a",
+	} {
+		if got := HideNamed(line); got != want {
+			t.Errorf("HideNamed(%q) = %q, want %q", line, got, want)
+		}
+	}
+}

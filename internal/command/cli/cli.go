@@ -10,10 +10,12 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -30,13 +32,17 @@ const (
 // Run runs a command with its arguments and returns the exit code. An error is one line on stderr.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
-	root.SetOut(stdout)
+	out := &output{to: stdout}
+	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return Usagef("%w; see %s --help", err, cmd.CommandPath())
+		return Usagef("%w; see %s --help", inWords(err), cmd.CommandPath())
 	})
 	err := root.ExecuteContext(ctx)
+	if err == nil {
+		err = out.failed
+	}
 	if err == nil {
 		return 0
 	}
@@ -45,6 +51,38 @@ func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr
 		return ExitUsage
 	}
 	return ExitFailure
+}
+
+// output is where a command writes to. It remembers that a write has failed, since an output that is cut off is no success.
+type output struct {
+	to     io.Writer
+	failed error
+}
+
+func (o *output) Write(text []byte) (int, error) {
+	n, err := o.to.Write(text)
+	if err != nil {
+		err = fmt.Errorf("writing the output: %w", err)
+		o.failed = err
+	}
+	return n, err
+}
+
+// inWords says of a number what it must be, where the library names a function of Go.
+func inWords(err error) error {
+	number := new(strconv.NumError)
+	if !errors.As(err, &number) {
+		return err
+	}
+	return errors.New(strings.Replace(err.Error(), number.Error(), "it must be a whole number", 1))
+}
+
+// Namespace refuses what cannot be the name of a namespace, as the value of the flag --namespace.
+func Namespace(name string) error {
+	if name == "" || len(validation.IsDNS1123Label(name)) == 0 {
+		return nil
+	}
+	return Usagef("--namespace is %q; the name of a namespace has at most 63 lower-case letters, digits and hyphens, and neither begins nor ends with a hyphen", name)
 }
 
 // usageError is an error that a command ends with before it does anything.
@@ -104,11 +142,29 @@ func NoArguments(cmd *cobra.Command, args []string) error {
 	return Usagef("%s has no command or argument %q; see %s --help", cmd.CommandPath(), args[0], cmd.CommandPath())
 }
 
+// noneEmpty refuses an argument that is empty, as that of a variable of the shell that is not set: it would name something else.
+func noneEmpty(cmd *cobra.Command, args []string) error {
+	if n := slices.Index(args, ""); n >= 0 {
+		return Usagef("argument %d of %s is empty; see %s --help", n+1, cmd.CommandPath(), cmd.CommandPath())
+	}
+	return nil
+}
+
+// OneAtMost takes one argument or none. The noun says what it names.
+func OneAtMost(noun string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) > 1 {
+			return Usagef("%s takes one %s, got %s", cmd.CommandPath(), noun, strings.Join(args, " and "))
+		}
+		return noneEmpty(cmd, args)
+	}
+}
+
 // Arguments requires one argument for each name.
 func Arguments(names ...string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
-		if len(args) == len(names) {
-			return nil
+		if err := noneEmpty(cmd, args); err != nil || len(args) == len(names) {
+			return err
 		}
 		return Usagef("%s takes %s, got %d arguments; see %s --help", cmd.CommandPath(), strings.Join(names, " and "), len(args), cmd.CommandPath())
 	}

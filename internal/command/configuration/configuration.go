@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/hashicorp/hcl/v2/hclsyntax"
@@ -113,7 +112,8 @@ func tokens(v any) hclwrite.Tokens {
 
 func element(name string, value any) hclwrite.ObjectAttrTokens {
 	key := hclwrite.TokensForValue(cty.StringVal(name))
-	if hclsyntax.ValidIdentifier(name) {
+	// What begins with for is another expression.
+	if hclsyntax.ValidIdentifier(name) && name != "for" {
 		key = hclwrite.TokensForIdentifier(name)
 	}
 	return hclwrite.ObjectAttrTokens{Name: key, Value: tokens(value)}
@@ -155,5 +155,5 @@ func Name(text string) string {
 
 // Quote writes a text inside an expression.
 func Quote(text string) string {
-	return strings.NewReplacer("${", "$${", "%{", "%%{").Replace(strconv.Quote(text))
+	return string(hclwrite.TokensForValue(cty.StringVal(text)).Bytes())
 }

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -9,16 +10,16 @@ import (
 func TestPart(t *testing.T) {
 	shown, secret, names := Part(map[string]any{
 		"db": map[string]any{"host": "db", "password": "hunter2", "empty": map[string]any{}}, "users": []any{map[string]any{"name": "a", "token": "t"}},
-		"existingSecret": "mine", "url": "https://u:p@example.com/", "n": 1, "pin": map[string]any{"token": 7}, "list": []any{"a"},
+		"existingSecret": "mine", "url": "https://u:p@example.com/", "n": 1, "pin": map[string]any{"token": 7}, "list": []any{"a"}, "proxy": "http://u:p#%s@proxy:port",
 	})
 	if diff := cmp.Diff(map[string]any{"db": map[string]any{"host": "db", "empty": map[string]any{}}, "existingSecret": "mine", "n": 1, "list": []any{"a"}}, shown); diff != "" {
 		t.Errorf("shown (-want +got):\n%s", diff)
 	}
-	want := map[string]any{"db": map[string]any{"password": "hunter2"}, "users": []any{map[string]any{"name": "a", "token": "t"}}, "url": "https://u:p@example.com/", "pin": map[string]any{"token": 7}}
+	want := map[string]any{"db": map[string]any{"password": "hunter2"}, "users": []any{map[string]any{"name": "a", "token": "t"}}, "url": "https://u:p@example.com/", "pin": map[string]any{"token": 7}, "proxy": "http://u:p#%s@proxy:port"}
 	if diff := cmp.Diff(want, secret); diff != "" {
 		t.Errorf("secret (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]string{"db.password", "pin.token", "url", "users[0].token"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"db.password", "pin.token", "proxy", "url", "users[0].token"}, names); diff != "" {
 		t.Errorf("names (-want +got):\n%s", diff)
 	}
 }
@@ -36,7 +37,7 @@ func TestText(t *testing.T) {
 	f.Comment("one\ntwo")
 	f.Block("resource", []string{"a", "b"}, Fields{
 		{"text", "${var.x} %{ if } \"quoted\"\n"}, {"none", ""}, {"reference", Expression("var.x")}, {"null", nil},
-		{"object", Fields{{"b.c", []any{1, true, map[string]any{"e": nil}}}, {"a", map[string]any{}}, {"kept", Expression("{}")}}},
+		{"object", Fields{{"b.c", []any{1, true, map[string]any{"e": nil}}}, {"a", map[string]any{}}, {"kept", Expression("{}")}, {"for", json.Number("12345678901234567890")}}},
 	})
 	want := `# one
 # two
@@ -47,7 +48,8 @@ resource "a" "b" {
     "b.c" = [1, true, {
       e = null
     }]
-    kept = {}
+    kept  = {}
+    "for" = 12345678901234567890
   }
 }
 `
@@ -59,7 +61,7 @@ resource "a" "b" {
 			t.Errorf("the name of %q is %q", text, got)
 		}
 	}
-	if got := Quote("a${b}"); got != `"a$${b}"` {
+	if got := Quote("a${b}\a"); got != `"a$${b}\u0007"` {
 		t.Errorf("quoted: %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package configuration
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -43,7 +44,7 @@ func part(values map[string]any, at string) (shown, secret map[string]any, names
 // secretsIn are the paths of secrets in a value at a path.
 func secretsIn(at string, value any) []string {
 	switch v := value.(type) {
-	case float64, int, int64:
+	case json.Number, float64, int, int64:
 		if vnfm.NamesSecret(at[strings.LastIndexByte(at, '.')+1:]) {
 			return []string{at}
 		}

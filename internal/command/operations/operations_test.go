@@ -98,6 +98,7 @@ func TestListAndShow(t *testing.T) {
 	for name, test := range map[string]struct{ args, want []string }{
 		"nothing":    {[]string{"show", "nowhere"}, []string{`no operation and no instance "nowhere"`}},
 		"two":        {[]string{"show", "aaaa"}, []string{"several operations", `"aaaa1111", "aaaa2222"`}},
+		"empty name": {[]string{"cancel", ""}, []string{"argument 1 of", "cancel is empty"}},
 		"no name":    {[]string{"watch"}, []string{"takes OPERATION"}},
 		"no number":  {[]string{"list", "--last", "0"}, []string{"--last is 0"}},
 		"no command": {[]string{"stop"}, []string{`no command or argument "stop"`}},

@@ -20,7 +20,7 @@ type difference struct {
 }
 
 func diffCommand(version string) *cobra.Command {
-	var r reading
+	r := reading{named: true}
 	var i instance
 	var form string
 	cmd := &cobra.Command{
@@ -53,9 +53,11 @@ the command is written wrongly.`,
 				if err != nil {
 					return err
 				}
-				warn(cmd, problems)
-				if err := problems.Err(); err != nil {
-					return err
+				for n, of := range problems {
+					warn(cmd, args[n], of)
+					if err := of.Err(); err != nil {
+						return fmt.Errorf("%s: %w", args[n], err)
+					}
 				}
 				if planned == nil {
 					return fmt.Errorf("what an instance consists of is not known before it is made; give --namespace")

@@ -215,7 +215,7 @@ func (d *draft) pack(
 	if err := csar.WriteZip(a, &packed); err != nil {
 		return "", err
 	}
-	return digest, os.WriteFile(t.path, packed.Bytes(), 0o644) //nolint:gosec // a package is public
+	return digest, replace(t.path, packed.Bytes())
 }
 
 // writeTree writes files below a directory.

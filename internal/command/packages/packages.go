@@ -4,6 +4,7 @@ package packages
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"os"
 	"path/filepath"
@@ -38,7 +39,9 @@ var (
 type reading struct {
 	integrity, signature string
 	roots                string
-	subjects             []string
+	// named says that warnings name the package, since the command reads two.
+	named    bool
+	subjects []string
 }
 
 // flags adds the flags to a command.
@@ -70,6 +73,9 @@ func (r *reading) spec(source string) (vnfm.PackageSpec, error) {
 		roots, err := os.ReadFile(filepath.Clean(r.roots))
 		if err != nil {
 			return vnfm.PackageSpec{}, cli.Usagef("reading the trust roots: %w", err)
+		}
+		if !x509.NewCertPool().AppendCertsFromPEM(roots) {
+			return vnfm.PackageSpec{}, cli.Usagef("the trust roots %s have no certificate that can be read; give certificates as PEM", r.roots)
 		}
 		spec.Trust.Roots = string(roots)
 	}
@@ -107,18 +113,24 @@ func (r *reading) read(ctx context.Context, cmd *cobra.Command, e *lcm.Engine, s
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	warn(cmd, problems)
+	if !r.named {
+		source = ""
+	}
+	warn(cmd, source, problems)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
 	return p, nil
 }
 
-// warn writes the warnings among problems to stderr, where they do not mix with the output.
-func warn(cmd *cobra.Command, problems vnfm.Problems) {
+// warn writes the warnings among problems to stderr, where they do not mix with the output. A package is named where it is given.
+func warn(cmd *cobra.Command, of string, problems vnfm.Problems) {
+	if of != "" {
+		of += ": "
+	}
 	for _, p := range problems {
 		if p.Severity == vnfm.SeverityWarning {
-			cmd.PrintErrf("Warning: %s\n", p)
+			cmd.PrintErrf("Warning: %s%s\n", of, p)
 		}
 	}
 }

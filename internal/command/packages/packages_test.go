@@ -318,6 +318,9 @@ v1/ConfigMap web-content
 		t.Errorf("diff:\n%s\nwant\n%s", got, want)
 	}
 	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
+	other := edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet")
+	run(t, "package", "hash", other).want(t, 0)
+	run(t, "package", "diff", hello, other).want(t, 0, "\n  web: 1 replaced\n", "apps/v1/StatefulSet web")
 	// Of a Secret the key is named, and of those that read it what becomes of them.
 	rotated := edited(t, "core5g", "Files/kubernetes/00-secrets.yaml", "password: example-only", "password: planted-secret")
 	run(t, "package", "hash", rotated).want(t, 0)
@@ -331,14 +334,58 @@ v1/ConfigMap web-content
 		t.Errorf("as JSON: %+v", got)
 	}
 	run(t, "package", "diff", hello, edited(t, "hello", "hello.mf", "Hash: ", "Hash: 00")).want(t, cli.ExitFailure, "hello.mf")
+	// Of two packages the one with the error is named, once.
+	if got := run(t, "package", "diff", "--level", "many", hello, hello).want(t, cli.ExitFailure, hello+": deployment flavour"); strings.Count(got.errors, "\n") != 1 {
+		t.Errorf("not one line:\n%s", got.errors)
+	}
 	run(t, "package", "diff", hello, "/no/package").want(t, cli.ExitUsage, "/no/package")
 	run(t, "package", "diff", hello).want(t, cli.ExitUsage, "takes OLD and NEW, got 1 arguments")
 }
+
+// TestOutputIsCut: what could not be written is no success, and a file is written whole or not at all.
+func TestOutputIsCut(t *testing.T) {
+	hello := filepath.Join(examples(t), "hello")
+	for _, args := range [][]string{{"lint", hello}, {"render", hello}, {"diff", hello, hello}, {"inspect", hello}, {"lint", "-o", "json", hello}} {
+		var problems bytes.Buffer
+		code := cli.Run(t.Context(), root(), append([]string{"package"}, args...), full{}, &problems)
+		if got := problems.String(); code != cli.ExitFailure || got != "Error: writing the output: no space left on device\n" {
+			t.Errorf("%v: exit code %d\n%s", args, code, got)
+		}
+	}
+	dir := t.TempDir()
+	run(t, "package", "pack", hello, dir).want(t, cli.ExitFailure, "writing the package: open "+dir+": is a directory")
+	run(t, "package", "pack", hello, filepath.Join(dir, "none", "a.csar")).want(t, cli.ExitFailure, "writing the package: open ")
+	there := filepath.Join(dir, "there.csar")
+	require.NoError(t, os.WriteFile(there, []byte("there"), 0o600))
+	// Where the new file begins, there is a directory: it cannot be written.
+	require.NoError(t, os.Mkdir(there+".partial", 0o700))
+	run(t, "package", "pack", hello, there).want(t, cli.ExitFailure, "writing the package: ")
+	kept, err := os.ReadFile(there)
+	require.NoError(t, err)
+	require.Equal(t, "there", string(kept))
+	link := filepath.Join(dir, "link.csar")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "behind.csar"), nil, 0o600))
+	require.NoError(t, os.Symlink("behind.csar", link))
+	run(t, "package", "pack", hello, link).want(t, 0)
+	target, err := os.Readlink(link)
+	require.NoError(t, err)
+	require.Equal(t, "behind.csar", target)
+}
+
+// full is a disk without space.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 func TestUsage(t *testing.T) {
 	dir := t.TempDir()
 	writeIdentity(t, dir)
 	hello, pem, key := filepath.Join(examples(t), "hello"), filepath.Join(dir, "signer.pem"), filepath.Join(dir, "signer.key")
+	params := func(name, text string) string {
+		file := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		return file
+	}
 	for name, test := range map[string]struct {
 		args []string
 		want []string
@@ -358,10 +405,20 @@ func TestUsage(t *testing.T) {
 		"no directory":       {[]string{"pack", "/no/package", "/no/out"}, []string{"/no/package"}},
 		"scale":              {[]string{"render", "--scale", "workers=many", hello}, []string{"--scale workers=many is no scale level"}},
 		"params":             {[]string{"render", "--params", pem, hello}, []string{"reading the parameters", "signer.pem"}},
+		"option, no number":  {[]string{"sign", "--option", "x", hello, "/no/out"}, []string{`invalid argument "x" for "--option" flag: it must be a whole number; see`}},
+		"roots, no PEM":      {[]string{"lint", "--roots", key, hello}, []string{"the trust roots", "signer.key have no certificate that can be read"}},
+		"namespace":          {[]string{"render", "--namespace", "Foo_Bar", hello}, []string{`--namespace is "Foo_Bar"; the name of a namespace has`}},
+		"params, a list":     {[]string{"render", "--params", params("list", "[hunter2]"), hello}, []string{"list: it must hold a mapping"}},
+		"params, numbers":    {[]string{"render", "--params", params("numbers", "1: hunter2"), hello}, []string{"numbers: it must hold a mapping from names to values, with texts as names"}},
+		"params twice":       {[]string{"render", "--params", params("twice", "a: 1\na: hunter2"), hello}, []string{`twice: line 2: mapping key "a" already defined at line 1`}},
+		"params, infinite":   {[]string{"render", "--params", params("infinite", "a: .inf"), hello}, []string{"infinite: it has what JSON does not have"}},
 		"rules of a package": {[]string{"lint", "--rules", hello}, []string{"no command or argument"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run(t, append([]string{"package"}, test.args...)...).want(t, cli.ExitUsage, test.want...)
+			got := run(t, append([]string{"package"}, test.args...)...).want(t, cli.ExitUsage, test.want...)
+			if strings.Count(got.errors, "\n") != 1 || got.out != "" || strings.Contains(got.errors, "hunter2") {
+				t.Errorf("not one line, or with a value:\n%s%s", got.out, got.errors)
+			}
 		})
 	}
 }

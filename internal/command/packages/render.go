@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -47,6 +48,9 @@ func (i *instance) spec() (vnfm.InstanceSpec, error) {
 		}
 		s.ScaleLevels[aspect] = level
 	}
+	if err := cli.Namespace(i.namespace); err != nil {
+		return s, err
+	}
 	if i.params == "" {
 		return s, nil
 	}
@@ -60,15 +64,21 @@ func (i *instance) spec() (vnfm.InstanceSpec, error) {
 	return s, nil
 }
 
-// params reads parameters as Terraform gives them: numbers are those of JSON.
+// params reads parameters as Terraform gives them: numbers are those of JSON. An error is one line, and repeats no value: it may be a secret.
 func params(text []byte) (map[string]any, error) {
-	var read map[string]any
+	var read any
 	if err := yaml.Unmarshal(text, &read); err != nil {
+		if wrong := new(yaml.TypeError); errors.As(err, &wrong) {
+			return nil, errors.New(strings.Join(wrong.Errors, "; "))
+		}
 		return nil, err
+	}
+	if _, ok := read.(map[string]any); !ok && read != nil {
+		return nil, errors.New("it must hold a mapping from names to values, with texts as names")
 	}
 	data, err := json.Marshal(read)
 	if err != nil {
-		return nil, err
+		return nil, errors.New("it has what JSON does not have: a name that is no text, or a number that is not finite")
 	}
 	var out map[string]any
 	err = json.Unmarshal(data, &out)
@@ -123,7 +133,7 @@ func rendering(ctx context.Context, cmd *cobra.Command, e *lcm.Engine, r *readin
 	if err != nil {
 		return nil, err
 	}
-	warn(cmd, problems)
+	warn(cmd, "", problems)
 	if err := problems.Err(); err != nil {
 		return nil, fmt.Errorf("rendering the package %s: %w", source, err)
 	}

@@ -126,7 +126,7 @@ RSA or ECDSA, PEM, without a password. An existing file is replaced.`,
 					signed, err = signArchive(a, args[1], certificatePEM, keyPEM)
 				}
 				if err != nil {
-					return err
+					return fmt.Errorf("signing %s with the certificate %s and the key %s: %w", args[0], certificate, key, err)
 				}
 				return write(cmd, signed, args[1])
 			})
@@ -185,13 +185,38 @@ func signArchive(a csar.Archive, target string, certificate, key []byte) (csar.A
 	return csar.FromFiles(map[string][]byte{base + ".csar": inner.Bytes(), base + ".cms": cms}), nil
 }
 
+// replace writes the file of a package, which is public. What was there stays until the new file is whole.
+func replace(target string, data []byte) error {
+	failed := func(err error) error { return fmt.Errorf("writing the package: %w", err) }
+	if real, err := filepath.EvalSymlinks(target); err == nil {
+		target = real
+	}
+	if there, err := os.Stat(target); err == nil && !there.Mode().IsRegular() {
+		// A pipe or a terminal; the error of a directory is clear.
+		if err := os.WriteFile(target, data, 0o644); err != nil { //nolint:gosec // a package is public
+			return failed(err)
+		}
+		return nil
+	}
+	partial := target + ".partial"
+	err := os.WriteFile(partial, data, 0o644) //nolint:gosec // a package is public
+	if err == nil {
+		err = os.Rename(partial, target)
+	}
+	if err != nil {
+		_ = os.Remove(partial)
+		return failed(err)
+	}
+	return nil
+}
+
 // write packs an archive into memory first, so that a failure leaves no half file.
 func write(cmd *cobra.Command, a csar.Archive, target string) error {
 	var buf bytes.Buffer
 	if err := csar.WriteZip(a, &buf); err != nil {
 		return err
 	}
-	if err := os.WriteFile(target, buf.Bytes(), 0o644); err != nil { //nolint:gosec // a package is public
+	if err := replace(target, buf.Bytes()); err != nil {
 		return err
 	}
 	cli.Say(cmd, "%s %s", target, csar.ContentDigest(a))

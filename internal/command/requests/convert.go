@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -318,7 +319,7 @@ func (c *converter) addresses(ip *object, number int, out *[]address) error {
 		if err != nil {
 			return err
 		}
-		if count, ok := a.fields["numDynamicAddresses"].(float64); ok && count == 1 {
+		if a.fields["numDynamicAddresses"] == json.Number("1") {
 			// That is what an entry without fixed addresses is.
 			a.take("numDynamicAddresses")
 		}

@@ -1,6 +1,7 @@
 package requests
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -48,7 +49,7 @@ func (o *object) text(key string) (string, error) {
 		return "", nil
 	case string:
 		return v, nil
-	case float64, int, bool:
+	case json.Number, float64, int, bool:
 		return fmt.Sprint(v), nil
 	default:
 		return "", fmt.Errorf("%s must be a text", o.at(key))

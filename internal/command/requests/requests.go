@@ -2,6 +2,7 @@
 package requests
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -38,7 +39,7 @@ configuration has no place for is written to standard error, and is a comment at
   terraform-provider-vnf request convert examples/complete/tacker/servers/request.json > main.tf`,
 		Args: cli.Arguments("REQUEST"),
 		RunE: cli.Interruptible(func(_ context.Context, cmd *cobra.Command, args []string) error {
-			request, err := readFile(args[0], json.Unmarshal)
+			request, err := readFile(args[0], fromJSON)
 			if err != nil {
 				return cli.Usagef("reading the request: %w", err)
 			}
@@ -69,6 +70,16 @@ configuration has no place for is written to standard error, and is a comment at
 // maxFile bounds a request and a VIM configuration, in bytes.
 const maxFile = 1 << 20
 
+// fromJSON keeps numbers as they are written: an id can have more digits than a float.
+func fromJSON(text []byte, out any) error {
+	if err := json.Unmarshal(text, new(json.RawMessage)); err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	return d.Decode(out)
+}
+
 // readFile reads an object of a file. No error repeats what the file says: it may be a secret.
 func readFile(name string, decode func([]byte, any) error) (map[string]any, error) {
 	f, err := os.Open(filepath.Clean(name))
@@ -83,6 +94,10 @@ func readFile(name string, decode func([]byte, any) error) (map[string]any, erro
 	case len(text) > maxFile:
 		return nil, fmt.Errorf("%s is larger than %d bytes", name, maxFile)
 	}
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	if bytes.HasPrefix(text, []byte("\xff\xfe")) || bytes.HasPrefix(text, []byte("\xfe\xff")) {
+		return nil, fmt.Errorf("%s is UTF-16: save it as UTF-8", name)
+	}
 	var out map[string]any
 	if err := decode(text, &out); err != nil {
 		var syntax *json.SyntaxError
@@ -92,8 +107,11 @@ func readFile(name string, decode func([]byte, any) error) (map[string]any, erro
 		}
 		return nil, fmt.Errorf("%s does not hold an object", name)
 	}
-	if len(out) == 0 {
+	switch {
+	case out == nil:
 		return nil, fmt.Errorf("%s does not hold an object", name)
+	case len(out) == 0:
+		return nil, fmt.Errorf("%s holds an object without fields", name)
 	}
 	return out, nil
 }

@@ -50,6 +50,10 @@ func TestConvert(t *testing.T) {
 		want, lacks  []string
 		findings     []string
 	}{
+		"from a text editor of Windows": {
+			request: "\xef\xbb\xbf{\"flavourId\": 1, \"vimConnectionInfo\": [{\"id\": \"a\"}], \"additionalParams\": {\"id\": 12345678901234567890}}\r\n",
+			want:    []string{`flavour_id = "1"`, "id = 12345678901234567890"}, findings: []string{"vimConnectionInfo[0]"},
+		},
 		"ports and addresses": {
 			request: `{"flavourId": "simple", "instantiationLevelId": "big", "localizationLanguage": "en",
 				"extVirtualLinks": [{"id": "out", "resourceId": "net-1", "resourceProviderId": "p", "extLinkPorts": [{"id": "lp", "resourceHandle": {"resourceId": "port-1"}}],
@@ -137,6 +141,9 @@ func TestBadInput(t *testing.T) {
 	for name, test := range map[string]struct{ request, vim, want string }{
 		"no JSON":          {"{\n\"flavourId\": \"x\",\n hunter2", "", "is not JSON: line 3"},
 		"a list":           {"[]", "", "request.json does not hold an object"},
+		"no field":         {"{}", "", "request.json holds an object without fields"},
+		"null":             {"null", "", "request.json does not hold an object"},
+		"UTF-16":           {"\xff\xfe{\x00}\x00", "", "request.json is UTF-16: save it as UTF-8"},
 		"empty":            {"", "", "request.json"},
 		"no request":       {`{"a": "hunter2"}`, "", "the request has no flavourId, which an InstantiateVnfRequest needs"},
 		"flavour":          {`{"flavourId": ["hunter2"]}`, "", "flavourId must be a text"},

@@ -164,7 +164,8 @@ func openLocal(ctx context.Context, path, release string, mustExist bool) (*plac
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(database); errors.Is(err, fs.ErrNotExist) && mustExist {
+	// An empty file would become a store, though it is one that is to be read.
+	if file, err := os.Stat(database); mustExist && (errors.Is(err, fs.ErrNotExist) || err == nil && file.Mode().IsRegular() && file.Size() == 0) {
 		return nil, fmt.Errorf("there is no local store at %s: name the file that store = { local = { path = ... } } of the provider names", database)
 	}
 	s, err := sqlite.Open(ctx, database, release)

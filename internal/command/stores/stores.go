@@ -2,8 +2,6 @@
 package stores
 
 import (
-	"strings"
-
 	"github.com/spf13/cobra"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
@@ -17,9 +15,4 @@ func Command(release string) *cobra.Command {
 }
 
 // oneStore takes the name of a store, or none.
-func oneStore(cmd *cobra.Command, args []string) error {
-	if len(args) > 1 {
-		return cli.Usagef("%s takes one store, got %s", cmd.CommandPath(), strings.Join(args, " and "))
-	}
-	return nil
-}
+var oneStore = cli.OneAtMost("store")

@@ -64,7 +64,8 @@ func without(t *testing.T) {
 
 func TestCommandLine(t *testing.T) {
 	without(t)
-	there := newStore(t)
+	there, empty := newStore(t), filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(empty, nil, 0o600))
 	for name, test := range map[string]struct {
 		args []string
 		code int
@@ -79,6 +80,8 @@ func TestCommandLine(t *testing.T) {
 		"no file":           {[]string{"store", "backup", there}, cli.ExitUsage, []string{"--file FILE"}},
 		"no file to read":   {[]string{"store", "restore", there}, cli.ExitUsage, []string{"--file FILE"}},
 		"no such store":     {[]string{"store", "check", "/no/such/store.db"}, cli.ExitUsage, []string{"no local store at /no/such/store.db"}},
+		"an empty name":     {[]string{"store", "check", ""}, cli.ExitUsage, []string{"argument 1 of", "store check is empty"}},
+		"an empty file":     {[]string{"store", "check", empty}, cli.ExitUsage, []string{"no local store at " + empty}},
 		"no default store":  {[]string{"store", "check"}, cli.ExitUsage, []string{"no local store at ", "terraform-provider-vnf/store.db"}},
 		"a folder":          {[]string{"store", "check", filepath.Dir(there)}, cli.ExitUsage, []string{"is not a file"}},
 		"no server":         {[]string{"store", "check", "postgres"}, cli.ExitUsage, []string{"set PG_CONN_STR"}},

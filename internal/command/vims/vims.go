@@ -81,6 +81,9 @@ func (c *check) spec() (vnfm.VIMSpec, error) {
 	if openstack {
 		return c.cloud.Spec()
 	}
+	if err := cli.Namespace(c.namespace); err != nil {
+		return vnfm.VIMSpec{}, err
+	}
 	spec, err := c.cluster.Spec()
 	if err == nil {
 		spec.Kubernetes.DefaultNamespace = c.namespace

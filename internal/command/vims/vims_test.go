@@ -153,6 +153,7 @@ func TestBadArguments(t *testing.T) {
 		{[]string{"--kubeconfig", "bad.kubeconfig"}, "kubeconfig"},
 		{[]string{"--kubeconfig", "bad.kubeconfig", "--os-cloud", "a"}, "one VIM is checked"},
 		{[]string{"--namespace", "a", "--os-cloud", "a"}, "one VIM is checked"},
+		{[]string{"--namespace", "Foo_Bar", "--kubeconfig", "none"}, `--namespace is "Foo_Bar"`},
 		{[]string{"--os-cloud", "b"}, `it has no cloud "b"`},
 		{[]string{"--os-cloud", "a"}, "no credentials are given"},
 		{[]string{"--os-clouds", "clouds.yaml"}, "--os-clouds goes with --os-cloud"},

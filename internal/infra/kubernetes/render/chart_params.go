@@ -168,7 +168,7 @@ func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problem
 func (p *chartParams) readRelease(_ *vnfm.Target, value any, ps *vnfm.Problems) {
 	name, _ := value.(string)
 	if !helm.ValidReleaseName(name) {
-		badParam(ps, ParamReleaseName, "must be a valid name of a Helm release", "lower case letters, digits and hyphens, 53 at most")
+		badParam(ps, ParamReleaseName, "must be a valid name of a Helm release", "lower case letters, digits, hyphens and dots, 53 at most")
 		return
 	}
 	p.release = name

@@ -188,7 +188,7 @@ func TestChartProblems(t *testing.T) {
 		"value names":   {params: map[string]any{"helm_value_names": []any{}}, want: `additional parameter "helm_value_names" must map VDU ids to { replica }`},
 		"value VDU":     {params: map[string]any{"helm_value_names": map[string]any{"smf": map[string]any{"replica": "a"}}}, want: `additional parameter "helm_value_names" names a VDU "smf" that deployment flavour "simple" does not have: its VDUs are amf`},
 		"value replica": {params: map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replicas": "a"}}}, want: `additional parameter "helm_value_names" must be { replica = path of a value } for VDU "amf"`},
-		"release":       {params: map[string]any{"helm_release_name": "A_b"}, want: `additional parameter "helm_release_name" must be a valid name of a Helm release: lower case letters, digits and hyphens, 53 at most`},
+		"release":       {params: map[string]any{"helm_release_name": "A_b"}, want: `additional parameter "helm_release_name" must be a valid name of a Helm release: lower case letters, digits, hyphens and dots, 53 at most`},
 		"version":       {params: map[string]any{"helm_kube_version": "new"}, want: `additional parameter "helm_kube_version" must be a version of Kubernetes: such as 1.33.2, in quotes; without it the chart is rendered for v1.34.0`},
 		"API versions":  {params: map[string]any{"helm_api_versions": "a/v1"}, want: `additional parameter "helm_api_versions" must be a list of API versions: such as monitoring.coreos.com/v1; those of Kubernetes itself need not be given`},
 		"no chart": {

@@ -91,7 +91,7 @@ func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) 
 		}
 		out.Contents[o.Key] = text
 	}
-	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts)
+	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts, t.ReplaceObjects)
 	if c := r.Release; c != nil {
 		out.Revision = c.Digest
 		out.Created = vnfm.RenderedHooks{Before: c.running(helm.PreInstall), After: c.running(helm.PostInstall, helm.Test)}

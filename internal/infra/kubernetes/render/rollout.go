@@ -2,14 +2,15 @@ package render
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// units are the VDUs and Jobs of a rendering, with what their pods are made of.
-func (r *Rendering) units(counts map[string]int) map[string]vnfm.Unit {
+// units are the VDUs and Jobs of a rendering, with what their pods are made of. Objects that may be replaced are named by their keys.
+func (r *Rendering) units(counts map[string]int, replaced []string) map[string]vnfm.Unit {
 	out := make(map[string]vnfm.Unit, len(r.VDUs))
 	for vdu, o := range r.VDUs {
 		state := r.States[vdu]
@@ -20,7 +21,9 @@ func (r *Rendering) units(counts map[string]int) map[string]vnfm.Unit {
 		case part.Value == nil:
 			part.Value, part.Effect.Text = o.Field("spec"), "changed"
 		}
-		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part}}
+		// The pods of another workload come before those of the former one go.
+		workload := vnfm.UnitPart{Name: "workload", Value: o.GVK.GroupKind().String() + " " + o.namespace + "/" + o.Name, Effect: vnfm.Effect{Rank: 1, Text: "replaced"}}
+		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part, workload, fixed(o, replaced)}}
 	}
 	for _, o := range r.Objects {
 		if o.GVK.Group == "batch" && o.GVK.Kind == "Job" {
@@ -29,6 +32,19 @@ func (r *Rendering) units(counts map[string]int) map[string]vnfm.Unit {
 		}
 	}
 	return out
+}
+
+// fixed is the part of a workload that cannot be changed in place. Without leave to replace the object, the change is an error.
+func fixed(o *Object, replaced []string) vnfm.UnitPart {
+	effect := vnfm.Effect{Rank: 2, Text: "deleted and made again, interrupted"}
+	if !slices.Contains(replaced, o.Key) {
+		effect.Rank = -1
+	}
+	fields := []any{o.Field("spec", "selector")}
+	if o.GVK.Kind == "StatefulSet" {
+		fields = append(fields, o.Field("spec", "serviceName"), o.Field("spec", "podManagementPolicy"), o.Field("spec", "volumeClaimTemplates"))
+	}
+	return vnfm.UnitPart{Name: "fixed", Value: fields, Effect: effect}
 }
 
 // rollout says how a workload with so many pods replaces them, by the defaults of Kubernetes where the object says nothing; empty for
