@@ -1,6 +1,7 @@
 package lcm
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -35,7 +36,11 @@ func (w *words) changes() {
 		if !had {
 			continue
 		}
-		if found := w.fields(was, fields); len(found) > 0 {
+		found := w.fields(was, fields)
+		if strings.Contains(key, definitions) {
+			found = countSchemas(found)
+		}
+		if len(found) > 0 {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
@@ -77,6 +82,42 @@ func (w *words) fields(was, is any) []string {
 	for _, line := range fielddiff.Diff(was, is, fielddiff.Masks{Text: w.mask, Line: vnfm.HideNamed, Names: namesSecret}) {
 		line = sayConfiguration(line)
 		if !slices.Contains(out, line) {
+			out = append(out, line)
+		}
+	}
+	return out
+}
+
+// definitions is in the identities of definitions of custom resources, whose schemas are long and mostly documentation.
+const definitions = "/CustomResourceDefinition "
+
+// schemaIn returns the path of the schema that a line is about; empty for other lines.
+func schemaIn(line string) string {
+	const before, schema = "spec.versions[", "].schema"
+	version, ok := strings.CutPrefix(line, before)
+	if version, _, ok = strings.Cut(version, schema); !ok || !strings.HasPrefix(line, before+version+schema) {
+		return ""
+	}
+	return before + version + schema
+}
+
+// countSchemas counts the fields that change in the schema of each version of a custom resource.
+func countSchemas(lines []string) []string {
+	const said = -1
+	counts := map[string]int{}
+	for _, line := range lines {
+		if schema := schemaIn(line); schema != "" {
+			counts[schema]++
+		}
+	}
+	var out []string
+	for _, line := range lines {
+		switch schema := schemaIn(line); {
+		case counts[schema] == said:
+		case counts[schema] > 1:
+			out = append(out, fmt.Sprintf("%s: %d fields", schema, counts[schema]))
+			counts[schema] = said
+		default:
 			out = append(out, line)
 		}
 	}
@@ -130,7 +171,7 @@ func (w *words) joinCommon() {
 // of one do not hide all others.
 const maxPerObject = 10
 
-// limitChanges leaves maxWords lines of changes, in the order of the objects.
+// limitChanges leaves maxWords lines of changes: what runs comes first, then what many objects have alike, then the other objects in their order.
 func (w *words) limitChanges() {
 	all := 0
 	for _, lines := range w.out.Changes {
@@ -142,7 +183,7 @@ func (w *words) limitChanges() {
 		}
 	}
 	left, more := maxWords, 0
-	for _, key := range slices.Sorted(maps.Keys(w.out.Changes)) {
+	for _, key := range w.byWeight() {
 		lines := w.out.Changes[key]
 		if left == 0 {
 			more += len(lines)
@@ -155,4 +196,23 @@ func (w *words) limitChanges() {
 	if more > 0 {
 		w.out.Changes[moreObjects] = []string{fmt.Sprintf("%d lines of other objects", more)}
 	}
+}
+
+// byWeight are the keys of the changes, those that matter most first.
+func (w *words) byWeight() []string {
+	weights := map[string]int{addedObjects: 1, removedObjects: 1}
+	for _, rendering := range []*vnfm.Rendering{w.after, w.before} {
+		if rendering == nil {
+			continue
+		}
+		for key := range rendering.Objects {
+			weights[key] = 2
+		}
+		for _, unit := range rendering.Units {
+			weights[unit.Object] = 0
+		}
+	}
+	return slices.SortedFunc(maps.Keys(w.out.Changes), func(a, b string) int {
+		return cmp.Or(cmp.Compare(weights[a], weights[b]), strings.Compare(a, b))
+	})
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -51,5 +53,31 @@ func TestManyLines(t *testing.T) {
 	}
 	if len(said) != 2 {
 		t.Errorf("changes: %q", said)
+	}
+}
+
+// TestChangesOfDefinitions: schemas are counted, and what runs comes before other objects that have many lines.
+func TestChangesOfDefinitions(t *testing.T) {
+	got := countSchemas([]string{
+		"metadata.labels.a: b -> c", "spec.versions[v1].schema.openAPIV3Schema.a.description: x -> y", "spec.versions[v1].schema.openAPIV3Schema.b: added",
+		"spec.versions[v1].served: false -> true", "spec.versions[v2].schema.openAPIV3Schema.a: removed", "spec.versions[v3",
+	})
+	want := []string{
+		"metadata.labels.a: b -> c", "spec.versions[v1].schema: 2 fields", "spec.versions[v1].served: false -> true",
+		"spec.versions[v2].schema.openAPIV3Schema.a: removed", "spec.versions[v3",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("lines (-want +got):\n%s", diff)
+	}
+	w := &words{after: &vnfm.Rendering{Units: map[string]vnfm.Unit{"web": {Object: "apps/v1/Deployment web"}}}, out: &vnfm.PlannedUpdate{Changes: map[string][]string{}}}
+	w.after.Objects = map[string]string{"apps/v1/Deployment web": ""}
+	for i := range 9 {
+		key := fmt.Sprintf("a/v1/A %d", i)
+		w.after.Objects[key], w.out.Changes[key] = "", slices.Repeat([]string{"line"}, 20)
+	}
+	w.out.Changes["apps/v1/Deployment web"] = []string{"image"}
+	w.limitChanges()
+	if len(w.out.Changes["apps/v1/Deployment web"]) != 1 || w.out.Changes[moreObjects] == nil || w.out.Changes["a/v1/A 8"] != nil {
+		t.Errorf("changes: %q", w.out.Changes)
 	}
 }

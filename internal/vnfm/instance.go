@@ -2,6 +2,7 @@ package vnfm
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 )
@@ -388,6 +389,11 @@ type Rendering struct {
 
 // RenderedHooks are the hooks that a Helm chart brings, by names for people.
 type RenderedHooks struct{ Before, After []string }
+
+// With returns these hooks and those of another chart.
+func (h RenderedHooks) With(more RenderedHooks) RenderedHooks {
+	return RenderedHooks{Before: slices.Concat(h.Before, more.Before), After: slices.Concat(h.After, more.After)}
+}
 
 // VDUState is one VDU of an instance.
 type VDUState struct {

@@ -7,6 +7,8 @@ import (
 
 // Unit is something that runs for an instance: the VNFCs of a VDU, a Job, the machines of a node group.
 type Unit struct {
+	// Object is the identity of the object that describes it, where that is one.
+	Object string
 	// Count is how many there are, and nil where that is not counted or not known.
 	Count *int
 	// Of is what is counted, when that is no VNFC.

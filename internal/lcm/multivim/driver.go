@@ -198,7 +198,14 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 		for key, fields := range r.Fields {
 			all.Fields[v.key(key)] = fields
 		}
-		maps.Copy(all.Units, r.Units)
+		for name, unit := range r.Units {
+			if unit.Object != "" {
+				unit.Object = v.key(unit.Object)
+			}
+			all.Units[name] = unit
+		}
+		all.Created, all.Upgraded = all.Created.With(r.Created), all.Upgraded.With(r.Upgraded)
+		all.Revision += r.Revision
 		return &r.Preview, found
 	})
 	if merged == nil {

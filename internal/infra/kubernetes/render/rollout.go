@@ -23,12 +23,12 @@ func (r *Rendering) units(counts map[string]int, replaced []string) map[string]v
 		}
 		// The pods of another workload come before those of the former one go.
 		workload := vnfm.UnitPart{Name: "workload", Value: o.GVK.GroupKind().String() + " " + o.namespace + "/" + o.Name, Effect: vnfm.Effect{Rank: 1, Text: "replaced"}}
-		out[vdu] = vnfm.Unit{Count: state.Replicas, Parts: []vnfm.UnitPart{part, workload, fixed(o, replaced)}}
+		out[vdu] = vnfm.Unit{Object: o.Key, Count: state.Replicas, Parts: []vnfm.UnitPart{part, workload, fixed(o, replaced)}}
 	}
 	for _, o := range r.Objects {
 		if o.GVK.Group == "batch" && o.GVK.Kind == "Job" {
 			again := vnfm.UnitPart{Name: "template", Value: o.Field("spec", "template"), Effect: vnfm.Effect{Text: "runs again"}}
-			out["Job "+o.Name] = vnfm.Unit{Added: "runs", Parts: []vnfm.UnitPart{again}}
+			out["Job "+o.Name] = vnfm.Unit{Object: o.Key, Added: "runs", Parts: []vnfm.UnitPart{again}}
 		}
 	}
 	return out
