@@ -1,6 +1,7 @@
 package render
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -63,7 +64,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
 	}
 	if options.Release == "" {
-		options.Release = helm.ReleaseName(t.Instance.Name)
+		options.Release = helm.ReleaseName(cmp.Or(t.Instance.Name, productName(t.Package)))
 	}
 	if ps.HasErrors() {
 		return nil
@@ -92,6 +93,14 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 		}
 	}
 	return out
+}
+
+// productName names what is rendered without an instance.
+func productName(p *vnfm.Package) string {
+	if p.Descriptor == nil {
+		return ""
+	}
+	return p.Descriptor.ProductName
 }
 
 // annotate sets labels or annotations. renderObject reports metadata that is not a mapping.
