@@ -2,12 +2,13 @@ package tfutil
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
 	dschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // ComputedAttributes returns the attributes of a resource as computed attributes
@@ -26,7 +27,7 @@ func ComputedAttributes(attributes map[string]rschema.Attribute, omit ...string)
 }
 
 // argumentSentences begin the sentences that are about setting an argument.
-var argumentSentences = regexp.MustCompile(`^(Changing|Defaults to|Set exactly|Exactly one|Required unless|It is required) `)
+var argumentSentences = lazyregexp.New(`^(Changing|Defaults to|Set exactly|Exactly one|Required unless|It is required) `)
 
 // readDescription returns the sentences of a description that are true of what is read.
 func readDescription(description string) string {
