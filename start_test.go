@@ -16,9 +16,9 @@ import (
 // What the initialisation of packages may allocate, in bytes: one of the project, and all together. Terraform starts the provider several
 // times for each command, and a KiB is a microsecond or two of each start.
 const (
-	mayAllocate     = 32 << 10
-	mayAllocateAll  = 6 << 20
-	ownPackages     = "github.com/nfv-iac/terraform-provider-vnf/"
+	mayAllocate    = 32 << 10
+	mayAllocateAll = 6 << 20
+	ownPackages    = "github.com/nfv-iac/terraform-provider-vnf/"
 )
 
 // initialised is a line of the runtime's trace: init <package> @1.2 ms, 0.034 ms clock, 5678 bytes, 90 allocs.
