@@ -7,8 +7,6 @@ import (
 
 	dschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	rschema "github.com/hashicorp/terraform-plugin-framework/resource/schema"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // ComputedAttributes returns the attributes of a resource as computed attributes
@@ -27,17 +25,17 @@ func ComputedAttributes(attributes map[string]rschema.Attribute, omit ...string)
 }
 
 // argumentSentences begin the sentences that are about setting an argument.
-var argumentSentences = lazyregexp.New(`^(Changing|Defaults to|Set exactly|Exactly one|Required unless|It is required) `)
+var argumentSentences = []string{"Changing ", "Defaults to ", "Set exactly ", "Exactly one ", "Required unless ", "It is required "}
 
 // readDescription returns the sentences of a description that are true of what is read.
 func readDescription(description string) string {
-	var kept []string
+	var kept strings.Builder
 	for sentence := range strings.SplitAfterSeq(description, ". ") {
-		if !argumentSentences.MatchString(sentence) {
-			kept = append(kept, sentence)
+		if !slices.ContainsFunc(argumentSentences, func(begin string) bool { return strings.HasPrefix(sentence, begin) }) {
+			kept.WriteString(sentence)
 		}
 	}
-	return strings.TrimSpace(strings.Join(kept, ""))
+	return strings.TrimSpace(kept.String())
 }
 
 func computed(name string, a rschema.Attribute, omit []string) dschema.Attribute {
