@@ -12,6 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
 	_ "github.com/nfv-iac/terraform-provider-vnf/internal/garbage" // first of all, see there
+	_ "github.com/nfv-iac/terraform-provider-vnf/internal/headstart"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"

@@ -4,13 +4,13 @@ import (
 	"bytes"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
@@ -113,8 +113,8 @@ func beginsAsObject(data []byte) bool {
 }
 
 var (
-	objectVersion = regexp.MustCompile(`(?m)^apiVersion:`)
-	objectKind    = regexp.MustCompile(`(?m)^kind:`)
+	objectVersion = lazyregexp.New(`(?m)^apiVersion:`)
+	objectKind    = lazyregexp.New(`(?m)^kind:`)
 )
 
 func isObject(doc *yamlpos.Document) bool {

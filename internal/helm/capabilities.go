@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"sync"
 
@@ -13,6 +12,7 @@ import (
 	chartutil "helm.sh/helm/v4/pkg/chart/v2/util"
 	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -23,7 +23,7 @@ const AssumedKubernetes = "v1.34.0"
 
 // stable is the form of versions that are neither alpha nor beta, which Kubernetes
 // does not serve by default.
-var stable = regexp.MustCompile(`^v[0-9]+$`)
+var stable = lazyregexp.New(`^v[0-9]+$`)
 
 // stableVersions are the stable API versions of Kubernetes, each also with its
 // kinds: charts ask for both.

@@ -4,16 +4,17 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
-	"regexp"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // maxReleaseName is Helm's own limit: charts append to the name of the release.
 const maxReleaseName = 53
 
 var (
-	releaseName  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
-	notInRelease = regexp.MustCompile(`[^a-z0-9]+`)
+	releaseName  = lazyregexp.New(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+	notInRelease = lazyregexp.New(`[^a-z0-9]+`)
 )
 
 // ValidReleaseName reports whether Helm takes the name for a release.

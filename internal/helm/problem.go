@@ -1,23 +1,23 @@
 package helm
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // location finds the template, line and column that errors of Helm name, in forms
 // such as "execution error at (core/templates/amf.yaml:12:4): ..." and
 // "YAML parse error on core/templates/amf.yaml: ...".
-var location = regexp.MustCompile(`[\w.-]+(?:/charts/[\w.-]+)*/templates/[\w./-]+?(?::(\d+))?(?::(\d+))?(?:\)|:|\s|$)`)
+var location = lazyregexp.New(`[\w.-]+(?:/charts/[\w.-]+)*/templates/[\w./-]+?(?::(\d+))?(?::(\d+))?(?:\)|:|\s|$)`)
 
 // executing is how text/template begins to say where it was, and included how Helm says it of a
 // template that another one includes.
 var (
-	executing = regexp.MustCompile(`^executing "[^"]*" at `)
-	included  = regexp.MustCompile(`^.*error calling (?:include|tpl): template: (\S+): executing "[^"]*" at (<.*?>)`)
+	executing = lazyregexp.New(`^executing "[^"]*" at `)
+	included  = lazyregexp.New(`^.*error calling (?:include|tpl): template: (\S+): executing "[^"]*" at (<.*?>)`)
 )
 
 // problem appends an error of Helm, at the place that it names.

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/strvals"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // Values composes the values that are laid over those of the chart. A key with a
@@ -52,7 +53,7 @@ func ReadValues(text string) (map[string]any, error) {
 func isPath(key string) bool { return strings.ContainsAny(key, ".[") }
 
 // valuePathForm is what Set takes. Helm's parser also takes "a..b" and "a[", and sets nothing.
-var valuePathForm = regexp.MustCompile(`^(?s:(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*(\.(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*)*)$`)
+var valuePathForm = lazyregexp.New(`^(?s:(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*(\.(?:[^.\[\]\\=,{}]|\\[^=,{}])+(\[\d+\])*)*)$`)
 
 // Set sets the value at a path in the notation of `helm --set`: "a.b[0].c", with
 // "\." for a dot that is part of a key.

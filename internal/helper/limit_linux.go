@@ -2,15 +2,16 @@ package helper
 
 import (
 	"os"
-	"regexp"
 	"strconv"
 	"syscall"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // slack is what the runtime asks for ahead of its use, in bytes.
 const slack = 256 << 20
 
-var dataSize = regexp.MustCompile(`(?m)^VmData:\s+(\d+) kB$`)
+var dataSize = lazyregexp.New(`(?m)^VmData:\s+(\d+) kB$`)
 
 // limitMemory has the system refuse an allocation that goes far past the limit before anybody can look at it
 // (RLIMIT_DATA, getrlimit(2)). A limit that cannot be set is left to the watch.

@@ -2,9 +2,9 @@ package hot
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -96,7 +96,7 @@ func (b *builder) parameters() map[string]any {
 }
 
 // ofVNFC takes a numbered name apart.
-var ofVNFC = regexp.MustCompile(`^(.+)-\d+$`)
+var ofVNFC = lazyregexp.New(`^(.+)-\d+$`)
 
 // checkUse warns of values that no template asks for: most are misspelt.
 func (b *builder) checkUse() {

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 
@@ -17,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
@@ -280,7 +280,7 @@ func conflictOf(ref Ref, err error) error {
 }
 
 // conflictManager finds the manager in `conflict with "kubectl" using apps/v1`.
-var conflictManager = regexp.MustCompile(`conflict with ("(?:[^"\\]|\\.)*")`)
+var conflictManager = lazyregexp.New(`conflict with ("(?:[^"\\]|\\.)*")`)
 
 func fieldConflicts(s *metav1.Status) []FieldConflict {
 	if s.Reason != metav1.StatusReasonConflict || s.Details == nil {

@@ -3,10 +3,10 @@ package kube
 import (
 	"encoding/base64"
 	"fmt"
-	"regexp"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,7 +18,7 @@ type redactor struct{ mask *vnfm.Mask }
 
 // quoted are the forms in which an API server quotes a value of an object: texts,
 // other scalars, and whole objects, whose end cannot be told from their contents.
-var quoted = regexp.MustCompile(`(?s)((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"|\{.*\}|\[.*\]|[^:\s]+)|(got )(&value\.valueUnstructured\{.*\}|&value\.[^,\s]*)`)
+var quoted = lazyregexp.New(`(?s)((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"|\{.*\}|\[.*\]|[^:\s]+)|(got )(&value\.valueUnstructured\{.*\}|&value\.[^,\s]*)`)
 
 // secretRedactor returns a redactor for an object that is a Secret, else nil.
 func secretRedactor(r Resource, obj map[string]any) *redactor {

@@ -2,26 +2,26 @@ package kube
 
 import (
 	"encoding/json"
-	"regexp"
 	"strconv"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 var (
 	// quoting is how an API server begins to quote the value of a field: in what it finds
 	// invalid, and in what has another type than its schema.
-	quoting = regexp.MustCompile(`(\S+): (?:Invalid|Unsupported|Duplicate) value: |(\S+): expected [^:"\n]*, got `)
+	quoting = lazyregexp.New(`(\S+): (?:Invalid|Unsupported|Duplicate) value: |(\S+): expected [^:"\n]*, got `)
 	// fieldParts are the names in the path of a field, with the keys in brackets.
-	fieldParts = regexp.MustCompile(`\[([^\]]*)\]|([^.\[\]]+)`)
+	fieldParts = lazyregexp.New(`\[([^\]]*)\]|([^.\[\]]+)`)
 	// objectKeys are those in an object that a server quotes as JSON, or as Go does.
-	objectKeys   = regexp.MustCompile(`"([^"]+)"\s*:|(\w+):`)
-	quotedText   = regexp.MustCompile(`(?s)^"(?:[^"\\]|\\.)*"`)
-	quotedScalar = regexp.MustCompile(`^[^:\s\]]+`)
-	privateKey   = regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`)
+	objectKeys   = lazyregexp.New(`"([^"]+)"\s*:|(\w+):`)
+	quotedText   = lazyregexp.New(`(?s)^"(?:[^"\\]|\\.)*"`)
+	quotedScalar = lazyregexp.New(`^[^:\s\]]+`)
+	privateKey   = lazyregexp.New(`-----BEGIN [A-Z ]*PRIVATE KEY`)
 )
 
 // cleanFields takes the values of fields that hold secrets out of an answer. A field is

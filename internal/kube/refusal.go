@@ -3,8 +3,9 @@ package kube
 import (
 	"errors"
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // Refusal says what the failure of an apply means for another one.
@@ -25,10 +26,10 @@ const (
 var (
 	// lacksRight is how RBAC words what it refuses; quotas and policies refuse with
 	// the same status.
-	lacksRight = regexp.MustCompile(`(?s)(User|ServiceAccount) ".*" cannot \w+ resource`)
+	lacksRight = lazyregexp.New(`(?s)(User|ServiceAccount) ".*" cannot \w+ resource`)
 	// elsewhere are parts of the messages by which an object is called invalid for
 	// what another one is or has.
-	elsewhere = regexp.MustCompile(`admission webhook "|is already allocated`)
+	elsewhere = lazyregexp.New(`admission webhook "|is already allocated`)
 	// untyped is how a field is refused that the kind does not have: the server
 	// takes it for an error of its own.
 	untyped = "failed to create typed patch object"

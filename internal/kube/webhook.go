@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // silentWebhook is a webhook that the API server could not ask. That of an operator
@@ -20,12 +21,12 @@ type silentWebhook struct {
 func (w *silentWebhook) String() string { return fmt.Sprintf("webhook %s: %s", w.name, w.cause) }
 
 var (
-	failedAdmission  = regexp.MustCompile(`failed calling webhook "([^"]+)"`)
-	failedConversion = regexp.MustCompile(`conversion webhook for (\S+, Kind=\w+) failed`)
-	deniedAdmission  = regexp.MustCompile(`admission webhook "[^"]+" denied the request`)
+	failedAdmission  = lazyregexp.New(`failed calling webhook "([^"]+)"`)
+	failedConversion = lazyregexp.New(`conversion webhook for (\S+, Kind=\w+) failed`)
+	deniedAdmission  = lazyregexp.New(`admission webhook "[^"]+" denied the request`)
 	// silence is why nobody answers: no pod, no listener, no certificate yet. What
 	// else an API server says of a webhook does not pass by waiting.
-	silence = regexp.MustCompile(`no endpoints available for service "[^"]*"|service "[^"]*" not found|connection refused|connection reset by peer|no such host|no route to host|i/o timeout|context deadline exceeded|x509: certificate signed by unknown authority|EOF$`)
+	silence = lazyregexp.New(`no endpoints available for service "[^"]*"|service "[^"]*" not found|connection refused|connection reset by peer|no such host|no route to host|i/o timeout|context deadline exceeded|x509: certificate signed by unknown authority|EOF$`)
 )
 
 // webhookIn finds the webhook that did not answer in the message of a failure.

@@ -9,13 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -216,7 +216,7 @@ func Secrets(text string) []string {
 const flattenHint = `the kubeconfig must contain all data itself; "kubectl config view --raw --flatten" writes such a kubeconfig`
 
 // kindName is how kinds are named. Anything else is not quoted: it may be a secret.
-var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,62}$`)
+var kindName = lazyregexp.New(`^[A-Z][A-Za-z0-9]{0,62}$`)
 
 // Parse is Read of a kubeconfig whose server must be a URL and whose certificates and keys must be PEM.
 func Parse(text, context string) (*Config, error) {

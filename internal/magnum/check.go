@@ -2,16 +2,16 @@ package magnum
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 var (
-	versionForm = regexp.MustCompile(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
-	uuidForm    = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
+	versionForm = lazyregexp.New(`^v?[0-9]+\.[0-9]+\.[0-9]+$`)
+	uuidForm    = lazyregexp.New(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 )
 
 // distributions are the values of os_distro that nodes can be made of: the systems of image-builder.

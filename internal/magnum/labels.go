@@ -4,11 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -63,7 +63,7 @@ var replaced = map[string]string{
 }
 
 // safe is what values may consist of: they become arguments and names elsewhere. Cinder's own volume type is __DEFAULT__.
-var safe = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._/ -]*$`)
+var safe = lazyregexp.New(`^[A-Za-z0-9_][A-Za-z0-9._/ -]*$`)
 
 // Labels are checked labels by their present names.
 type Labels map[string]string

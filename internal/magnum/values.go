@@ -3,9 +3,10 @@ package magnum
 import (
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // Defaults of Magnum.
@@ -217,7 +218,7 @@ func by(text string) map[string]any {
 	return map[string]any{"name": text}
 }
 
-var unsafe = regexp.MustCompile(`[^a-z0-9]+`)
+var unsafe = lazyregexp.New(`[^a-z0-9]+`)
 
 // sanitised makes a name for Kubernetes of any text.
 func sanitised(text string) string {

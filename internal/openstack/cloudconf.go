@@ -3,10 +3,10 @@ package openstack
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -24,8 +24,8 @@ const (
 
 var (
 	// confSection is a section, or one with a name of its own, such as `LoadBalancerClass "internal"`.
-	confSection = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*( "[^"\\\[\]\n]+")?$`)
-	confKey     = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9-]*$`)
+	confSection = lazyregexp.New(`^[A-Za-z][A-Za-z0-9-]*( "[^"\\\[\]\n]+")?$`)
+	confKey     = lazyregexp.New(`^[A-Za-z][A-Za-z0-9-]*$`)
 )
 
 // ownKeys are those of the section Global that follow from the VIM and the application credential.

@@ -7,8 +7,8 @@ import (
 	"net/http"
 	"net/url"
 	"path"
-	"regexp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -107,7 +107,7 @@ func (k *KeyManager) Delete(ctx context.Context, id string) error {
 func secretPath(id string) string { return "/secrets/" + url.PathEscape(id) }
 
 // ageIdentity is what secrets of this provider hold.
-var ageIdentity = regexp.MustCompile(`AGE-SECRET-KEY-1[A-Za-z0-9]*`)
+var ageIdentity = lazyregexp.New(`AGE-SECRET-KEY-1[A-Za-z0-9]*`)
 
 // explain says what a refusal means, and takes a secret out of what is repeated of an
 // answer.

@@ -8,12 +8,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -75,7 +75,7 @@ func (l *Lines) Write(p vnfm.Progress) {
 		strings.Join(strings.Fields(says), " "))
 }
 
-var counted = regexp.MustCompile(`^(\d{1,6})/(\d{1,6}) `)
+var counted = lazyregexp.New(`^(\d{1,6})/(\d{1,6}) `)
 
 // cells is how wide a bar is.
 const cells = 20

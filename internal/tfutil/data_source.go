@@ -2,7 +2,6 @@ package tfutil
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -26,17 +25,17 @@ func ComputedAttributes(attributes map[string]rschema.Attribute, omit ...string)
 }
 
 // argumentSentences begin the sentences that are about setting an argument.
-var argumentSentences = regexp.MustCompile(`^(Changing|Defaults to|Set exactly|Exactly one|Required unless|It is required) `)
+var argumentSentences = []string{"Changing ", "Defaults to ", "Set exactly ", "Exactly one ", "Required unless ", "It is required "}
 
 // readDescription returns the sentences of a description that are true of what is read.
 func readDescription(description string) string {
-	var kept []string
+	var kept strings.Builder
 	for sentence := range strings.SplitAfterSeq(description, ". ") {
-		if !argumentSentences.MatchString(sentence) {
-			kept = append(kept, sentence)
+		if !slices.ContainsFunc(argumentSentences, func(begin string) bool { return strings.HasPrefix(sentence, begin) }) {
+			kept.WriteString(sentence)
 		}
 	}
-	return strings.TrimSpace(strings.Join(kept, ""))
+	return strings.TrimSpace(kept.String())
 }
 
 func computed(name string, a rschema.Attribute, omit []string) dschema.Attribute {

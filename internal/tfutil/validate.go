@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,9 +15,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
-var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var dnsLabel = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // DNSLabel is the rule for a name that can be part of others (RFC 1123).
 func DNSLabel() validator.String { return dnsLabelOf("") }
@@ -27,7 +28,7 @@ func DNSLabel() validator.String { return dnsLabelOf("") }
 func Namespace() validator.String { return dnsLabelOf("the name of a Kubernetes namespace: ") }
 
 func dnsLabelOf(what string) validator.String {
-	return stringvalidator.RegexMatches(dnsLabel, "must be "+what+"at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")
+	return Matches(dnsLabel, "must be "+what+"at most 63 lower case letters, digits and '-', beginning and ending with a letter or digit")
 }
 
 // CheckURL adds an error when text is not an absolute URL of one of the schemes. A
@@ -126,4 +127,25 @@ func (v certificates) MarkdownDescription(ctx context.Context) string { return v
 // ValidateString implements validator.String.
 func (certificates) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
 	CheckCertificates(req.Path, req.ConfigValue, &resp.Diagnostics)
+}
+
+// Matches returns a validator of texts that match a pattern, which is compiled when there is a text.
+func Matches(form *lazyregexp.Regexp, message string) validator.String { return matches{form, message} }
+
+type matches struct {
+	form    *lazyregexp.Regexp
+	message string
+}
+
+// Description implements validator.String.
+func (m matches) Description(context.Context) string { return m.message }
+
+// MarkdownDescription implements validator.String.
+func (m matches) MarkdownDescription(context.Context) string { return m.message }
+
+// ValidateString implements validator.String.
+func (m matches) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
+	if !req.ConfigValue.IsNull() && !req.ConfigValue.IsUnknown() {
+		stringvalidator.RegexMatches(m.form.Compiled(), m.message).ValidateString(ctx, req, resp)
+	}
 }

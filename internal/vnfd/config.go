@@ -1,12 +1,13 @@
 package vnfd
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // configKey is what is both a key of a ConfigMap and the name of an environment variable.
-var configKey = regexp.MustCompile(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
+var configKey = lazyregexp.New(`^[-._a-zA-Z][-._a-zA-Z0-9]*$`)
 
 // readConfig reads settings: maps, or text with a line "key: value" for each.
 func readConfig(all ...value) map[string]string {

@@ -4,10 +4,10 @@ import (
 	"io/fs"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -204,7 +204,7 @@ func (r *reader) imageOf(n *node) string {
 }
 
 // tagged matches references that have a tag or a digest.
-var tagged = regexp.MustCompile(`[:@][^/]*$`)
+var tagged = lazyregexp.New(`[:@][^/]*$`)
 
 // isArchive tells a file of the package from a reference to a registry.
 func isArchive(file string) bool {

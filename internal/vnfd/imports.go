@@ -4,9 +4,10 @@ import (
 	"errors"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // maxLoads bounds the imports of one VNFD, counted each time a file is named
@@ -15,7 +16,7 @@ const maxLoads = 1000
 
 // etsiTypes matches the names of the type definitions that ETSI publishes, whose
 // types this package knows, with the version suffixes that are in use.
-var etsiTypes = regexp.MustCompile(`^etsi_nfv_sol001_(vnfd|common|nsd|pnfd)[0-9a-z._-]*\.ya?ml$`)
+var etsiTypes = lazyregexp.New(`^etsi_nfv_sol001_(vnfd|common|nsd|pnfd)[0-9a-z._-]*\.ya?ml$`)
 
 // importRef is one entry of imports.
 type importRef struct {

@@ -3,9 +3,10 @@ package vnfm
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // Addon is a Helm chart on a workload cluster that belongs to the cluster: a network
@@ -38,7 +39,7 @@ func AddonKey(name string) string { return ConnectionKey(ListedAddons, name) }
 
 // releaseName is what Helm takes for the name of a release, and what a name must be that
 // stands in keys and labels.
-var releaseName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$`)
+var releaseName = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,51}[a-z0-9])?$`)
 
 // CheckAddons finds what no add-ons can have: names that no release has, and an order
 // that cannot be kept.

@@ -5,10 +5,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 const (
@@ -22,7 +23,7 @@ const (
 )
 
 var (
-	number = regexp.MustCompile(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?([eE][-+]?[0-9]{1,3})?$`)
+	number = lazyregexp.New(`^[-+]?[0-9]{1,15}(\.[0-9]{1,15})?([eE][-+]?[0-9]{1,3})?$`)
 	// Of two values the mask of one tells which it is.
 	booleans = []string{"true", "false", "yes", "no", "on", "off", "null", "none"}
 )

@@ -1,21 +1,22 @@
 package vnfm
 
 import (
-	"regexp"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 var (
 	// introduces is what stands before a value: a name with = or :, an arrow, a flag, the dash of
 	// a list.
-	introduces = regexp.MustCompile(`(?:[=:]|[=-]>|%3[AaDd])[ \t]*$|(?:^|\s)--?[A-Za-z][-\w]*[ \t]+$|(?:^|\n)[ \t]*-[ \t]+$`)
-	opens      = regexp.MustCompile(`(?:["'` + "`" + `]|%2[27]|&quot;|&#3[49];|&#x2[27];|\\u002[27])$`)
-	closes     = regexp.MustCompile(`^\\*(?:["'` + "`" + `]|%2[27]|&quot;|&#3[49];|&#x2[27];|u002[27])`)
-	listOpens  = regexp.MustCompile(`[\[{(,][ \t]*$`)
-	listCloses = regexp.MustCompile(`^[ \t]*[\]}),]`)
-	lineOpens  = regexp.MustCompile(`(?:^|\n|\\n)[ \t]*$`)
-	lineCloses = regexp.MustCompile(`^[ \t]*(?:$|\r?\n|\\n)`)
+	introduces = lazyregexp.New(`(?:[=:]|[=-]>|%3[AaDd])[ \t]*$|(?:^|\s)--?[A-Za-z][-\w]*[ \t]+$|(?:^|\n)[ \t]*-[ \t]+$`)
+	opens      = lazyregexp.New(`(?:["'` + "`" + `]|%2[27]|&quot;|&#3[49];|&#x2[27];|\\u002[27])$`)
+	closes     = lazyregexp.New(`^\\*(?:["'` + "`" + `]|%2[27]|&quot;|&#3[49];|&#x2[27];|u002[27])`)
+	listOpens  = lazyregexp.New(`[\[{(,][ \t]*$`)
+	listCloses = lazyregexp.New(`^[ \t]*[\]}),]`)
+	lineOpens  = lazyregexp.New(`(?:^|\n|\\n)[ \t]*$`)
+	lineCloses = lazyregexp.New(`^[ \t]*(?:$|\r?\n|\\n)`)
 )
 
 // isValue reports whether a part of a text stands there as a value: in quotes, behind =, : or a

@@ -1,13 +1,14 @@
 package vnfm
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
-var yamlPlace = regexp.MustCompile(`(?s)line (\d+): (.*)$`)
+var yamlPlace = lazyregexp.New(`(?s)line (\d+): (.*)$`)
 
 // yamlParserTexts are what the parser of go.yaml.in/yaml/v3 complains of. It counts
 // the lines of these from 0, those of its scanner from 1 (decode.go, parser.fail).

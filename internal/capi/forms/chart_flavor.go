@@ -1,9 +1,9 @@
 package forms
 
-import "regexp"
+import "github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 
 // uuid is the form of most ids of OpenStack.
-var uuid = regexp.MustCompile(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
+var uuid = lazyregexp.New(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 
 // findFlavors has machines find their flavor by its id, where the chart writes whatever it is given as a name: version v1beta1 of
 // Cluster API Provider OpenStack has a field for each, and finds no flavor by an id in that of names.

@@ -2,10 +2,10 @@ package forms
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -14,10 +14,10 @@ import (
 
 var (
 	// carried are labels of machines that Cluster API carries over to their nodes.
-	carried = regexp.MustCompile(`^(node-role\.kubernetes\.io|(.+\.)?node-restriction\.kubernetes\.io|(.+\.)?node\.cluster\.x-k8s\.io)/`)
+	carried = lazyregexp.New(`^(node-role\.kubernetes\.io|(.+\.)?node-restriction\.kubernetes\.io|(.+\.)?node\.cluster\.x-k8s\.io)/`)
 	// kubernetesPrefix are labels of Kubernetes' own prefixes, kubeletPrefix those of them that kubelet may set.
-	kubernetesPrefix = regexp.MustCompile(`^(.+\.)?(kubernetes\.io|k8s\.io)/`)
-	kubeletPrefix    = regexp.MustCompile(`^(.+\.)?(kubelet|node)\.kubernetes\.io/`)
+	kubernetesPrefix = lazyregexp.New(`^(.+\.)?(kubernetes\.io|k8s\.io)/`)
+	kubeletPrefix    = lazyregexp.New(`^(.+\.)?(kubelet|node)\.kubernetes\.io/`)
 	kubeletLabels    = []string{
 		"kubernetes.io/hostname", "kubernetes.io/os", "kubernetes.io/arch", "beta.kubernetes.io/os", "beta.kubernetes.io/arch",
 		"beta.kubernetes.io/instance-type", "topology.kubernetes.io/zone", "topology.kubernetes.io/region",

@@ -3,16 +3,16 @@ package forms
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // version is the form of a version of Kubernetes, with or without its v.
-var version = regexp.MustCompile(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].+)?$`)
+var version = lazyregexp.New(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].+)?$`)
 
 // AttributeNodeGroups is the argument that problems of node groups are about.
 const AttributeNodeGroups = "node_groups"

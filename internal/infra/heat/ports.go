@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 )
 
 // portInUse finds the port in what Nova says when it refuses one.
-var portInUse = regexp.MustCompile(`Port ([0-9a-f-]{36}) is still in use`)
+var portInUse = lazyregexp.New(`Port ([0-9a-f-]{36}) is still in use`)
 
 // detachPorts takes ports of the stack that Nova refused from the servers that they are attached to, and which the stack does not have any
 // more. Heat does so itself when it replaces a server, but not for one in ERROR, and not for one whose creation no engine has seen to its

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -30,7 +31,7 @@ func stackName(i *vnfm.Instance) string {
 }
 
 // validStackName is what Heat takes as the name of a stack.
-var validStackName = regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9_.-]{0,254}$`)
+var validStackName = lazyregexp.New(`^[a-zA-Z][a-zA-Z0-9_.-]{0,254}$`)
 
 // stackKey is how the stack goes by in objects and inventory.
 func stackKey(i *vnfm.Instance) string { return vnfm.StackKind + " " + i.Name }

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -94,10 +94,10 @@ type shortage struct {
 
 // noPlace are the words of Nova for a server that it has no place for: of its scheduler, of its conductor when all hosts have tried, and
 // of its API for a zone that is not there.
-var noPlace = regexp.MustCompile(`No valid host was found|Exceeded maximum number of retries|requested availability zone is not available`)
+var noPlace = lazyregexp.New(`No valid host was found|Exceeded maximum number of retries|requested availability zone is not available`)
 
 // faultMessage is the fault of a server as Heat repeats it.
-var faultMessage = regexp.MustCompile(`Message: (.*?)[\s.,]*, Code: `)
+var faultMessage = lazyregexp.New(`Message: (.*?)[\s.,]*, Code: `)
 
 // answerIn is what Nova said, without the words of Heat around it.
 func answerIn(reason string) string {

@@ -4,11 +4,11 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -19,7 +19,7 @@ import (
 const versionVariable = "kube_version"
 
 // versionForm is a version as a person or a program writes it; what follows the three numbers does not count.
-var versionForm = regexp.MustCompile(`^v?(\d+)\.(\d+)\.(\d+)`)
+var versionForm = lazyregexp.New(`^v?(\d+)\.(\d+)\.(\d+)`)
 
 // parseVersion returns the three numbers of a version, and nil where there are none.
 func parseVersion(text string) []int {

@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -90,10 +90,10 @@ func (i *inventory) knownHosts() string {
 }
 
 var (
-	notGroup = regexp.MustCompile(`[^A-Za-z0-9_]`)
-	notHost  = regexp.MustCompile(`[^A-Za-z0-9_.-]`)
+	notGroup = lazyregexp.New(`[^A-Za-z0-9_]`)
+	notHost  = lazyregexp.New(`[^A-Za-z0-9_.-]`)
 	// begun are names that Ansible takes: no option, and no number.
-	begun = regexp.MustCompile(`^[A-Za-z_]`)
+	begun = lazyregexp.New(`^[A-Za-z_]`)
 )
 
 // namer gives each name once.

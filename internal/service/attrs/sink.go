@@ -3,7 +3,6 @@ package attrs
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
@@ -21,6 +20,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -29,13 +29,13 @@ import (
 const SinkAttribute = "credentials_sink"
 
 // headerName is the syntax of the name of a header (RFC 9110).
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // SinkSchema describes a web server that receives kubeconfigs. The description begins with
 // the sentence when.
 func SinkSchema(when string) schema.Attribute {
 	names := []validator.Map{mapvalidator.NoNullValues(), mapvalidator.KeysAre(
-		stringvalidator.RegexMatches(headerName, "must be the name of a header"),
+		tfutil.Matches(headerName, "must be the name of a header"),
 		stringvalidator.NoneOfCaseInsensitive("Content-Type", "Content-Length", "Host", "Idempotency-Key"))}
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: when + " It gets a `POST` after the creation, after a rotation, and whenever an operation finds a kubeconfig that was not sent; a failed delivery fails the operation, and the next apply retries. " +

@@ -29,7 +29,7 @@ type List[R, E any] struct {
 	// Name and NameDescription are the attribute with the list, Elements the attributes of an
 	// element.
 	Name, NameDescription string
-	Elements              map[string]schema.Attribute
+	Elements              func() map[string]schema.Attribute
 	// Find returns the records that match the filters, of which those that are not set are empty.
 	Find func(ctx context.Context, manager vnfm.Manager, filter map[string]string) ([]R, error)
 	// Element is the element of a record.
@@ -56,7 +56,7 @@ func (l *List[R, E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		l.Name: schema.ListNestedAttribute{
 			MarkdownDescription: l.NameDescription,
 			Computed:            true,
-			NestedObject:        schema.NestedAttributeObject{Attributes: l.Elements},
+			NestedObject:        schema.NestedAttributeObject{Attributes: l.Elements()},
 		},
 	}
 	for name, filter := range l.Filters {

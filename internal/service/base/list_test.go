@@ -27,7 +27,9 @@ func TestListOfNothing(t *testing.T) {
 	list := &base.List[string, thing]{
 		DataSource: base.DataSource{Type: "vnf_things"}, Title: "Things",
 		Filters: map[string]schema.StringAttribute{"name": base.Filter("Name."), "kind": base.Filter("Kind.")},
-		Name:    "things", Elements: map[string]schema.Attribute{"name": schema.StringAttribute{Computed: true}},
+		Name:    "things", Elements: func() map[string]schema.Attribute {
+			return map[string]schema.Attribute{"name": schema.StringAttribute{Computed: true}}
+		},
 		Find: func(_ context.Context, _ vnfm.Manager, f map[string]string) ([]string, error) {
 			filter = f
 			return nil, failure

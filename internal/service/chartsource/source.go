@@ -3,8 +3,6 @@
 package chartsource
 
 import (
-	"regexp"
-
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -12,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -21,8 +20,8 @@ import (
 var Embedded = []string{"openstack", "in-memory"}
 
 var (
-	sha256Digest = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
-	ociAddress   = regexp.MustCompile(`^oci://[^/@]+/[^:@]+$`)
+	sha256Digest = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+	ociAddress   = lazyregexp.New(`^oci://[^/@]+/[^:@]+$`)
 )
 
 // The arguments that are for a chart of a repository or registry alone.
@@ -51,10 +50,10 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 		"name":       text(name),
 		"path":       text("Directory or archive of a chart on the machine that runs Terraform. Every plan reads it."),
 		"repository": text("URL of a Helm repository with an `index.yaml`, `https://…`.", repositoryURL{}),
-		"oci":        text("Chart in an OCI registry, `oci://<registry>/<path>`.", stringvalidator.RegexMatches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
+		"oci":        text("Chart in an OCI registry, `oci://<registry>/<path>`.", tfutil.Matches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
 		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is not a pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
 		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
-			stringvalidator.RegexMatches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
+			tfutil.Matches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
 		"ca_certificate":           text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
 		"insecure_skip_tls_verify": flag("Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`."),
 		"plain_http":               flag("Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`."),

@@ -1,8 +1,6 @@
 package clustertemplate
 
 import (
-	"regexp"
-
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -12,13 +10,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // url is the form of an address of Keystone.
-var url = regexp.MustCompile(`^https?://[^\s@]+$`)
+var url = lazyregexp.New(`^https?://[^\s@]+$`)
 
 func resourceSchema() schema.Schema {
 	return schema.Schema{
@@ -111,7 +110,7 @@ func chartAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Keystone for the label `keystone_auth_enabled`. Changing anything here updates the clusters of the template in place.",
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
-				"auth_url":   required("URL of Keystone.", stringvalidator.RegexMatches(url, "must be a URL that begins with https:// or http://, without credentials")),
+				"auth_url":   required("URL of Keystone.", tfutil.Matches(url, "must be a URL that begins with https:// or http://, without credentials")),
 				"project_id": required("Id of the project whose users have access."),
 			},
 		},

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"maps"
-	"regexp"
 	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -18,6 +17,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,7 +31,7 @@ type connectionModel struct {
 }
 
 // connectionName is the form of a name: it stands before the identity of an object.
-var connectionName = regexp.MustCompile(`^[A-Za-z0-9][-_.A-Za-z0-9]*$`)
+var connectionName = lazyregexp.New(`^[A-Za-z0-9][-_.A-Za-z0-9]*$`)
 
 func connectionsAttribute() schema.Attribute {
 	texts := func(description string) schema.Attribute {
@@ -47,7 +47,7 @@ func connectionsAttribute() schema.Attribute {
 			"Changing this moves, adds and removes parts in place; another `vim_id` or `namespace` under the same name replaces the instance.",
 		Optional: true,
 		Validators: []validator.Map{
-			mapvalidator.KeysAre(stringvalidator.RegexMatches(connectionName, "must be a name of letters, digits, '-', '_' and '.'")),
+			mapvalidator.KeysAre(tfutil.Matches(connectionName, "must be a name of letters, digits, '-', '_' and '.'")),
 		},
 		NestedObject: schema.NestedAttributeObject{
 			Validators: []validator.Object{placesSomething{}},

@@ -120,7 +120,7 @@ func NewListDataSource() datasource.DataSource {
 			"name":       base.Filter("Only instances of this name."),
 		},
 		Name: "instances", NameDescription: "The instances in the order of their creation.",
-		Elements: viewAttributes(),
+		Elements: func() map[string]schema.Attribute { return viewAttributes() },
 		Find:     findInstances,
 		Element:  listedView,
 	}

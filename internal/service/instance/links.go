@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/netip"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/listvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -16,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -42,7 +42,7 @@ type managedModel struct {
 	ResourceID string `tfsdk:"resource_id"`
 }
 
-var macAddress = regexp.MustCompile(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
+var macAddress = lazyregexp.New(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 
 func linkAttributes() map[string]schema.Attribute {
 	text := func(description string, validators ...validator.String) schema.Attribute {
@@ -81,7 +81,7 @@ func linkAttributes() map[string]schema.Attribute {
 							}},
 						},
 						"mac_address": text("MAC address, of a VDU with one VNFC.",
-							stringvalidator.RegexMatches(macAddress, "must be a MAC address such as fa:16:3e:00:00:01"), stringvalidator.ConflictsWith(port)),
+							tfutil.Matches(macAddress, "must be a MAC address such as fa:16:3e:00:00:01"), stringvalidator.ConflictsWith(port)),
 						"link_port_id": text("Id of a port that exists on the network, for a VDU with one VNFC. Defaults to a new port."),
 					}},
 				},

@@ -2,7 +2,6 @@ package instance
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
@@ -19,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -171,7 +171,7 @@ func zonesAttribute() schema.Attribute {
 		Validators: []validator.List{
 			listvalidator.UniqueValues(),
 			listvalidator.NoNullValues(),
-			listvalidator.ValueStringsAre(stringvalidator.LengthAtMost(zoneLength), stringvalidator.RegexMatches(zoneName, "must be the name of an availability zone, which has no colon and no blanks around it: a host cannot be named here")),
+			listvalidator.ValueStringsAre(stringvalidator.LengthAtMost(zoneLength), tfutil.Matches(zoneName, "must be the name of an availability zone, which has no colon and no blanks around it: a host cannot be named here")),
 		},
 	}
 }
@@ -179,7 +179,7 @@ func zonesAttribute() schema.Attribute {
 // What Nova takes for the name of an availability zone.
 const zoneLength = 255
 
-var zoneName = regexp.MustCompile(`^[^:\s]([^:]*[^:\s])?$`)
+var zoneName = lazyregexp.New(`^[^:\s]([^:]*[^:\s])?$`)
 
 // terminationAttribute says how the instance is terminated.
 func terminationAttribute() schema.Attribute {

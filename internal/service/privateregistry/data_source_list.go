@@ -23,7 +23,7 @@ func NewListDataSource() datasource.DataSource {
 			"instance_id": base.Filter("Only registries on a server of the `vnf_instance` of this id."),
 		},
 		Name: "private_registries", NameDescription: "Private registries in the order of their creation.",
-		Elements: recordAttributes(),
+		Elements: recordAttributes,
 		Find:     findAll,
 		Element: func(ctx context.Context, _ vnfm.Manager, r *vnfm.Registry, diags *diag.Diagnostics) recordModel {
 			return readModelOf(ctx, r, diags).recordModel

@@ -27,7 +27,7 @@ func NewListDataSource() datasource.DataSource {
 			"type": base.Filter("Only VIMs of this type: `kubernetes` or `openstack`.", typeRule),
 		},
 		Name: "vims", NameDescription: "VIMs in the order of their registration.",
-		Elements: listedAttributes(),
+		Elements: listedAttributes,
 		Find:     findAll,
 		Element: func(_ context.Context, _ vnfm.Manager, v *vnfm.VIM, _ *diag.Diagnostics) listedModel {
 			return listedOf(v)

@@ -3,7 +3,6 @@ package vim
 import (
 	"context"
 	"maps"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
@@ -19,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -26,7 +26,7 @@ import (
 )
 
 // dnsLabel is a name of a namespace (RFC 1123).
-var dnsLabel = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var dnsLabel = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -108,7 +108,7 @@ func kubernetesAttributes() map[string]schema.Attribute {
 	attributes["endpoint"] = optional("URL of the API server, for example `https://10.0.0.10:6443`. Required unless a kubeconfig contains it or `kubeconfig_ref` is set. Changing this checks the new server and updates the VIM in place.")
 	namespace := optional("Namespace of objects that name none, for instances that set no `namespace`. Defaults to `default`, even if a kubeconfig names another. Changing this affects instances made later.")
 	namespace.Computed, namespace.Default = true, stringdefault.StaticString(vnfm.DefaultNamespace)
-	namespace.Validators = []validator.String{stringvalidator.RegexMatches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
+	namespace.Validators = []validator.String{tfutil.Matches(dnsLabel, "must be a name of a namespace: at most 63 lower-case letters, digits and dashes, with a letter or digit at both ends")}
 	attributes["default_namespace"] = namespace
 	attributes["kubeconfig_ref"] = schema.SingleNestedAttribute{
 		Optional: true,

@@ -46,7 +46,7 @@ func addAccess(attributes map[string]schema.Attribute) {
 	}
 	tfutil.Secret{Name: "password", Description: "Password for the server or registry of `source`, sent with `username`; the store keeps it sealed."}.AddTo(attributes)
 	tfutil.Secret{Name: "bearer_token", Description: "Bearer token for the server or registry of `source`, instead of a password; the store keeps it sealed."}.AddTo(attributes)
-	names := []validator.Map{mapvalidator.KeysAre(stringvalidator.RegexMatches(headerName, "must be the name of an HTTP header"))}
+	names := []validator.Map{mapvalidator.KeysAre(tfutil.Matches(headerName, "must be the name of an HTTP header"))}
 	attributes["headers"] = schema.MapAttribute{
 		Optional: true, Sensitive: true, ElementType: types.StringType, Validators: names,
 		MarkdownDescription: "Headers of the requests to the server of `source`, sensitive values in the state; use `headers_wo` for secrets with Terraform 1.11 or later." + changes,

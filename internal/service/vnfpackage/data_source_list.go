@@ -26,7 +26,7 @@ func NewListDataSource() datasource.DataSource {
 			"vnfd_id": base.Filter("Only packages whose VNFD has this id (`descriptor_id`)."),
 		},
 		Name: "packages", NameDescription: "Packages in the order in which they were onboarded.",
-		Elements: listedAttributes(),
+		Elements: listedAttributes,
 		Find:     findAll,
 		Element: func(_ context.Context, _ vnfm.Manager, p *vnfm.Package, _ *diag.Diagnostics) listedModel {
 			return listedOf(p)

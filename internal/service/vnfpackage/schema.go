@@ -2,7 +2,6 @@ package vnfpackage
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -15,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -29,15 +29,15 @@ const (
 	signatureIgnore          = "ignore"
 )
 
-var checksumPattern = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+var checksumPattern = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
 
-var usagePattern = regexp.MustCompile(`^(code_signing|document_signing|email_protection|timestamping|server_auth|client_auth|ocsp_signing|any_extended|[0-2](\.[0-9]+)+)$`)
+var usagePattern = lazyregexp.New(`^(code_signing|document_signing|email_protection|timestamping|server_auth|client_auth|ocsp_signing|any_extended|[0-2](\.[0-9]+)+)$`)
 
 // headerName is a token of RFC 9110.
-var headerName = regexp.MustCompile("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
+var headerName = lazyregexp.New("^[!#$%&'*+.^_`|~0-9A-Za-z-]+$")
 
 // namePattern keeps "@" out of names: it separates the name from the digest in an id.
-var namePattern = regexp.MustCompile(`^[^@\s]+$`)
+var namePattern = lazyregexp.New(`^[^@\s]+$`)
 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
@@ -48,7 +48,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		PlanModifiers:       []planmodifier.String{stringplanmodifier.RequiresReplace()},
 		Validators: []validator.String{
 			stringvalidator.LengthBetween(1, 253),
-			stringvalidator.RegexMatches(namePattern, "must hold neither \"@\" nor white space"),
+			tfutil.Matches(namePattern, "must hold neither \"@\" nor white space"),
 		},
 	}
 	attributes["source"] = schema.StringAttribute{
@@ -60,7 +60,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	attributes["checksum"] = schema.StringAttribute{
 		Optional:            true,
 		MarkdownDescription: "Expected digest of the file or download, `sha256:` and 64 hexadecimal digits. It is rejected for a directory. Changing this verifies the package again in place.",
-		Validators:          []validator.String{stringvalidator.RegexMatches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")},
+		Validators:          []validator.String{tfutil.Matches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")},
 	}
 	attributes["integrity"] = schema.StringAttribute{
 		Optional: true,
@@ -123,10 +123,10 @@ func trustAttribute() schema.Attribute {
 			},
 			"subjects": texts("Subjects of the signer's certificate, one of which it must have, for example `CN=Release Signing,O=Example`.", stringvalidator.LengthAtLeast(1)),
 			"public_keys": texts("Digests of the signer's public key (SubjectPublicKeyInfo, DER), one of which it must have: `sha256:` and 64 hexadecimal digits.",
-				stringvalidator.RegexMatches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")),
+				tfutil.Matches(checksumPattern, "must be \"sha256:\" and 64 lower-case hexadecimal digits")),
 			"extended_key_usages": texts("Extended key usages, one of which the signer's certificate must have: `code_signing`, `document_signing`, `email_protection`, `timestamping`, `server_auth`, `client_auth`, `ocsp_signing`, `any_extended`, or an object identifier. "+
 				"Without this, a certificate that has any must have `code_signing`, `document_signing`, `email_protection` or `any_extended`.",
-				stringvalidator.RegexMatches(usagePattern, "must be one of code_signing, document_signing, email_protection, timestamping, server_auth, client_auth, ocsp_signing and any_extended, or an object identifier like 1.3.6.1.5.5.7.3.3")),
+				tfutil.Matches(usagePattern, "must be one of code_signing, document_signing, email_protection, timestamping, server_auth, client_auth, ocsp_signing and any_extended, or an object identifier like 1.3.6.1.5.5.7.3.3")),
 			"crls": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "PEM bundle of certificate revocation lists. With it, each certificate of a signer's chain below the root needs a current list of its issuer. " +

@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
@@ -39,7 +38,7 @@ func cloudConfigAttribute() schema.Attribute {
 			"secret_name": schema.StringAttribute{
 				Optional: true, Computed: true, Default: stringdefault.StaticString(defaultConfigSecret),
 				MarkdownDescription: "Name of the Secret. Defaults to `cloud-config`. Changing this writes another Secret and deletes the former one.",
-				Validators:          []validator.String{stringvalidator.RegexMatches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
+				Validators:          []validator.String{tfutil.Matches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
 			},
 			"settings": schema.MapAttribute{
 				Optional: true, ElementType: types.MapType{ElemType: types.StringType},

@@ -27,7 +27,7 @@ func NewListDataSource() datasource.DataSource {
 			"name":              base.Filter("Only clusters of this name."),
 		},
 		Name: "workload_clusters", NameDescription: "Workload clusters in the order of their creation.",
-		Elements: listedAttributes(),
+		Elements: listedAttributes,
 		Find:     findClusters,
 		Element: func(_ context.Context, _ vnfm.Manager, i *vnfm.Instance, _ *diag.Diagnostics) listedModel {
 			return listedOf(i)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
@@ -16,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -27,7 +27,7 @@ const (
 )
 
 // dnsSubdomain is a name of an object (RFC 1123).
-var dnsSubdomain = regexp.MustCompile(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
+var dnsSubdomain = lazyregexp.New(`^[a-z0-9]([-.a-z0-9]{0,251}[a-z0-9])?$`)
 
 // cloudAttributes are the arguments about the OpenStack of the machines.
 func cloudAttributes() map[string]schema.Attribute {
@@ -64,7 +64,7 @@ func cloudAttributes() map[string]schema.Attribute {
 						"secret_name": schema.StringAttribute{
 							Optional:            true,
 							MarkdownDescription: "Name of the Secret in the namespace of the cluster. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place.",
-							Validators:          []validator.String{stringvalidator.RegexMatches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
+							Validators:          []validator.String{tfutil.Matches(dnsSubdomain, "must be a name of an object: lower case letters, digits, '-' and '.'")},
 						},
 						"cloud_name": schema.StringAttribute{
 							Optional:            true,

@@ -2,7 +2,6 @@ package workloadcluster
 
 import (
 	"context"
-	"regexp"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-timetypes/timetypes"
@@ -21,13 +20,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/chartsource"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
-var amount = regexp.MustCompile(`^([0-9]+|[0-9]+%)$`)
+var amount = lazyregexp.New(`^([0-9]+|[0-9]+%)$`)
 
 const amountRule = "must be a number or a percentage, for example 1 or 40%"
 
@@ -227,7 +227,7 @@ func machineAttributes() map[string]schema.Attribute {
 				"max_unhealthy": schema.StringAttribute{
 					MarkdownDescription: "Number or percentage of unhealthy machines above which no machine is replaced.",
 					Optional:            true,
-					Validators:          []validator.String{stringvalidator.RegexMatches(amount, amountRule)},
+					Validators:          []validator.String{tfutil.Matches(amount, amountRule)},
 				},
 			},
 		},
@@ -318,6 +318,6 @@ func nodeGroupAttributes() map[string]schema.Attribute {
 func amountOf(description string) schema.Attribute {
 	return schema.StringAttribute{
 		MarkdownDescription: description, Optional: true,
-		Validators: []validator.String{stringvalidator.RegexMatches(amount, amountRule)},
+		Validators: []validator.String{tfutil.Matches(amount, amountRule)},
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -13,12 +12,13 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // lackingRight is how RBAC words what it refuses.
-var lackingRight = regexp.MustCompile(`(?s)"([^"]*)" cannot (\w+) resource "(\w+)"`)
+var lackingRight = lazyregexp.New(`(?s)"([^"]*)" cannot (\w+) resource "(\w+)"`)
 
 // place names the store in errors.
 func (s *kubeStore) place() string {

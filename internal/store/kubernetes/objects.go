@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -23,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -142,7 +142,7 @@ func random() string {
 	return hex.EncodeToString(b)
 }
 
-var plainKind = regexp.MustCompile(`^[a-z0-9]{1,30}$`)
+var plainKind = lazyregexp.New(`^[a-z0-9]{1,30}$`)
 
 // kindName is a kind as a part of a name and as the value of a label.
 func kindName(kind store.Kind) string {

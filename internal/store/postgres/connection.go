@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -151,8 +151,8 @@ func isURL(connStr string) bool {
 }
 
 var (
-	urlMode   = regexp.MustCompile(`[?&]sslmode=([a-z-]*)`)
-	pairsMode = regexp.MustCompile(`(?:^|\s)sslmode\s*=\s*'?([a-z-]*)`)
+	urlMode   = lazyregexp.New(`[?&]sslmode=([a-z-]*)`)
+	pairsMode = lazyregexp.New(`(?:^|\s)sslmode\s*=\s*'?([a-z-]*)`)
 )
 
 // statedMode returns the sslmode that the user has set, empty for none. A text that only

@@ -3,12 +3,12 @@ package translate
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -50,7 +50,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 }
 
 // imageReference matches references of images: host, path, tag, digest.
-var imageReference = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+var imageReference = lazyregexp.New(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container) map[string]any {
 	name := containerName(c)

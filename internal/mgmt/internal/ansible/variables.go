@@ -2,14 +2,14 @@ package ansible
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 )
 
 // variableName is what Ansible takes for the name of a variable.
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // IsVariable reports whether Ansible takes a text for the name of a variable.
 func IsVariable(name string) bool { return variableName.MatchString(name) }

@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"io/fs"
 	"strconv"
+	"sync"
 	"text/template"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -13,7 +14,7 @@ import (
 
 // proxy has HAProxy pass on what the configuration says.
 func (c Config) proxy(ctx context.Context, client *remote.Client) error {
-	text, err := render(haproxyConfig, c)
+	text, err := render(haproxyConfig(), c)
 	if err != nil {
 		return err
 	}
@@ -58,7 +59,7 @@ var (
 	haproxyText string
 )
 
-var haproxyConfig = template.Must(template.New("haproxy.cfg").Parse(haproxyText))
+var haproxyConfig = sync.OnceValue(func() *template.Template { return template.Must(template.New("haproxy.cfg").Parse(haproxyText)) })
 
 // render writes a whole configuration.
 func render(t *template.Template, data any) ([]byte, error) {

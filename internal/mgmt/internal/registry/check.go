@@ -5,15 +5,15 @@ import (
 	"maps"
 	"net/url"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-var nameForm = regexp.MustCompile(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
+var nameForm = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
 
 // maxPassword is what bcrypt takes of a password, in bytes.
 const maxPassword = 72

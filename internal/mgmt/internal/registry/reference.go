@@ -2,13 +2,14 @@ package registry
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // referenceForm is a reference to an image: an optional registry, a path in lower case, an
 // optional tag and an optional digest.
-var referenceForm = regexp.MustCompile(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
+var referenceForm = lazyregexp.New(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]+[a-z0-9]+)*(/[a-z0-9]+([._-]+[a-z0-9]+)*)*(:[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 // checkReference says what is wrong with a reference.
 func checkReference(ref string) error {

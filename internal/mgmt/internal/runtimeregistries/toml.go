@@ -5,11 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/BurntSushi/toml"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // The plugins of containerd that keep registries, by the version of its configuration. One
@@ -79,8 +80,8 @@ func table(value any) map[string]any {
 }
 
 var (
-	headerForm     = regexp.MustCompile(`^\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$`)
-	configPathForm = regexp.MustCompile(`^(\s*)config_path\s*=.*$`)
+	headerForm     = lazyregexp.New(`^\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$`)
+	configPathForm = lazyregexp.New(`^(\s*)config_path\s*=.*$`)
 )
 
 // withConfigPath sets config_path in a configuration of containerd, and changes nothing
