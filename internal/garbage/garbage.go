@@ -9,9 +9,8 @@ import (
 	"runtime/debug"
 )
 
-// first is the percentage that holds until the first collection, which it delays from a heap of 4 MiB to one of 32: a plan of some dozens of
-// objects ends before, and its processor time is less by what a collection takes, 8 ms.
-const first = 800
+// first is the percentage that holds until the first collection, which it delays from a heap of 4 MiB to one of 16.
+const first = 400
 
 // A user who has set GOGC decides.
 var _ = os.Getenv("GOGC") == "" && delay()
