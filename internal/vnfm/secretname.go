@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 var (
@@ -175,7 +176,7 @@ func ShownSecrets(at string, value any) []string {
 	return out
 }
 
-var passwordOfURL = regexp.MustCompile(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:)[^/\s]+@`)
+var passwordOfURL = lazyregexp.New(`([A-Za-z][A-Za-z0-9+.-]*://[^/?#\s:@]*:)[^/\s]+@`)
 
 // HasPassword reports whether a text is a URL with a password.
 func HasPassword(text string) bool {
@@ -191,7 +192,7 @@ func HasPassword(text string) bool {
 	return u.Host != "" && password != ""
 }
 
-var assignedValue = regexp.MustCompile(`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*=\s*|["']?\s*:\s+|["']\s*:\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
+var assignedValue = lazyregexp.New(`([A-Za-z_][A-Za-z0-9_.-]*)(["']?\s*=\s*|["']?\s*:\s+|["']\s*:\s*)("[^"]*"|'[^']*'|[^\s,;&"']+)`)
 
 // HideNamed replaces in one line what goes by the name of a secret, as in --password=x, token: x or {"api-key": "x"}, and passwords of URLs.
 func HideNamed(line string) string {
@@ -211,8 +212,8 @@ func HideNamed(line string) string {
 }
 
 var (
-	elementName  = regexp.MustCompile(`^\s*(?:- )?name: ["']?([^"'\s]+)`)
-	elementValue = regexp.MustCompile(`^(\s*value: ).`)
+	elementName  = lazyregexp.New(`^\s*(?:- )?name: ["']?([^"'\s]+)`)
+	elementValue = lazyregexp.New(`^(\s*value: ).`)
 )
 
 // HideNamedLines is HideNamed for a text of several lines, such as a document of YAML: a value can be on the line behind its name, and
