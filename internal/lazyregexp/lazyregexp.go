@@ -45,3 +45,8 @@ func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
 
 // ReplaceAllString replaces each match.
 func (r *Regexp) ReplaceAllString(s, by string) string { return r.compiled().ReplaceAllString(s, by) }
+
+// ReplaceAllStringFunc replaces each match by what a function makes of it.
+func (r *Regexp) ReplaceAllStringFunc(s string, by func(string) string) string {
+	return r.compiled().ReplaceAllStringFunc(s, by)
+}
