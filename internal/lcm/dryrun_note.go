@@ -72,10 +72,10 @@ func removeDryRunNotes(ctx context.Context, s store.Store, vimID string) error {
 	if err != nil {
 		return err
 	}
-	for i := range notes {
-		if err := s.Delete(ctx, store.KindDryRun, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+	return removeEach(notes, func(note store.Record) error {
+		if err := s.Delete(ctx, store.KindDryRun, note.ID); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }
