@@ -262,7 +262,7 @@ func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.Term
 	return nil
 }
 
-func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
+func (d *driver) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
 	d.saw(t)
 	if err := d.at("terminate"); err != nil {
 		return err
@@ -270,7 +270,7 @@ func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSp
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.objects = map[string]string{}
-	return nil
+	return r.SaveInventory(ctx, nil)
 }
 
 // env is an engine over a real store, with one VIM and one package.

@@ -124,7 +124,8 @@ func (e *Engine) beginTermination(ctx context.Context, s store.Store, en *record
 		op = nil
 	}
 	if op == nil {
-		op, err = e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
+		// It goes with the VIM.
+		op, err = e.begin(store.Foreseeing(ctx, records.ReferencesLease), s, en, vnfm.OpTerminate, map[string]any{
 			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
 		})
 	} else {

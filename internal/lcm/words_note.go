@@ -66,7 +66,7 @@ func (n wordsEntry) save(ctx context.Context, s store.Store, said *vnfm.PlannedU
 		// What is left is removed with the instance.
 		_ = removeWordsNotes(ctx, s, n.Rec.Owner, wordsNoteAge)
 	}()
-	err := n.Create(ctx, s)
+	err := n.Create(store.Foreseeing(ctx, leaseOf(n.Rec.Owner)), s)
 	<-tidied
 	if errors.Is(err, store.ErrExists) {
 		if other := n.find(ctx, s); other != nil {
