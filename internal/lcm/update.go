@@ -164,7 +164,7 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if in, err = u.planInput(ctx); err != nil {
 			return plan, err
 		}
-		in.drift = append(found.differences, u.watched(ctx, found.target)...)
+		in.drift = slices.Concat(found.differences, u.watched(ctx, found.target))
 		in.observed = true
 	}
 }
