@@ -99,13 +99,9 @@ func (c *Client) unboundClaims(ctx context.Context, namespace string, pods map[s
 	}
 	out := map[string]corev1.PersistentVolumeClaim{}
 	// Without the right to list claims the event of the pod is what is known.
-	_, _ = c.listPages(ctx, claimResource, namespace, ListOptions{}, jsonType, func(raw json.RawMessage) error {
-		var claim corev1.PersistentVolumeClaim
-		if err := json.Unmarshal(raw, &claim); err != nil {
-			return err
-		}
+	_, _ = listPages(ctx, c, claimResource, namespace, ListOptions{}, jsonType, json.Unmarshal, func(claim *corev1.PersistentVolumeClaim) error {
 		if claim.Status.Phase != corev1.ClaimBound {
-			out[claim.Name] = claim
+			out[claim.Name] = *claim
 		}
 		return nil
 	}, func() { clear(out) })

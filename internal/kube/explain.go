@@ -324,12 +324,8 @@ var eventResource = Resource{
 
 func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]corev1.Event, error) {
 	var events []corev1.Event
-	_, err := c.listPages(ctx, eventResource, namespace, ListOptions{FieldSelector: selector}, jsonType, func(raw json.RawMessage) error {
-		var e corev1.Event
-		if err := json.Unmarshal(raw, &e); err != nil {
-			return err
-		}
-		events = append(events, e)
+	_, err := listPages(ctx, c, eventResource, namespace, ListOptions{FieldSelector: selector}, jsonType, json.Unmarshal, func(e *corev1.Event) error {
+		events = append(events, *e)
 		return nil
 	}, func() { events = nil })
 	return events, err

@@ -88,7 +88,7 @@ func (c *Client) WaitGone(ctx context.Context, refs []Ref, o WaitOptions) error 
 	start := time.Now()
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
-	watching := c.startFollow(follow, all, o.LabelSelector, nil, func(Resource) bool { return true }, w.see)
+	watching := c.startFollow(follow, all, o.LabelSelector, o.Known, func(Resource) bool { return true }, w.see)
 	err := watching.wait(ctx, w.done, stop)
 	if w.allGone() {
 		return nil

@@ -67,15 +67,23 @@ type EarlyWatch struct {
 
 // WatchEarly opens a watch from the version of a list; nil where a wait could not use it.
 func (c *Client) WatchEarly(ctx context.Context, r Resource, namespace string, o ListOptions, from string) *EarlyWatch {
-	if _, ok := versionNumber(from); !ok || !grows(r) {
+	return watchEarly(ctx, &follower{client: c, resource: r, namespace: namespace, options: o}, from)
+}
+
+// WatchMetadataEarly is WatchEarly for a wait that needs the metadata alone, as WaitGone does.
+func (c *Client) WatchMetadataEarly(ctx context.Context, r Resource, namespace string, o ListOptions, from string) *EarlyWatch {
+	return watchEarly(ctx, &follower{client: c, resource: r, namespace: namespace, options: o, metadataOnly: true}, from)
+}
+
+func watchEarly(ctx context.Context, f *follower, from string) *EarlyWatch {
+	if _, ok := versionNumber(from); !ok || !grows(f.resource) {
 		return nil
 	}
 	w := &EarlyWatch{from: from, opened: make(chan struct{})}
 	ctx, w.stop = context.WithCancel(ctx)
-	f := &follower{client: c, resource: r, namespace: namespace, options: o}
 	go func() {
 		defer close(w.opened)
-		w.res, w.err = c.send(ctx, f.request(from)) //nolint:bodyclose // who takes it closes it, or Close
+		w.res, w.err = f.client.send(ctx, f.request(from)) //nolint:bodyclose // who takes it closes it, or Close
 	}()
 	return w
 }

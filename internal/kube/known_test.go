@@ -69,3 +69,41 @@ func TestWaitFromKnown(t *testing.T) {
 		})
 	}
 }
+
+// TestWaitGoneFromKnown: a wait for the end of objects that are listed already takes the watch that was opened before they were, and does
+// not take the end of one of the same name that was before for theirs.
+func TestWaitGoneFromKnown(t *testing.T) {
+	t.Parallel()
+	pod := func(version string) map[string]any {
+		return map[string]any{"apiVersion": "v1", "kind": "Pod", "metadata": map[string]any{"name": "a-0", "namespace": "core", "resourceVersion": version}}
+	}
+	var ended atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if q := r.URL.Query(); q.Get("watch") == "" || q.Get("resourceVersion") != "8" || r.Header.Get("Accept") != metadataObject+","+jsonType {
+			t.Errorf("%s was sent, with Accept %s", r.URL, r.Header.Get("Accept"))
+			w.WriteHeader(http.StatusBadRequest)
+			return
+		}
+		event := func(kind, version string) {
+			_ = json.NewEncoder(w).Encode(map[string]any{"type": kind, "object": pod(version)})
+			_ = http.NewResponseController(w).Flush()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		event("DELETED", "9")
+		event("ADDED", "10")
+		select {
+		case <-time.After(300 * time.Millisecond):
+		case <-r.Context().Done():
+			return
+		}
+		ended.Store(1)
+		event("DELETED", "13")
+		<-r.Context().Done()
+	}))
+	t.Cleanup(server.Close)
+	c, err := New(Config{VIM: "a", Connection: vnfm.KubernetesConnection{Endpoint: server.URL}, Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "a"}})
+	require.NoError(t, err)
+	known := Known{Object: &unstructured.Unstructured{Object: pod("10")}, Listed: "8", Early: c.WatchMetadataEarly(t.Context(), podResource, "core", ListOptions{}, "8")}
+	require.NoError(t, c.WaitGone(t.Context(), []Ref{{Resource: podResource, Namespace: "core", Name: "a-0"}}, WaitOptions{Known: map[int]Known{0: known}}))
+	require.Equal(t, int32(1), ended.Load())
+}

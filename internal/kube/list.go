@@ -43,12 +43,8 @@ func (c *Client) List(ctx context.Context, r Resource, namespace string, o ListO
 // ListVersion is List, and returns the resource version of the list as well.
 func (c *Client) ListVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]unstructured.Unstructured, string, error) {
 	var out []unstructured.Unstructured
-	version, err := c.listPages(ctx, r, namespace, o, jsonType, func(raw json.RawMessage) error {
-		var obj unstructured.Unstructured
-		if err := decodeItem(raw, r, &obj); err != nil {
-			return err
-		}
-		out = append(out, obj)
+	version, err := listPages(ctx, c, r, namespace, o, jsonType, utiljson.Unmarshal, func(fields *map[string]any) error {
+		out = append(out, unstructured.Unstructured{Object: ofKind(*fields, r)})
 		return nil
 	}, func() { out = nil })
 	return out, version, err
@@ -64,34 +60,40 @@ func (c *Client) ListMetadata(ctx context.Context, r Resource, namespace string,
 // ListMetadataVersion is ListMetadata, and returns the resource version of the list as well.
 func (c *Client) ListMetadataVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]metav1.PartialObjectMetadata, string, error) {
 	var out []metav1.PartialObjectMetadata
-	version, err := c.listPages(ctx, r, namespace, o, metadataList+","+jsonType, func(raw json.RawMessage) error {
-		var obj metav1.PartialObjectMetadata
-		if err := json.Unmarshal(raw, &obj); err != nil {
-			return err
-		}
+	version, err := listPages(ctx, c, r, namespace, o, metadataList+","+jsonType, json.Unmarshal, func(obj *metav1.PartialObjectMetadata) error {
 		obj.TypeMeta = metav1.TypeMeta{Kind: r.GVK.Kind, APIVersion: r.GVK.GroupVersion().String()}
-		out = append(out, obj)
+		out = append(out, *obj)
 		return nil
 	}, func() { out = nil })
 	return out, version, err
 }
 
-// decodeItem decodes an item of a list. Items of built-in kinds carry no kind of
-// their own, which unstructured objects need.
+// decodeItem decodes an object of a kind that is in an answer of another one.
 func decodeItem(raw json.RawMessage, r Resource, into *unstructured.Unstructured) error {
 	fields := map[string]any{}
 	if err := utiljson.Unmarshal(raw, &fields); err != nil {
 		return err
 	}
-	fields["kind"] = r.GVK.Kind
-	fields["apiVersion"] = r.GVK.GroupVersion().String()
-	into.Object = fields
+	into.Object = ofKind(fields, r)
 	return nil
 }
 
-// listPages reads a list page by page and returns its resource version. A list
+// ofKind completes the fields of an item of a list: those of built-in kinds carry no kind of
+// their own, which unstructured objects need.
+func ofKind(fields map[string]any, r Resource) map[string]any {
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields["kind"] = r.GVK.Kind
+	fields["apiVersion"] = r.GVK.GroupVersion().String()
+	return fields
+}
+
+// listPages reads a list page by page and returns its resource version. A page is decoded once, its items are those of item. A list
 // that expires between two pages is begun again, after a call of reset.
-func (c *Client) listPages(ctx context.Context, r Resource, namespace string, o ListOptions, accept string, item func(json.RawMessage) error, reset func()) (string, error) {
+func listPages[T any](
+	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, accept string, decode func([]byte, any) error, item func(*T) error, reset func(),
+) (string, error) {
 	object := "the objects of kind " + r.GVK.Kind
 	if namespace != "" {
 		object += " in namespace " + namespace
@@ -112,14 +114,14 @@ func (c *Client) listPages(ctx context.Context, r Resource, namespace string, o 
 			return "", err
 		}
 		var page struct {
-			Metadata metav1.ListMeta   `json:"metadata"`
-			Items    []json.RawMessage `json:"items"`
+			Metadata metav1.ListMeta `json:"metadata"`
+			Items    []T             `json:"items"`
 		}
-		if err := json.Unmarshal(res.body, &page); err != nil {
+		if err := decode(res.body, &page); err != nil {
 			return "", fmt.Errorf("reading the answer to listing %s: %w", object, err)
 		}
-		for _, raw := range page.Items {
-			if err := item(raw); err != nil {
+		for i := range page.Items {
+			if err := item(&page.Items[i]); err != nil {
 				return "", fmt.Errorf("reading the answer to listing %s: %w", object, err)
 			}
 		}

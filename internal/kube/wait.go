@@ -38,7 +38,7 @@ type WaitOptions struct {
 	Rules map[int]*Rule
 	// Known is what is known of objects already, by the index of their reference: a kind whose objects are all known is
 	// watched from there and not listed. What has happened since counts: nobody may have done anything meanwhile that the wait is to
-	// see the end of. Only WaitReady uses it.
+	// see the end of.
 	Known map[int]Known
 	// Progress gets how many objects are ready and which one is not, at most
 	// twice a second, by one goroutine at a time.

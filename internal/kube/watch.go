@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -100,11 +101,8 @@ func (f *follower) list(ctx context.Context) (string, error) {
 	if f.metadataOnly {
 		accept = metadataList + "," + jsonType
 	}
-	version, err := f.client.listPages(ctx, f.resource, f.namespace, f.options, accept, func(raw json.RawMessage) error {
-		obj := &unstructured.Unstructured{}
-		if err := decodeItem(raw, f.resource, obj); err != nil {
-			return err
-		}
+	version, err := listPages(ctx, f.client, f.resource, f.namespace, f.options, accept, utiljson.Unmarshal, func(fields *map[string]any) error {
+		obj := &unstructured.Unstructured{Object: ofKind(*fields, f.resource)}
 		objects[obj.GetName()] = obj
 		return nil
 	}, func() { clear(objects) })

@@ -197,34 +197,6 @@ func (u *update) drive(ctx context.Context, op *operation, next *vnfm.Instance, 
 	return method(d, ctx, t, op)
 }
 
-// differences names the objects of an instance that are not as they were applied. Differences
-// on one VIM are returned even when another VIM cannot be observed.
-func differences(ctx context.Context, d vnfm.InfraDriver, t *vnfm.Target) ([]string, error) {
-	want, problems := d.Preview(ctx, t)
-	if err := problems.Err(); err != nil {
-		return nil, err
-	}
-	seen, err := d.Observe(ctx, t)
-	if seen == nil {
-		return nil, err
-	}
-	var out []string
-	for key, digest := range want.Objects {
-		connection, _ := vnfm.CutConnection(key)
-		switch found, ok := seen.Objects[key]; {
-		case slices.Contains(seen.Unseen, connection), slices.Contains(seen.Unread, key):
-		case !ok:
-			out = append(out, key+" no longer exists")
-		case found != digest:
-			out = append(out, key+" "+found)
-		}
-	}
-	if len(out) > 0 {
-		return out, nil
-	}
-	return nil, err
-}
-
 // checkScaledIn checks that the VNFCs exist that the user names to go with a scale. Those of
 // a VDU that loses none say nothing.
 func (u *update) checkScaledIn(ctx context.Context) error {

@@ -1,7 +1,9 @@
 package lcm_test
 
 import (
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -49,4 +51,52 @@ func TestDriftInTurn(t *testing.T) {
 	same(t, "scale", d.taken(), []string{start, start, end, "HEAL heal_start leaving VDU1-2", "HEAL heal_end leaving VDU1-2"})
 	same(t, "left as they are", w.driver.held, [][]string{{"VDU1-2"}, {"VDU1-2"}, nil})
 	same(t, "scaled in", w.driver.scaledIn, [][]string{{"VDU1-3"}, {"VDU1-3"}})
+}
+
+// TestDriftBesideTheRecord: drift is looked for while the record of the operation before is written, and is repaired.
+func TestDriftBesideTheRecord(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	spec := w.spec()
+	i := w.mustInstantiate(t, spec)
+	w.driver.vnfcs = []string{"VDU1-1"}
+	w.driver.objects["apps/v1/Deployment b"] = vnfm.Drifted + "another image"
+	observed := make(chan struct{})
+	w.driver.observing = sync.OnceFunc(func() { close(observed) })
+	ctx := vnfm.WithFollower(t.Context(), func(p vnfm.Progress) {
+		if p.Operation.State != vnfm.StateCompleted {
+			return
+		}
+		select {
+		case <-observed:
+		case <-time.After(time.Minute):
+			t.Error("the operation was completed, and nothing looked for drift")
+		}
+	})
+	spec.Heal = &vnfm.HealSpec{Trigger: "1", VNFCIDs: []string{"VDU1-1"}}
+	_, err := w.Update(ctx, i.ID, spec)
+	require.NoError(t, err)
+	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"})
+}
+
+// TestTerminationLeavesItsOperation: of an instance that is terminated one operation stays, and the record names what there was until it
+// goes, whatever is interrupted.
+func TestTerminationLeavesItsOperation(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	i := w.mustInstantiate(t, w.spec())
+	named := 0
+	ctx := vnfm.WithFollower(t.Context(), func(p vnfm.Progress) {
+		if p.Operation.State == vnfm.StateCompleted {
+			there, err := w.Instance(t.Context(), i.ID)
+			if err == nil {
+				named = len(there.Inventory)
+			}
+		}
+	})
+	require.NoError(t, w.Terminate(ctx, i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}))
+	same(t, "operations", w.operations(t, i.ID), []string{"TERMINATE COMPLETED"})
+	require.Equal(t, 2, named, "objects that the record names when the termination is completed")
+	_, err := w.Instance(t.Context(), i.ID)
+	require.ErrorIs(t, err, vnfm.ErrNotFound)
 }

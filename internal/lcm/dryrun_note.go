@@ -60,6 +60,8 @@ func (e *Engine) takeDryRunNote(ctx context.Context, s store.Store, asked *recor
 
 // saveDryRunNote leaves a note. Without it the apply asks again, which does no harm.
 func saveDryRunNote(ctx context.Context, s store.Store, asked *records.Entry[dryRunNote]) {
+	// What is left goes with the VIM.
+	ctx = store.Foreseeing(ctx, records.ReferencesLease)
 	if errors.Is(asked.Create(ctx, s), store.ErrExists) {
 		_ = s.Delete(ctx, store.KindDryRun, asked.Rec.ID)
 		_ = asked.Create(ctx, s)
@@ -72,10 +74,10 @@ func removeDryRunNotes(ctx context.Context, s store.Store, vimID string) error {
 	if err != nil {
 		return err
 	}
-	for i := range notes {
-		if err := s.Delete(ctx, store.KindDryRun, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+	return removeEach(notes, func(note store.Record) error {
+		if err := s.Delete(ctx, store.KindDryRun, note.ID); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

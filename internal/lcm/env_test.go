@@ -48,6 +48,8 @@ type driver struct {
 	stranded []string
 	// fail, when set, is asked before each method and in the middle of Apply.
 	fail func(point string) error
+	// observing, when set, is called when something is looked at.
+	observing func()
 	// taken are the parameters that the package declares.
 	taken []string
 	// yields is given the function of the target that a dry run is for.
@@ -213,6 +215,9 @@ func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 
 func (d *driver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	d.saw(t)
+	if d.observing != nil {
+		d.observing()
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return &vnfm.Observation{Objects: maps.Clone(d.objects)}, nil
@@ -257,7 +262,7 @@ func (d *driver) CheckTermination(_ context.Context, t *vnfm.Target, _ vnfm.Term
 	return nil
 }
 
-func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, _ vnfm.Recorder) error {
+func (d *driver) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
 	d.saw(t)
 	if err := d.at("terminate"); err != nil {
 		return err
@@ -265,7 +270,7 @@ func (d *driver) Terminate(_ context.Context, t *vnfm.Target, _ vnfm.TerminateSp
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.objects = map[string]string{}
-	return nil
+	return r.SaveInventory(ctx, nil)
 }
 
 // env is an engine over a real store, with one VIM and one package.

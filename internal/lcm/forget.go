@@ -77,10 +77,7 @@ func (e *Engine) forget(ctx context.Context, s store.Store, en *records.Entry[vn
 			spec.LeftBehind(fmt.Sprintf("Whatever There Is of %s %q", en.Value.Noun(), en.Value.Name), reason)
 		}
 	}
-	if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-		return err
-	}
-	return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+	return endTermination(ctx, s, en, op)
 }
 
 // describeItem names an item of an inventory: "apps/v1/Deployment namespace/name".

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -138,7 +137,9 @@ func withAlso(ctx context.Context, done func()) context.Context {
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
 // for the lease until the lock timeout of ctx.
-func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error) (*vnfm.Instance, error) {
+func (e *Engine) runOnInstance(
+	ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], work func(ctx context.Context) error, next ...store.Wanted,
+) (*vnfm.Instance, error) {
 	var done func()
 	err := vnfm.RetryWhileBusy(ctx, func() error {
 		held, release, err := e.lockForChange(ctx, s, leaseOf(en.Rec.ID), en.Value.Noun()+" "+strconv.Quote(en.Value.Name))
@@ -162,7 +163,7 @@ func (e *Engine) runOnInstance(ctx context.Context, s store.Store, en *records.E
 		}
 	}()
 	// The lease is held: it is read again.
-	store.ReadAhead(ctx, s, store.Wanted{Kind: store.KindInstance, ID: en.Rec.ID}, store.Wanted{Kind: store.KindOperation, Owner: en.Rec.ID})
+	store.ReadAhead(ctx, s, append(next, store.Wanted{Kind: store.KindInstance, ID: en.Rec.ID}, store.Wanted{Kind: store.KindOperation, Owner: en.Rec.ID})...)
 	ctx, heeded := heedCancellation(ctx, s, en.Rec.ID)
 	defer heeded()
 	ctx, settle := vnfm.WithTrailing(ctx)
@@ -384,29 +385,4 @@ func (e *Engine) rollBackInstantiate(ctx context.Context, op *operation, o hooks
 		return errors.Join(cause, err)
 	}
 	return &vnfm.RolledBackError{Err: cause}
-}
-
-// removeRecords removes the record of an instance and its operations but the named ones.
-func (e *Engine) removeRecords(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], keep ...string) error {
-	plans := make(chan error, 1)
-	go func() { plans <- removeWordsNotes(ctx, s, en.Rec.ID, 0) }()
-	occs, err := s.List(ctx, store.Query{Kind: store.KindOperation, Owner: en.Rec.ID})
-	if found := <-plans; found != nil {
-		return fmt.Errorf("removing the plans of VNF instance %q: %w", en.Value.Name, found)
-	}
-	if err != nil {
-		return fmt.Errorf("listing the operations of VNF instance %q: %w", en.Value.Name, err)
-	}
-	if err := s.Delete(ctx, store.KindInstance, en.Rec.ID); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of VNF instance %q: %w", en.Value.Name, err)
-	}
-	for _, occ := range occs {
-		if slices.Contains(keep, occ.ID) {
-			continue
-		}
-		if err := removeOperation(ctx, s, occ); err != nil {
-			return fmt.Errorf("removing the operations of VNF instance %q: %w", en.Value.Name, err)
-		}
-	}
-	return nil
 }

@@ -27,6 +27,8 @@ type operation struct {
 	instance *records.Entry[vnfm.Instance]
 	// concealed are the secrets of the operation: none is in what it says of itself.
 	concealed *vnfm.Concealed
+	// ends is set when the record of the instance goes with the operation.
+	ends bool
 
 	mu  sync.Mutex
 	occ *records.Entry[vnfm.Operation]
@@ -202,6 +204,10 @@ func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryIte
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.instance.Value.Inventory = items
+	if o.ends && len(items) == 0 {
+		// The record is removed next. Whoever resumes the operation looks for what there was, and finds nothing.
+		return nil
+	}
 	return saveInstance(ctx, o.store, o.instance)
 }
 
@@ -260,8 +266,18 @@ func (o *operation) Progress(ctx context.Context, line string) {
 func (o *operation) writeProgress(ctx context.Context) {
 	o.dropLater()
 	o.written = time.Now()
-	// Progress is for onlookers: the operation goes on without it.
-	_ = o.occ.Update(ctx, o.store)
+	if !vnfm.InBackground(ctx, func(<-chan struct{}) { o.writeProgress(ctx) }) {
+		_ = o.occ.Update(ctx, o.store)
+	}
+}
+
+// writeProgress stores what is known of a running operation. Progress is for onlookers: the operation goes on without it.
+func (o *operation) writeProgress(ctx context.Context) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.occ.Value.State == vnfm.StateProcessing || o.occ.Value.State == vnfm.StateRollingBack {
+		_ = o.occ.Update(ctx, o.store)
+	}
 }
 
 // dropLater has nothing stored later. o.mu is held.

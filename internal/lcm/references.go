@@ -356,6 +356,8 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 		u.known[id] = instances[rand.IntN(len(instances))] //nolint:gosec // Any of them will do.
 		return true, nil
 	}
+	// If nothing else has it either, it is removed.
+	store.ReadAhead(ctx, s, catalog.UnusedWanted()...)
 	var coming, registries []string
 	both, reading := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -20,6 +22,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Kind: store.KindInstance, ID: id}, store.Wanted{Lease: leaseOf(id)}, store.Wanted{Lease: records.ReferencesLease})
 	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
@@ -29,9 +32,16 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	_, err = e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
-		return e.terminate(ctx, s, en, spec)
-	})
+	var unused errgroup.Group
+	_, err = e.runOnInstance(ctx, s, en, func(held context.Context) error {
+		if err := e.terminate(held, s, en, spec); err != nil {
+			return err
+		}
+		// The lease of the instance is given back meanwhile.
+		unused.Go(func() error { return e.catalog.RemoveUnused(ctx, s) })
+		return nil
+	}, needed(&en.Value)...)
+	left := unused.Wait()
 	if errors.Is(err, vnfm.ErrNotFound) {
 		// The process that held the lease may have terminated it.
 		if done, lookErr := e.terminated(ctx, s, id); done || lookErr != nil {
@@ -41,7 +51,19 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
-	return e.catalog.RemoveUnused(ctx, s)
+	return left
+}
+
+// needed are the records that an instance refers to, as a termination reads them.
+func needed(i *vnfm.Instance) []store.Wanted {
+	var out []store.Wanted
+	for _, id := range i.VIMIDs() {
+		out = append(out, store.Wanted{Kind: store.KindVIM, ID: id})
+	}
+	if i.PackageID != "" {
+		out = append(out, store.Wanted{Kind: store.KindPackage, ID: i.PackageID})
+	}
+	return out
 }
 
 func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) error {
@@ -69,10 +91,7 @@ func (e *Engine) terminate(ctx context.Context, s store.Store, en *records.Entry
 		if err := e.remove(ctx, end, spec, op); err != nil {
 			return e.keepFailed(ctx, op, vnfm.WithCause(ctx, err))
 		}
-		if err := op.enter(ctx, vnfm.StateCompleted, nil); err != nil {
-			return err
-		}
-		return e.removeRecords(ctx, s, en, op.occ.Rec.ID)
+		return endTermination(ctx, s, en, op)
 	})
 }
 
@@ -105,11 +124,18 @@ func (e *Engine) beginTermination(ctx context.Context, s store.Store, en *record
 		op = nil
 	}
 	if op == nil {
-		return e.begin(ctx, s, en, vnfm.OpTerminate, map[string]any{
+		// It goes with the VIM.
+		op, err = e.begin(store.Foreseeing(ctx, records.ReferencesLease), s, en, vnfm.OpTerminate, map[string]any{
 			"termination_type": string(spec.Type), "volumes": string(spec.Volumes), paramVIM: en.Value.VIMID,
 		})
+	} else {
+		err = op.enter(ctx, vnfm.StateProcessing, nil)
 	}
-	return op, op.enter(ctx, vnfm.StateProcessing, nil)
+	if err != nil {
+		return nil, err
+	}
+	op.ends = true
+	return op, nil
 }
 
 // paramVIM is the parameter of a TERMINATE operation that names the VIM.
@@ -143,13 +169,14 @@ func (e *Engine) removeTerminated(ctx context.Context, s store.Store, vimID stri
 			gone[occ.Value.InstanceID] = true
 		}
 	}
+	var left []store.Record
 	for _, occ := range occs {
-		if !gone[occ.Value.InstanceID] {
-			continue
+		if gone[occ.Value.InstanceID] {
+			left = append(left, occ.Rec)
 		}
-		if err := removeOperation(ctx, s, occ.Rec); err != nil {
-			return fmt.Errorf("removing the operations of a terminated VNF instance: %w", err)
-		}
+	}
+	if err := removeEach(left, func(occ store.Record) error { return removeOperation(ctx, s, occ) }); err != nil {
+		return fmt.Errorf("removing the operations of a terminated VNF instance: %w", err)
 	}
 	return nil
 }

@@ -80,6 +80,9 @@ type update struct {
 	sealedBefore []byte
 	// isLast says that no operation follows the one that runs.
 	isLast bool
+	// looksAfter says that drift is looked for after the operation that runs, and looking gets what was found.
+	looksAfter bool
+	looking    chan drifting
 	// held are VNFCs that were changed outside of Terraform, which the operation that runs leaves to the repair after it.
 	held []string
 }
@@ -145,7 +148,8 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 			return plan, err
 		}
 		for i := range certain {
-			u.isLast = at < 0 && i == len(certain)-1
+			last := i == len(certain)-1
+			u.isLast, u.looksAfter = last && at < 0, last && at >= 0
 			if err := u.operation(ctx, &certain[i]); err != nil {
 				return plan, err
 			}
@@ -153,17 +157,14 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if at < 0 {
 			return plan, nil
 		}
-		t, d, err := u.engine.bind(ctx, &u.instance.Value, u.wanted, u.spec)
-		if err != nil {
-			return plan, err
+		found := u.drift(ctx)
+		if found.err != nil {
+			return plan, found.err
 		}
 		if in, err = u.planInput(ctx); err != nil {
 			return plan, err
 		}
-		if in.drift, err = differences(ctx, d, t); err != nil {
-			return plan, err
-		}
-		in.drift = append(in.drift, u.watched(ctx, t)...)
+		in.drift = slices.Concat(found.differences, u.watched(ctx, found.target))
 		in.observed = true
 	}
 }
@@ -249,10 +250,18 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		if err := u.withHooks(ctx, op, o); err != nil {
 			return u.fail(ctx, op, &before, vnfm.WithCause(ctx, err))
 		}
-		if u.isLast {
-			return u.engine.complete(ctx, op, o.Status, catalog.UnusedWanted()...)
+		var next []store.Wanted
+		switch {
+		case u.isLast:
+			next = catalog.UnusedWanted()
+		case u.looksAfter:
+			u.lookBeside(ctx)
 		}
-		return u.engine.complete(ctx, op, o.Status)
+		err := u.engine.complete(ctx, op, o.Status, next...)
+		if err != nil && u.looking != nil {
+			<-u.looking
+		}
+		return err
 	})
 }
 

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -38,14 +40,19 @@ func (e *Engine) newVIMs() *vims.Manager {
 				return !en.Value.Acknowledged || en.Value.VIMShares[id] == share
 			})), err
 		},
+		RemovalWanted: func(id string) []store.Wanted {
+			return []store.Wanted{{Kind: store.KindInstance}, {Kind: store.KindVIM}, {Kind: store.KindOperation}, {Kind: store.KindDryRun, Owner: id}}
+		},
 		RemoveNotes: func(ctx context.Context, s store.Store, id string) error {
-			if err := e.removeTerminated(ctx, s, id); err != nil {
-				return err
-			}
-			if err := removeDryRunNotes(ctx, s, id); err != nil {
-				return fmt.Errorf("removing the notes of dry runs on VIM %q: %w", id, err)
-			}
-			return nil
+			var both errgroup.Group
+			both.Go(func() error { return e.removeTerminated(ctx, s, id) })
+			both.Go(func() error {
+				if err := removeDryRunNotes(ctx, s, id); err != nil {
+					return fmt.Errorf("removing the notes of dry runs on VIM %q: %w", id, err)
+				}
+				return nil
+			})
+			return both.Wait()
 		},
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
@@ -65,7 +66,7 @@ func (n wordsEntry) save(ctx context.Context, s store.Store, said *vnfm.PlannedU
 		// What is left is removed with the instance.
 		_ = removeWordsNotes(ctx, s, n.Rec.Owner, wordsNoteAge)
 	}()
-	err := n.Create(ctx, s)
+	err := n.Create(store.Foreseeing(ctx, leaseOf(n.Rec.Owner)), s)
 	<-tidied
 	if errors.Is(err, store.ErrExists) {
 		if other := n.find(ctx, s); other != nil {
@@ -82,13 +83,11 @@ func removeWordsNotes(ctx context.Context, s store.Store, instanceID string, age
 	if err != nil {
 		return err
 	}
-	for i := range notes {
-		if age > 0 && time.Since(notes[i].CreatedAt) < age {
-			continue
-		}
-		if err := s.Delete(ctx, store.KindPlan, notes[i].ID); err != nil && !errors.Is(err, store.ErrNotFound) {
+	notes = slices.DeleteFunc(notes, func(note store.Record) bool { return age > 0 && time.Since(note.CreatedAt) < age })
+	return removeEach(notes, func(note store.Record) error {
+		if err := s.Delete(ctx, store.KindPlan, note.ID); !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -37,7 +37,8 @@ type aheadReader interface {
 }
 
 // ReadAhead asks a store that is far away for what the caller, with this context, will read next, all at once, and waits for nothing: whoever
-// reads it then gets that answer, a list once, unless this handle has written a record of its kind since. It does nothing for a store that
+// reads it then gets that answer, a list once, unless this handle has written a record of its kind since. A list that was asked for already
+// is not asked for again. It does nothing for a store that
 // KeepRecent is not around, for which an answer is near.
 func ReadAhead(ctx context.Context, s Store, wanted ...Wanted) {
 	if r, ok := s.(aheadReader); ok {
@@ -72,6 +73,9 @@ func (s *recent) ReadAhead(ctx context.Context, wanted ...Wanted) {
 			continue
 		}
 		q := Query{Kind: w.Kind, Owner: w.Owner}
+		if s.isUsable(s.lists[q], q, Fences(ctx)) {
+			continue
+		}
 		a := &asked{at: s.clock(), writes: s.writes(q), answered: make(chan struct{})}
 		s.lists[q] = a
 		go func() {
@@ -89,14 +93,17 @@ func (s *recent) writes(q Query) int {
 	return s.written[Query{Kind: q.Kind, Owner: q.Owner}] + s.written[Query{Kind: q.Kind, Owner: anybodys}]
 }
 
+// isUsable reports whether the answer to a query, nil for none, may be taken for what is there, under leases. It is called with the mutex held.
+func (s *recent) isUsable(a *asked, q Query, fences []Fence) bool {
+	return a != nil && s.writes(q) == a.writes && s.isFresh(a.at, fences)
+}
+
 // List implements Store.
 func (s *recent) List(ctx context.Context, q Query) ([]Record, error) {
 	s.mu.Lock()
 	a := s.lists[q]
 	delete(s.lists, q)
-	usable := func() bool {
-		return a != nil && s.writes(q) == a.writes && s.isFresh(a.at, Fences(ctx)) && ctx.Err() == nil
-	}
+	usable := func() bool { return s.isUsable(a, q, Fences(ctx)) && ctx.Err() == nil }
 	wait := usable()
 	s.mu.Unlock()
 	if wait {

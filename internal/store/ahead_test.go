@@ -75,6 +75,7 @@ func TestReadAhead(t *testing.T) {
 		ctx, of := t.Context(), Query{Kind: KindOperation, Owner: "i"}
 		ReadAhead(ctx, &unwritten{Store: &traced{s}}, Wanted{Kind: KindVIM, ID: "a"}, Wanted{Kind: KindVIM, ID: "b"},
 			Wanted{Kind: KindOperation, Owner: "i"}, Wanted{Lease: "l"})
+		ReadAhead(ctx, s, Wanted{Kind: KindOperation, Owner: "i"})
 		synctest.Wait()
 		for _, id := range []string{"a", "b"} {
 			r, err := s.Get(ctx, KindVIM, id)

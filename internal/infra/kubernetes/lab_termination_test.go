@@ -41,23 +41,29 @@ spec:
 	return files
 }
 
-// TestFasterTogether compares one request that the server works off with many at a time.
-func TestFasterTogether(t *testing.T) {
+// TestFastest compares requests that the server works off object by object with many at a time.
+func TestFastest(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
-		n, workers int
-		roundTrip  time.Duration
-		want       bool
+		sizes          []int
+		alone, workers int
+		roundTrip      time.Duration
+		want           int
 	}{
-		"one object":                 {1, 16, time.Second, false},
-		"one round, slow network":    {16, 16, 100 * time.Millisecond, false},
-		"two rounds, slow network":   {17, 16, 100 * time.Millisecond, true},
-		"many, slow network":         {1000, 16, 100 * time.Millisecond, true},
-		"many, nearby":               {1000, 16, 2 * time.Millisecond, false},
-		"one at a time, not so near": {4, 1, 20 * time.Millisecond, true},
+		"nothing":                      {nil, 0, 16, time.Second, 0},
+		"nothing together":             {nil, 100, 16, time.Second, 0},
+		"one round, slow network":      {[]int{2, 14}, 0, 16, 100 * time.Millisecond, 0},
+		"two rounds, slow network":     {[]int{17}, 0, 16, 100 * time.Millisecond, 1},
+		"many, slow network":           {[]int{1000}, 0, 16, 100 * time.Millisecond, 1},
+		"many, nearby":                 {[]int{1000}, 0, 16, 2 * time.Millisecond, 0},
+		"one at a time, not so near":   {[]int{4}, 0, 1, 20 * time.Millisecond, 1},
+		"the largest one by one":       {[]int{3, 3, 6, 9, 24}, 0, 16, 100 * time.Millisecond, 4},
+		"all of them":                  {[]int{3, 3, 6, 9, 20}, 0, 16, 150 * time.Millisecond, 5},
+		"those alone take longer":      {[]int{2, 2}, 300, 16, 100 * time.Millisecond, 0},
+		"kinds of few, and one of all": {[]int{15, 15, 45, 120}, 0, 16, 50 * time.Millisecond, 3},
 	} {
-		if got := fasterTogether(tc.n, tc.workers, tc.roundTrip); got != tc.want {
-			t.Errorf("%s: %t, want %t", name, got, tc.want)
+		if got := fastest(tc.sizes, tc.alone, tc.workers, tc.roundTrip); got != tc.want {
+			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}
 }

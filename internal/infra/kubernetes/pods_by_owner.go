@@ -5,8 +5,10 @@ import (
 	"maps"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -18,9 +20,19 @@ import (
 // pods is several times as fast. The owners of the pods have to be known before the
 // workloads are deleted.
 
-// podsByOwner has, for each namespace, the UIDs of workloads and of the owners between them
-// and their pods.
-type podsByOwner map[string]map[types.UID]bool
+// podsByOwner has, for each namespace, what is known of the pods of workloads.
+type podsByOwner map[string]*ownedPods
+
+// ownedPods are the pods of the workloads in a namespace.
+type ownedPods struct {
+	// owners are the UIDs of the workloads and of the owners between them and their pods.
+	owners map[types.UID]bool
+	// count is how many pods there were in the list of that version.
+	count  int
+	listed string
+	// early is a watch from that version; nil for none.
+	early *kube.EarlyWatch
+}
 
 // findPodOwners finds the owners of the pods of the workloads in a batch; nil for no
 // workload. Without the right to list pods, seen is false.
@@ -33,27 +45,53 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 	before := s.podsBefore
 	s.podsBefore = nil
 	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		byOwner, err := s.podsOf(ctx, namespace, namespaces[namespace], before)
+		all, err := s.podsIn(ctx, namespace, before)
 		if apierrors.IsForbidden(err) {
 			return nil, false, nil
 		}
 		if err != nil {
 			return nil, false, err
 		}
-		members := map[types.UID]bool{}
+		byOwner, err := all.Of(ctx, namespaces[namespace])
+		if err != nil {
+			return nil, false, err
+		}
+		found := &ownedPods{owners: map[types.UID]bool{}, listed: all.Version}
 		for uid := range namespaces[namespace] {
-			members[uid] = true
+			found.owners[uid] = true
 		}
 		for _, pods := range byOwner {
+			found.count += len(pods)
 			for i := range pods {
 				for _, owner := range pods[i].OwnerReferences {
-					members[owner.UID] = true
+					found.owners[owner.UID] = true
 				}
 			}
 		}
-		f[namespace] = members
+		f[namespace] = found
 	}
 	return f, true, nil
+}
+
+// watchPods opens the watches that the wait for the pods will need, at the same time as their workloads are deleted. It returns how to end
+// those that the wait has not used.
+func (s *session) watchPods(ctx context.Context, f podsByOwner) (end func(), err error) {
+	r, err := s.client.Resource(ctx, podKind)
+	if err != nil {
+		return nil, err
+	}
+	for namespace, owned := range f {
+		if owned.count > 0 && owned.count <= kube.MaxKnown {
+			owned.early = s.client.WatchMetadataEarly(ctx, r, namespace, kube.ListOptions{}, owned.listed)
+		}
+	}
+	return func() {
+		for _, owned := range f {
+			if owned.early != nil {
+				owned.early.Close()
+			}
+		}
+	}, nil
 }
 
 // readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in, and which records of
@@ -71,20 +109,19 @@ func (s *session) readOwnedAhead(ctx context.Context, expected []*targetObject) 
 	}
 }
 
-// podsOf returns the pods of owners in a namespace, which may have been read before.
-func (s *session) podsOf(ctx context.Context, namespace string, owners map[types.UID]string, before *namespacePods) (map[string][]corev1.Pod, error) {
-	if before == nil {
-		return s.client.PodsOf(ctx, namespace, owners)
+// podsIn returns the pods of a namespace, which may have been read before.
+func (s *session) podsIn(ctx context.Context, namespace string, before *namespacePods) (*kube.Pods, error) {
+	if before != nil {
+		before.reading.Wait()
+		if pods, err := before.pods[namespace], before.errs[namespace]; pods != nil && err == nil {
+			return pods, nil
+		}
 	}
-	before.reading.Wait()
-	if pods, err := before.pods[namespace], before.errs[namespace]; pods != nil && err == nil {
-		return pods.Of(ctx, owners)
-	}
-	return s.client.PodsOf(ctx, namespace, owners)
+	return s.client.ReadPods(ctx, namespace, nil)
 }
 
-// awaitPods waits until the pods of deleted workloads are gone. A grace period is set on
-// the pods: a workload has none.
+// awaitPods waits until the pods of deleted workloads are gone: those that are listed now, which no watch tells whose events may be late.
+// A grace period is set on the pods: a workload has none.
 func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) error {
 	r, err := s.client.Resource(ctx, podKind)
 	if err != nil {
@@ -92,19 +129,29 @@ func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) er
 	}
 	var refs []kube.Ref
 	var hurry []kube.DeleteOptions
+	options := s.waitOptions(ctx, "")
+	options.Known = map[int]kube.Known{}
 	for _, namespace := range slices.Sorted(maps.Keys(f)) {
-		list, err := s.listMetadata(ctx, r, namespace, kube.ListOptions{})
+		owned := f[namespace]
+		list, version, err := s.client.ListMetadataVersion(ctx, r, namespace, kube.ListOptions{})
 		if err != nil {
 			return err
 		}
+		if owned.early != nil {
+			version = owned.listed
+		}
 		for i := range list {
-			for _, owner := range list[i].OwnerReferences {
-				if f[namespace][owner.UID] {
-					refs = append(refs, kube.Ref{Resource: r, Namespace: namespace, Name: list[i].Name})
-					hurry = append(hurry, kube.DeleteOptions{UID: list[i].UID, GracePeriod: grace})
-					break
-				}
+			if !slices.ContainsFunc(list[i].OwnerReferences, func(o metav1.OwnerReference) bool { return owned.owners[o.UID] }) {
+				continue
 			}
+			pod := &unstructured.Unstructured{}
+			list[i].ManagedFields = nil
+			if pod.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(&list[i]); err != nil {
+				return err
+			}
+			options.Known[len(refs)] = kube.Known{Object: pod, Listed: version, Early: owned.early}
+			refs = append(refs, kube.Ref{Resource: r, Namespace: namespace, Name: list[i].Name})
+			hurry = append(hurry, kube.DeleteOptions{UID: list[i].UID, GracePeriod: grace})
 		}
 	}
 	if grace != nil {
@@ -113,7 +160,7 @@ func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) er
 			return err
 		}
 	}
-	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
+	return s.client.WaitGone(ctx, refs, options)
 }
 
 // ownersByNamespace returns the UIDs of workloads by namespace.

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -63,6 +64,8 @@ type removal struct {
 	// podsForbidden is set without the right to list pods: workloads are then deleted in the
 	// foreground, which waits for their pods.
 	podsForbidden bool
+	// later are collections that have objects which are deleted after others of the same kind.
+	later map[collection]bool
 }
 
 // removeWave removes the objects of one wave and waits until they are gone. It tries all,
@@ -89,9 +92,15 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 		return err
 	}
 	unowned, owned := splitOwned(deleted)
+	_, groups := byCollection(owned)
+	r.later = map[collection]bool{}
+	for k := range groups {
+		r.later[k] = true
+	}
 	if err := r.remove(ctx, unowned); err != nil {
 		return err
 	}
+	r.later = nil
 	return r.remove(ctx, owned)
 }
 
@@ -107,6 +116,11 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	if len(batch) > 0 {
 		s.podsBefore = nil
 	}
+	endWatches, err := s.watchPods(ctx, members)
+	if err != nil {
+		return err
+	}
+	defer endWatches()
 	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}
@@ -155,39 +169,71 @@ func (r *removal) endsLater(p *targetObject) bool {
 	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: those of one kind with one request where that is faster, and the others one by one.
+// delete deletes objects: those of a kind with one request where that is faster, and at the same time the others one by one.
 func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	order, groups := byCollection(batch)
-	alone := make([][]*targetObject, len(order))
-	err := s.each(ctx, len(order), true, func(ctx context.Context, i int) error {
-		var err error
-		alone[i], err = r.deleteTogether(ctx, groups[order[i]])
+	together, alone := r.split(batch)
+	refused := make([][]*targetObject, len(together))
+	failed := s.each(ctx, len(together)+len(alone), true, func(ctx context.Context, i int) (err error) {
+		if i >= len(together) {
+			return r.deleteAlone(ctx, alone[i-len(together)])
+		}
+		refused[i], err = r.deleteTogether(ctx, together[i])
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	rest := slices.Concat(alone...)
-	return s.each(ctx, len(rest), true, func(ctx context.Context, i int) error {
-		options := r.options(rest[i])
-		options.UID = rest[i].live.UID
-		return s.client.Delete(ctx, rest[i].ref, options)
-	})
+	rest := slices.Concat(refused...)
+	return errors.Join(failed, s.each(ctx, len(rest), true, func(ctx context.Context, i int) error { return r.deleteAlone(ctx, rest[i]) }))
 }
 
-// deleteTogether deletes the objects of one kind and namespace by the instance's label and
-// returns those that have to be deleted one by one. A server that does not offer or allow
+func (r *removal) deleteAlone(ctx context.Context, p *targetObject) error {
+	options := r.options(p)
+	options.UID = p.live.UID
+	return r.session.client.Delete(ctx, p.ref, options)
+}
+
+// split returns the collections whose objects are deleted together, and the objects that are deleted one by one.
+func (r *removal) split(batch []*targetObject) (together [][]*targetObject, alone []*targetObject) {
+	order, groups := byCollection(batch)
+	for _, k := range order {
+		labelled, others := r.labelled(groups[k])
+		if len(labelled) > 1 && !r.later[k] {
+			together = append(together, labelled)
+		} else {
+			alone = append(alone, labelled...)
+		}
+		alone = append(alone, others...)
+	}
+	slices.SortStableFunc(together, func(a, b []*targetObject) int { return len(a) - len(b) })
+	sizes := make([]int, len(together))
+	for i, group := range together {
+		sizes[i] = len(group)
+	}
+	n := fastest(sizes, len(alone), r.session.workers, r.session.roundTrip)
+	return together[:n], append(alone, slices.Concat(together[n:]...)...)
+}
+
+// labelled separates the objects of a collection that may be deleted by the label of the instance.
+func (r *removal) labelled(group []*targetObject) (labelled, others []*targetObject) {
+	first := group[0]
+	// The Lease of the running operation has the label as well.
+	if !r.all || first.wave == render.WaveFoundation || first.item.Kind == "Lease" || !slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
+		return nil, group
+	}
+	for _, p := range group {
+		if p.live.Labels[labelInstance] == r.session.target.Instance.ID {
+			labelled = append(labelled, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return labelled, others
+}
+
+// deleteTogether deletes objects of one kind and namespace by the instance's label and
+// returns those that have to be deleted one by one. A server that does not allow
 // it, or that fails, is not an error.
 func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
-	labelled := func(p *targetObject) bool { return p.live.Labels[labelInstance] == s.target.Instance.ID }
-	together := slices.DeleteFunc(slices.Clone(group), func(p *targetObject) bool { return !labelled(p) })
-	// The Lease of the running operation has the label as well.
-	if !r.all || !fasterTogether(len(together), s.workers, s.roundTrip) || first.wave == render.WaveFoundation || first.item.Kind == "Lease" ||
-		!slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
-		return group, nil
-	}
 	err = s.client.DeleteCollection(ctx, first.ref.Resource, first.ref.Namespace, instanceSelector(s.target.Instance.ID), r.options(first))
 	if ctx.Err() != nil {
 		return nil, err
@@ -195,17 +241,30 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 	if err != nil {
 		return group, nil //nolint:nilerr // each object tells what is wrong with it
 	}
-	return slices.DeleteFunc(slices.Clone(group), labelled), nil
+	return nil, nil
 }
 
 // deletionTime is what the API server takes for one object of a collection, which it deletes one after the other.
 const deletionTime = 5 * time.Millisecond
 
-// fasterTogether reports whether one request that deletes n objects of a kind ends before one for each of them, of which so many
-// are sent at a time.
-func fasterTogether(n, workers int, roundTrip time.Duration) bool {
-	rounds := (n + workers - 1) / workers
-	return roundTrip+time.Duration(n)*deletionTime < time.Duration(rounds)*roundTrip
+// fastest returns how many collections, of which sizes has the numbers of objects in rising order, are to be deleted with one request
+// each. The objects of the others are deleted one by one beside them, with so many requests at a time, as those are that are alone anyway.
+func fastest(sizes []int, alone, workers int, roundTrip time.Duration) int {
+	for _, n := range sizes {
+		alone += n
+	}
+	took := func(largest, alone int) time.Duration {
+		rounds := (alone + workers - 1) / workers
+		return max(time.Duration(rounds)*roundTrip, time.Duration(min(largest, 1))*roundTrip+time.Duration(largest)*deletionTime)
+	}
+	best, least := 0, took(0, alone)
+	for i, n := range sizes {
+		alone -= n
+		if t := took(n, alone); t < least {
+			best, least = i+1, t
+		}
+	}
+	return best
 }
 
 // options are the options of a deletion.

@@ -90,8 +90,13 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 					return err
 				}
 			}
-			// The Lease is released before the namespace that it may be in is deleted.
-			s.unlock(ctx)
+			if len(batch) > 0 {
+				// The Lease is released before the namespace that it may be in is deleted.
+				s.unlock(ctx)
+			} else {
+				held := context.WithoutCancel(ctx)
+				vnfm.Trail(ctx, func() { s.unlock(held) })
+			}
 			if err := kept(); err != nil {
 				return err
 			}

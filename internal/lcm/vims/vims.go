@@ -53,6 +53,8 @@ type Config struct {
 	Users       func(ctx context.Context, s store.Store, id string) ([]string, error)
 	// ForeignOn names the instances on a VIM of configurations that do not have the share.
 	ForeignOn func(ctx context.Context, s store.Store, id, share string) ([]string, error)
+	// RemovalWanted is what Users and RemoveNotes read.
+	RemovalWanted func(id string) []store.Wanted
 	// RemoveNotes removes what other records note of a VIM that is deregistered.
 	RemoveNotes func(ctx context.Context, s store.Store, id string) error
 }
@@ -354,6 +356,7 @@ func (m *Manager) DeregisterVIM(ctx context.Context, id string) error {
 
 // removeRecord removes the record of a VIM that nothing uses, under Config.WithReferences.
 func (m *Manager) removeRecord(ctx context.Context, s store.Store, id string) error {
+	store.ReadAhead(ctx, s, m.cfg.RemovalWanted(id)...)
 	users, err := m.cfg.Users(ctx, s, id)
 	if err != nil {
 		return err
