@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -50,6 +51,10 @@ func TestReleaseName(t *testing.T) {
 		if !ValidReleaseName(got) || len(got) < len(want) || got[:len(want)] != want {
 			t.Errorf("the release of %q is named %q, want %q", instance, got, want)
 		}
+	}
+	// Helm takes dots; not all names of objects that charts make of it do.
+	if got := ReleaseName("a.b"); strings.Contains(got, ".") || !ValidReleaseName("a.b") || ValidReleaseName("a..b") || ValidReleaseName("a.") {
+		t.Errorf("names with dots: %q", got)
 	}
 	if ReleaseName("a b") == ReleaseName("a_b") {
 		t.Error("two instances share a release")

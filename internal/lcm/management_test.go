@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -417,7 +418,9 @@ func (d *waiter) Run(ctx context.Context, call *vnfm.HookCall) error {
 		if d.stored(ctx) == "the last one for long" {
 			return nil
 		}
-		time.Sleep(50 * time.Millisecond)
+		if err := poll.Sleep(ctx, 50*time.Millisecond); err != nil {
+			return err
+		}
 	}
 	return fmt.Errorf("the store has the progress %q", d.stored(ctx))
 }

@@ -9,13 +9,13 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -77,9 +77,11 @@ func inWords(err error) error {
 	return errors.New(strings.Replace(err.Error(), number.Error(), "it must be a whole number", 1))
 }
 
+var namespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+
 // Namespace refuses what cannot be the name of a namespace, as the value of the flag --namespace.
 func Namespace(name string) error {
-	if name == "" || len(validation.IsDNS1123Label(name)) == 0 {
+	if name == "" || namespace.MatchString(name) {
 		return nil
 	}
 	return Usagef("--namespace is %q; the name of a namespace has at most 63 lower-case letters, digits and hyphens, and neither begins nor ends with a hyphen", name)

@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -86,7 +87,7 @@ func (r *reading) spec(source string) (vnfm.PackageSpec, error) {
 func withEngine(version string, work func(e *lcm.Engine) error) (err error) {
 	dir, err := os.MkdirTemp("", "vnf-package-")
 	if err != nil {
-		return err
+		return fmt.Errorf("making a directory for temporary files, below the one that TMPDIR names: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})

@@ -372,6 +372,11 @@ func TestOutputIsCut(t *testing.T) {
 	require.Equal(t, "behind.csar", target)
 }
 
+func TestNoTemporaryDirectory(t *testing.T) {
+	t.Setenv("TMPDIR", "/no/place")
+	run(t, "package", "lint", filepath.Join(examples(t), "hello")).want(t, cli.ExitFailure, "making a directory for temporary files, below the one that TMPDIR names: stat /no/place")
+}
+
 // full is a disk without space.
 type full struct{}
 

@@ -188,8 +188,8 @@ func signArchive(a csar.Archive, target string, certificate, key []byte) (csar.A
 // replace writes the file of a package, which is public. What was there stays until the new file is whole.
 func replace(target string, data []byte) error {
 	failed := func(err error) error { return fmt.Errorf("writing the package: %w", err) }
-	if real, err := filepath.EvalSymlinks(target); err == nil {
-		target = real
+	if behind, err := filepath.EvalSymlinks(target); err == nil {
+		target = behind
 	}
 	if there, err := os.Stat(target); err == nil && !there.Mode().IsRegular() {
 		// A pipe or a terminal; the error of a directory is clear.

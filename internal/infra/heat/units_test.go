@@ -70,7 +70,7 @@ func TestFields(t *testing.T) {
 	key := stackKey(target.Instance)
 	assert.Equal(t, []string{
 		"resources.VDU1_CP1.properties.network: net -> lan", "values.login: changed", "values.size: 1 -> 2",
-	}, fielddiff.Diff(was.fields(target)[key], is.fields(target)[key], nil))
+	}, fielddiff.Diff(was.fields(target)[key], is.fields(target)[key], fielddiff.Masks{}))
 }
 
 // TestHiddenUserData: another value of a hidden parameter replaces servers, and is in none of their parts.
