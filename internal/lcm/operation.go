@@ -249,32 +249,31 @@ func (o *operation) Progress(ctx context.Context, line string) {
 	wait := progressInterval - time.Since(o.written)
 	switch {
 	case wait <= 0:
-		o.writeProgress(ctx)
+		o.dropLater()
+		o.written = time.Now()
+		if !vnfm.InBackground(ctx, func(<-chan struct{}) {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			o.storeProgress(ctx)
+		}) {
+			o.storeProgress(ctx)
+		}
 	case o.later == nil:
 		ctx = context.WithoutCancel(ctx) // a step of the operation may have ended by then
 		o.later = time.AfterFunc(wait, func() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if o.later != nil {
-				o.writeProgress(ctx)
+				o.dropLater()
+				o.written = time.Now()
+				o.storeProgress(ctx)
 			}
 		})
 	}
 }
 
-// writeProgress stores the last line. o.mu is held.
-func (o *operation) writeProgress(ctx context.Context) {
-	o.dropLater()
-	o.written = time.Now()
-	if !vnfm.InBackground(ctx, func(<-chan struct{}) { o.writeProgress(ctx) }) {
-		_ = o.occ.Update(ctx, o.store)
-	}
-}
-
-// writeProgress stores what is known of a running operation. Progress is for onlookers: the operation goes on without it.
-func (o *operation) writeProgress(ctx context.Context) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+// storeProgress stores the last line of an operation that runs. It is for onlookers: the operation goes on without it. o.mu is held.
+func (o *operation) storeProgress(ctx context.Context) {
 	if o.occ.Value.State == vnfm.StateProcessing || o.occ.Value.State == vnfm.StateRollingBack {
 		_ = o.occ.Update(ctx, o.store)
 	}
