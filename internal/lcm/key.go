@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -85,20 +84,16 @@ const keyLimit = 10 * time.Second
 // previewKey returns the key with which a plan computes digests. It is nil, and the digests
 // are unknown, for a new instance, whose key the apply makes, and when the record is lost
 // and the VIM does not answer or has lost the key.
-func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
-	if id == "" {
+func (e *Engine) previewKey(ctx context.Context, present presentInstance, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
+	if present.id == "" {
 		return nil, nil
+	}
+	if en := present.record; en != nil {
+		err := e.ensureKey(ctx, &en.Value)
+		return en.Value.DigestKey, err
 	}
 	s, err := e.store(ctx)
 	if err != nil {
-		return nil, err
-	}
-	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	switch {
-	case err == nil:
-		err = e.ensureKey(ctx, &en.Value)
-		return en.Value.DigestKey, err
-	case !errors.Is(err, vnfm.ErrNotFound):
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, keyLimit)
@@ -111,7 +106,7 @@ func (e *Engine) previewKey(ctx context.Context, id string, spec vnfm.InstanceSp
 		return nil, nil //nolint:nilerr // a VIM that is not known tells no key
 	}
 	spec.Namespace = e.namespaceOf(spec, vim)
-	key, err := e.keyOnVIM(ctx, describedInstance(id, spec, r), spec, r)
+	key, err := e.keyOnVIM(ctx, describedInstance(present.id, spec, r), spec, r)
 	if err != nil {
 		return nil, nil //nolint:nilerr // nor does one that cannot be reached
 	}

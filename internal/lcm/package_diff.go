@@ -19,11 +19,11 @@ func (e *Engine) DiffPackages(ctx context.Context, from, to vnfm.InstanceSpec) (
 			return nil, of, nil
 		}
 	}
-	before, was, err := e.rendered(ctx, "", &from)
+	before, was, err := e.rendered(ctx, presentInstance{}, &from)
 	if before == nil || err != nil {
 		return nil, of, err
 	}
-	w, err := e.newWords(ctx, "", &to)
+	w, err := e.newWords(ctx, presentInstance{}, &to)
 	if w == nil || err != nil {
 		return nil, of, err
 	}

@@ -21,7 +21,7 @@ const maxWords = 40
 func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSpec, changed map[string]string) (*vnfm.PlannedUpdate, error) {
 	ctx = withSecretsOf(ctx, &spec)
 	if id == "" {
-		w, err := e.newWords(ctx, "", &spec)
+		w, err := e.newWords(ctx, presentInstance{}, &spec)
 		if w == nil || err != nil {
 			return nil, err
 		}
@@ -52,7 +52,7 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 	if said := note.find(ctx, s); said != nil {
 		return said, nil
 	}
-	w, err := e.newWords(ctx, id, &spec)
+	w, err := e.newWords(ctx, presentInstance{id, en}, &spec)
 	if w == nil || err != nil {
 		return nil, err
 	}
@@ -63,8 +63,8 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 }
 
 // rendered is what an instance will consist of, with what the package says of it; nil where there is no preview.
-func (e *Engine) rendered(ctx context.Context, id string, spec *vnfm.InstanceSpec) (out *vnfm.Rendering, wanted *resolution, err error) {
-	problems, err := e.offline(ctx, id, spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+func (e *Engine) rendered(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec) (out *vnfm.Rendering, wanted *resolution, err error) {
+	problems, err := e.offline(ctx, present, spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		t.Compared = true
 		if len(t.DigestKey) == 0 {
@@ -102,8 +102,8 @@ type words struct {
 }
 
 // newWords renders what a request leads to; nil where there is no preview. The specification is completed as for a preview.
-func (e *Engine) newWords(ctx context.Context, id string, spec *vnfm.InstanceSpec) (*words, error) {
-	after, wanted, err := e.rendered(ctx, id, spec)
+func (e *Engine) newWords(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec) (*words, error) {
+	after, wanted, err := e.rendered(ctx, present, spec)
 	if err != nil || wanted == nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (w *words) readRecorded(ctx context.Context, en *records.Entry[vnfm.Instanc
 	// A preview parts the parameters of a request.
 	spec.SecretParams = spec.InfraSecrets
 	vnfm.Conceal(ctx, vnfm.TextsIn(spec.SecretParams)...)
-	before, r, err := w.engine.rendered(ctx, en.Rec.ID, &spec)
+	before, r, err := w.engine.rendered(ctx, presentInstance{en.Rec.ID, en}, &spec)
 	if errors.Is(err, vnfm.ErrNotFound) || r == nil && err == nil {
 		return nil
 	}

@@ -23,14 +23,18 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		e.plannedAs.Store(id, plannedPlace(&spec))
 	}
 	e.lookAhead(ctx, id, &spec, seal.KeyWanted())
-	problems, err := e.offline(ctx, id, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	present, err := e.present(ctx, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	problems, err := e.offline(ctx, present, &spec, func(r *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
 		}
 		// Faults of the hooks are reported together with those of the objects.
 		e.checkHooks(r, &spec, preview, &found)
-		e.checkPlannedHooks(ctx, id, &spec, r, &found)
+		e.checkPlannedHooks(present.record, &spec, r, &found)
 		return preview, found
 	})
 	var declared []string
@@ -66,7 +70,7 @@ func (e *Engine) lookAhead(ctx context.Context, id string, spec *vnfm.InstanceSp
 // RenderInstance implements vnfm.Manager.
 func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Rendering, vnfm.Problems, error) {
 	var rendering *vnfm.Rendering
-	problems, err := e.offline(ctx, "", &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, presentInstance{}, &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if rendering, found = d.Render(ctx, t); rendering == nil {
 			return nil, found
@@ -79,10 +83,42 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 	return rendering, problems, nil
 }
 
+// presentInstance is what a preview is of. Its id is empty for a new instance, its record nil also where the store has lost it.
+type presentInstance struct {
+	id     string
+	record *records.Entry[vnfm.Instance]
+}
+
+// present reads the record of an instance for a preview.
+func (e *Engine) present(ctx context.Context, id string) (presentInstance, error) {
+	out := presentInstance{id: id}
+	if id == "" {
+		return out, nil
+	}
+	s, err := e.store(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.record, err = records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
+	if errors.Is(err, vnfm.ErrNotFound) {
+		err = nil
+	}
+	return out, err
+}
+
+// copied is one whose record can be completed without a change of the given one.
+func (p presentInstance) copied() presentInstance {
+	if p.record != nil {
+		own := *p.record
+		p.record = &own
+	}
+	return p
+}
+
 // offline lets a driver look at what a spec asks for, without the VIM, and notes in
 // its preview what the engine knows of it. The VIM is asked for one thing: the key of
 // an instance whose record the store has lost.
-func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec,
+func (e *Engine) offline(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
 	if spec.Cluster != nil {
@@ -106,13 +142,13 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	}
 	if e.splitParams(r.flavour, spec); infraLater(spec) {
 		// The known parameters are checked all the same, those of infra drivers where the VIMs are known.
-		if _, found, err := e.previewDriver(ctx, id, spec, r); err == nil {
+		if _, found, err := e.previewDriver(ctx, present, spec, r); err == nil {
 			problems = append(problems, found...)
 		}
 		e.checkHooks(r, spec, nil, &problems)
 		return problems, nil
 	}
-	d, more, err := e.previewDriver(ctx, id, spec, r)
+	d, more, err := e.previewDriver(ctx, present, spec, r)
 	if problems = append(problems, more...); err != nil {
 		return nil, err
 	}
@@ -122,10 +158,11 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 	}
 	instance := &vnfm.Instance{Namespace: spec.Namespace, VIMID: spec.VIMID}
 	describe(instance, *spec, r)
-	if instance.DigestKey, err = e.previewKey(ctx, id, *spec, r); err != nil {
+	present = present.copied()
+	if instance.DigestKey, err = e.previewKey(ctx, present, *spec, r); err != nil {
 		return nil, err
 	}
-	if err := e.previewResults(ctx, instance, id, *spec, r); err != nil {
+	if err := e.previewResults(ctx, instance, present, *spec, r); err != nil {
 		return nil, err
 	}
 	if r, err = e.withResults(ctx, instance, spec, r, false); err != nil {
@@ -151,7 +188,7 @@ func (e *Engine) offline(ctx context.Context, id string, spec *vnfm.InstanceSpec
 
 // previewDriver is the infra driver of the own VIM of an instance, nil where the VIMs cannot have what the specification gives them. Of
 // VIMs that are registered the namespaces are completed.
-func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.InstanceSpec, r *resolution) (vnfm.InfraDriver, vnfm.Problems, error) {
+func (e *Engine) previewDriver(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec, r *resolution) (vnfm.InfraDriver, vnfm.Problems, error) {
 	d, err := e.infrastructure(ctx, *spec, r)
 	if err != nil || spec.Cluster != nil {
 		return d, nil, err
@@ -166,7 +203,7 @@ func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.Instan
 		return nil, problems, nil
 	}
 	var invalid *vnfm.InvalidError
-	if err := e.previewConnections(ctx, id, spec); errors.As(err, &invalid) {
+	if err := e.previewConnections(ctx, present, spec); errors.As(err, &invalid) {
 		return nil, append(problems, invalid.Problems...), nil
 	} else if err != nil {
 		return nil, nil, err
@@ -175,7 +212,7 @@ func (e *Engine) previewDriver(ctx context.Context, id string, spec *vnfm.Instan
 }
 
 // previewConnections is resolveConnections for an instance that may be new, on VIMs that may not be registered yet.
-func (e *Engine) previewConnections(ctx context.Context, id string, spec *vnfm.InstanceSpec) error {
+func (e *Engine) previewConnections(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec) error {
 	if len(spec.Connections) == 0 {
 		return nil
 	}
@@ -183,15 +220,9 @@ func (e *Engine) previewConnections(ctx context.Context, id string, spec *vnfm.I
 	if err != nil {
 		return err
 	}
-	var present map[string]vnfm.Connection
-	if id != "" {
-		en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
-		switch {
-		case err == nil:
-			present = en.Value.Connections
-		case !errors.Is(err, vnfm.ErrNotFound):
-			return err
-		}
+	var connections map[string]vnfm.Connection
+	if present.record != nil {
+		connections = present.record.Value.Connections
 	}
 	planned := *spec
 	if vim, err := vims.Get(ctx, s, spec.VIMID); err == nil {
@@ -201,7 +232,7 @@ func (e *Engine) previewConnections(ctx context.Context, id string, spec *vnfm.I
 	if err != nil && !errors.Is(err, vnfm.ErrNotFound) {
 		return err
 	}
-	if err := e.completeConnections(&planned, known, present); err != nil {
+	if err := e.completeConnections(&planned, known, connections); err != nil {
 		return err
 	}
 	spec.Connections = planned.Connections

@@ -9,7 +9,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -83,24 +82,21 @@ func (e *Engine) resultsOnVIM(ctx context.Context, i *vnfm.Instance, spec vnfm.I
 // previewResults completes the instance of a preview with its results and the trigger of the
 // last that were made again. Results that neither record nor VIM tell are not known: the plan
 // shows as unknown what depends on them.
-func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string, spec vnfm.InstanceSpec, r *resolution) error {
-	if noteTriggers(i, &spec); id == "" {
+func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, present presentInstance, spec vnfm.InstanceSpec, r *resolution) error {
+	if noteTriggers(i, &spec); present.id == "" {
 		return nil
 	}
 	s, err := e.store(ctx)
 	if err != nil {
 		return err
 	}
-	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	switch {
-	case err == nil:
+	switch en := present.record; {
+	case en != nil:
 		e.attachResults(ctx, en)
 		i.RegenerateTrigger, i.AddonTriggers = en.Value.RegenerateTrigger, en.Value.AddonTriggers
 		if i.Results = en.Value.Results; i.Results != nil {
 			return nil
 		}
-	case !errors.Is(err, vnfm.ErrNotFound):
-		return err
 	case len(i.DigestKey) == 0:
 		// The VIM did not tell the key either.
 		return nil
@@ -112,7 +108,7 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, id string
 		return nil //nolint:nilerr // a VIM that is not known tells nothing
 	}
 	spec.Namespace = e.namespaceOf(spec, vim)
-	if i.Results, err = e.resultsOnVIM(ctx, describedInstance(id, spec, r), spec, r); err != nil {
+	if i.Results, err = e.resultsOnVIM(ctx, describedInstance(present.id, spec, r), spec, r); err != nil {
 		i.Results = nil
 	}
 	return nil

@@ -1,12 +1,10 @@
 package lcm
 
 import (
-	"context"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -129,16 +127,8 @@ func changedBy(o *plannedOperation) string {
 
 // checkPlannedHooks finds what the operations that lead an instance to a request lack in hooks. What only its record and its secrets
 // tell, such as other parameters, is found when the operation begins.
-func (e *Engine) checkPlannedHooks(ctx context.Context, id string, spec *vnfm.InstanceSpec, r *resolution, problems *vnfm.Problems) {
-	if id == "" || len(e.management().All(r.flavour)) == 0 {
-		return
-	}
-	s, err := e.store(ctx)
-	if err != nil {
-		return
-	}
-	en, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
-	if err != nil || en.Value.Status != vnfm.StatusInstantiated {
+func (e *Engine) checkPlannedHooks(en *records.Entry[vnfm.Instance], spec *vnfm.InstanceSpec, r *resolution, problems *vnfm.Problems) {
+	if en == nil || len(e.management().All(r.flavour)) == 0 || en.Value.Status != vnfm.StatusInstantiated {
 		return
 	}
 	was := en.Value

@@ -14,7 +14,8 @@ const defaultConcurrency = 16
 
 // Driver is the infra driver for Kubernetes VIMs. It is safe for concurrent use.
 type Driver struct {
-	clients *kube.Pool
+	clients    *kube.Pool
+	renderings render.Renderings
 	// drifted has, by the id of an instance, what its last observation showed of the objects that have drifted, by their keys: a
 	// dry run that follows repairs them without being told first that it would.
 	drifted sync.Map
@@ -59,10 +60,10 @@ func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck
 
 // Preview implements vnfm.InfraDriver.
 func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	return render.Preview(ctx, t)
+	return d.renderings.Preview(ctx, t)
 }
 
 // Render implements vnfm.InfraDriver.
 func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	return render.YAML(ctx, t)
+	return d.renderings.YAML(ctx, t)
 }

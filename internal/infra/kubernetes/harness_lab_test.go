@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -24,6 +25,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/chaintest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -177,14 +180,40 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	l.target.Instance.Name = "core-" + l.namespace
 	l.target.Instance.Namespace = l.namespace
 	l.recorder = &recorder{instance: l.target.Instance, notes: map[string]string{}}
+	t.Cleanup(func() { l.checkShared(context.WithoutCancel(ctx)) })
 	return l
+}
+
+// checkShared fails when a call has changed the rendering of the target, which others are given.
+func (l *lab) checkShared(ctx context.Context) {
+	l.t.Helper()
+	if l.target.Package == nil || l.target.Flavour == nil {
+		return
+	}
+	shared, ps := l.driver.renderings.Render(ctx, l.target)
+	own, _ := render.Render(budget.New(ctx, budget.Limits{}), l.target)
+	if ps.HasErrors() {
+		return
+	}
+	if !reflect.DeepEqual(shared.Objects, own.Objects) || !reflect.DeepEqual(shared.HookObjects(), own.HookObjects()) || !reflect.DeepEqual(shared.States, own.States) {
+		l.t.Errorf("a call has changed the rendering that it shares:\n%s", cmp.Diff(contentsOf(own), contentsOf(shared)))
+	}
+}
+
+func contentsOf(r *render.Rendering) map[string]any {
+	out := map[string]any{}
+	for _, o := range r.Objects {
+		out[o.Key] = []any{o.Content, fmt.Sprintf("%+v", o.Scaling), o.Digest}
+	}
+	return out
 }
 
 // setFiles replaces the package by another version of it.
 func (l *lab) setFiles(version string, files map[string]string) {
+	l.checkShared(l.ctx)
 	content := fstest.MapFS{}
 	p := *l.target.Package
-	p.ID, p.KubernetesFiles = "core@"+version, nil
+	p.ID, p.Digest, p.KubernetesFiles = "core@"+version, targettest.Digest(files), nil
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		content[name] = &fstest.MapFile{Data: []byte(files[name])}
 		p.KubernetesFiles = append(p.KubernetesFiles, name)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
@@ -130,6 +129,7 @@ func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) e
 // manifest nor a definition in the package tells. Each kind costs one request.
 func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject) error {
 	paths := map[schema.GroupVersionKind][]string{}
+	others := map[*render.Object]*render.Object{}
 	for _, p := range all {
 		o := p.object
 		if o == nil || o.Scaling == nil || o.Scaling.Written || render.BuiltIn(o.GVK.Group, o.GVK.Kind) || !p.ref.Resource.Scale ||
@@ -147,8 +147,11 @@ func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject)
 		if path == nil || slices.Equal(path, o.Scaling.Path) {
 			continue
 		}
-		o.Scaling.Path = path
-		unstructured.RemoveNestedField(o.Content, path...)
+		p.object = o.WithReplicasAt(path)
+		others[o] = p.object
+	}
+	if len(others) > 0 {
+		s.rendering = s.rendering.With(others)
 	}
 	return nil
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,7 +16,7 @@ func (s *session) readRecorded(ctx context.Context) error {
 	if !t.AdoptExisting || t.Results == nil || len(t.Results.Data()) > 0 {
 		return nil
 	}
-	planned, problems := render.Render(budget.New(ctx, budget.Limits{}), t)
+	planned, problems := s.renderings.Render(ctx, t)
 	if problems.HasErrors() || planned.Release == nil {
 		// The problems are reported when the objects are rendered for the apply.
 		return nil
@@ -43,6 +41,6 @@ func (s *session) notRecorded(ctx context.Context) vnfm.Problems {
 	if err := s.readRecorded(ctx); err != nil || s.target.Recorded == "" {
 		return nil
 	}
-	_, problems := render.Render(budget.New(ctx, budget.Limits{}), s.target)
+	_, problems := s.renderings.Render(ctx, s.target)
 	return slices.DeleteFunc(problems, func(p vnfm.Problem) bool { return p.Summary != helm.NotRecorded })
 }

@@ -10,7 +10,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -19,11 +18,12 @@ import (
 
 // session is one call of the driver for one instance.
 type session struct {
-	client *kube.Client
-	target *vnfm.Target
+	client     *kube.Client
+	renderings *render.Renderings
+	target     *vnfm.Target
 	// recorder is nil for a call that only reads.
 	recorder vnfm.Recorder
-	// rendering is nil when the package was lost.
+	// rendering is nil when the package was lost. Others have it as well.
 	rendering *render.Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
@@ -79,14 +79,14 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	if err != nil {
 		return nil, err
 	}
-	made := render.Render
+	made := d.renderings.Render
 	if r != nil {
-		made = render.Make
+		made = d.renderings.Make
 		if err := s.readRecorded(ctx); err != nil {
 			return nil, err
 		}
 	}
-	rendering, problems := made(budget.New(ctx, budget.Limits{}), s.target)
+	rendering, problems := made(ctx, s.target)
 	if err := problems.Err(); err != nil {
 		return nil, err
 	}
@@ -109,13 +109,14 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 		workers = defaultConcurrency
 	}
 	return &session{
-		client:    client,
-		target:    t,
-		recorder:  r,
-		namespace: render.InstanceNamespace(t),
-		workers:   workers,
-		isNew:     len(t.Instance.Inventory) == 0,
-		unlock:    func(context.Context) {},
+		client:     client,
+		renderings: &d.renderings,
+		target:     t,
+		recorder:   r,
+		namespace:  render.InstanceNamespace(t),
+		workers:    workers,
+		isNew:      len(t.Instance.Inventory) == 0,
+		unlock:     func(context.Context) {},
 	}, nil
 }
 

@@ -41,6 +41,8 @@ type Catalog struct {
 	// previewed in the same plan that introduces its package.
 	readMu sync.Mutex
 	read   map[string]*vnfm.Package
+	// opened are packages of the store that this process has opened: a record of many files takes a while to decode.
+	opened []openedPackage
 
 	// contents are the small files of packages that this process has opened.
 	contents contentCache
@@ -220,15 +222,6 @@ func (c *Catalog) record(ctx context.Context, id string) (*seal.Store, *records.
 	return s, en, err
 }
 
-// Package implements vnfm.Manager.
-func (c *Catalog) Package(ctx context.Context, id string) (*vnfm.Package, error) {
-	_, en, err := c.record(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return c.withContent(ctx, en)
-}
-
 // PackageByName implements vnfm.Manager: the version that was onboarded last.
 func (c *Catalog) PackageByName(ctx context.Context, name string) (*vnfm.Package, error) {
 	s, err := c.cfg.Store(ctx)
@@ -338,9 +331,18 @@ func CheckPackage(ctx context.Context, s store.Store, id string) error {
 
 // getPackage reads the record of a package that is not being removed.
 func getPackage(ctx context.Context, s store.Store, id string) (*records.Entry[packageRecord], error) {
-	en, err := records.Get[packageRecord](ctx, s, store.KindPackage, id)
+	rec, err := records.Read(ctx, s, store.KindPackage, id)
+	if err != nil {
+		return nil, err
+	}
+	return packageIn(rec)
+}
+
+// packageIn decodes the record of a package that is not being removed.
+func packageIn(rec *store.Record) (*records.Entry[packageRecord], error) {
+	en, err := records.Decode[packageRecord](*rec)
 	if err == nil && en.Value.Removing {
-		return nil, records.NotFound(store.KindPackage, id)
+		return nil, records.NotFound(store.KindPackage, rec.ID)
 	}
 	return en, err
 }

@@ -91,14 +91,23 @@ func CheckID(held, id string) error {
 	return nil
 }
 
-// Get reads a record, or returns a *vnfm.NotFoundError.
-func Get[T any](ctx context.Context, s store.Store, kind store.Kind, id string) (*Entry[T], error) {
+// Read reads a record as it is stored, or returns a *vnfm.NotFoundError.
+func Read(ctx context.Context, s store.Store, kind store.Kind, id string) (*store.Record, error) {
 	rec, err := s.Get(ctx, kind, id)
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, NotFound(kind, id)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the record of %s %q: %w", nouns[kind], id, err)
+	}
+	return rec, nil
+}
+
+// Get is Read with the record decoded.
+func Get[T any](ctx context.Context, s store.Store, kind store.Kind, id string) (*Entry[T], error) {
+	rec, err := Read(ctx, s, kind, id)
+	if err != nil {
+		return nil, err
 	}
 	return Decode[T](*rec)
 }

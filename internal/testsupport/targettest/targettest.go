@@ -3,12 +3,24 @@
 package targettest
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
 	"maps"
 	"slices"
 	"testing/fstest"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// Digest is that of a package with these files.
+func Digest(files map[string]string) string {
+	sum := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		_, _ = fmt.Fprintf(sum, "%q %q ", name, files[name])
+	}
+	return "sha256:" + hex.EncodeToString(sum.Sum(nil))
+}
 
 // Manifests is a target of a package with these files, all of them manifests,
 // and with one VDU per entry of counts, named like its id.
@@ -17,6 +29,7 @@ func Manifests(files map[string]string, counts map[string]int) *vnfm.Target {
 	p := &vnfm.Package{
 		ID:         "core@sha256:1",
 		Name:       "core",
+		Digest:     Digest(files),
 		Descriptor: &vnfm.Descriptor{ID: "vnfd-1"},
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -41,6 +54,7 @@ func Manifests(files map[string]string, counts map[string]int) *vnfm.Target {
 // besides Chart.yaml, and with one VDU per entry of counts.
 func Chart(files map[string]string, counts map[string]int) *vnfm.Target {
 	t := Manifests(nil, counts)
+	t.Package.Digest = Digest(files)
 	content := fstest.MapFS{"Files/core/Chart.yaml": {Data: []byte("apiVersion: v2\nname: core\nversion: 1.0.0\n")}}
 	for name, text := range files {
 		content["Files/core/"+name] = &fstest.MapFile{Data: []byte(text)}

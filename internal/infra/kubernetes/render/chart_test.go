@@ -209,7 +209,7 @@ func TestChartProblems(t *testing.T) {
 			if tt.change != nil {
 				tt.change(target)
 			}
-			_, ps := Preview(t.Context(), target)
+			_, ps := new(Renderings).Preview(t.Context(), target)
 			if len(ps) == 0 || ps[0].String() != tt.want {
 				t.Errorf("problems:\n%s", cmp.Diff(tt.want, strings.TrimSpace(ps.Err().Error())))
 			}
@@ -221,7 +221,7 @@ func TestNamespaceOfAChartMustBeKnown(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentOf("amf", "")}, map[string]int{"amf": 1})
 	for namespace, want := range map[string]bool{"ran": false, "": true} {
 		target.Instance.Namespace = namespace
-		preview, ps := Preview(t.Context(), target)
+		preview, ps := new(Renderings).Preview(t.Context(), target)
 		if len(ps) > 0 || preview.NamespaceNeeded != want {
 			t.Errorf("in namespace %q: needed %t, want %t; problems: %v", namespace, preview.NamespaceNeeded, want, ps)
 		}

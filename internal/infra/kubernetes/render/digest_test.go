@@ -29,9 +29,9 @@ func TestDigestIsStable(t *testing.T) {
 
 func TestDigestIsIndependentOfTheInstance(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
-	first, _ := Preview(t.Context(), target)
+	first, _ := new(Renderings).Preview(t.Context(), target)
 	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
-	second, _ := Preview(t.Context(), target)
+	second, _ := new(Renderings).Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("digests (-first +second):\n%s", diff)
 	}
@@ -45,7 +45,7 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 	sum := func(text string, key []byte) string {
 		target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
 		target.DigestKey = key
-		preview, ps := Preview(t.Context(), target)
+		preview, ps := new(Renderings).Preview(t.Context(), target)
 		if ps.HasErrors() {
 			return ps[0].String()
 		}
@@ -91,7 +91,7 @@ func TestKeyedDigests(t *testing.T) {
 	sums := func(key []byte) map[string]string {
 		target := targettest.Manifests(files, nil)
 		target.DigestKey = key
-		preview, ps := Preview(t.Context(), target)
+		preview, ps := new(Renderings).Preview(t.Context(), target)
 		if ps.HasErrors() {
 			t.Fatal(ps)
 		}

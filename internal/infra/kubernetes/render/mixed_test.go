@@ -25,17 +25,17 @@ func TestChartBesideServers(t *testing.T) {
 		target.Part = part
 		return target
 	}
-	preview, ps := Preview(t.Context(), chart(alone("fw")))
+	preview, ps := new(Renderings).Preview(t.Context(), chart(alone("fw")))
 	require.Empty(t, ps)
 	require.Equal(t, []string{"apps/v1/Deployment amf", "helm.sh/v1/Release core-1", "v1/ConfigMap fw"}, slices.Sorted(maps.Keys(preview.Objects)))
 	require.Equal(t, []string{"amf"}, slices.Sorted(maps.Keys(preview.VDUs)))
 
-	_, ps = Preview(t.Context(), chart(&vnfm.Part{VDUIDs: []string{"amf"}, Foreign: []string{"fw"}}))
+	_, ps = new(Renderings).Preview(t.Context(), chart(&vnfm.Part{VDUIDs: []string{"amf"}, Foreign: []string{"fw"}}))
 	require.True(t, ps.HasErrors())
 	require.Equal(t, "a Helm chart cannot be placed on several Kubernetes VIMs", ps[0].Summary)
 
 	// What has left the VIM leaves it whole.
-	preview, ps = Preview(t.Context(), chart(&vnfm.Part{Foreign: []string{"fw"}}))
+	preview, ps = new(Renderings).Preview(t.Context(), chart(&vnfm.Part{Foreign: []string{"fw"}}))
 	require.False(t, ps.HasErrors(), "%v", ps)
 	require.Empty(t, preview.Objects)
 }
@@ -47,13 +47,13 @@ func TestManifestsBesideServers(t *testing.T) {
 		"b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: fw}\n",
 	}, map[string]int{"amf": 1, "fw": 1, "tg": 1})
 	target.Part = alone("fw", "tg")
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps)
 	require.Equal(t, []string{"apps/v1/Deployment amf", "v1/ConfigMap b"}, slices.Sorted(maps.Keys(preview.Objects)))
 	require.Equal(t, []string{"amf"}, slices.Sorted(maps.Keys(preview.VDUs)))
 
 	target.Instance.AdditionalParams = map[string]any{"vdu_mapping": map[string]any{"tg": map[string]any{"kind": "Deployment", "name": "amf"}}}
-	_, ps = Preview(t.Context(), target)
+	_, ps = new(Renderings).Preview(t.Context(), target)
 	require.Len(t, ps, 1)
 	require.Equal(t, `additional parameter "vdu_mapping" names VDU "tg", which is not on a Kubernetes VIM: remove it, or place the VDU on one in vim_connections`, ps[0].String())
 }

@@ -57,7 +57,7 @@ metadata: {name: there, namespace: far}
 // that move hold. Without it nothing moves.
 func TestNamespaceOverridesManifests(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": scattered}, map[string]int{"amf": 1})
-	stays, ps := Preview(t.Context(), target)
+	stays, ps := new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps)
 	require.Contains(t, stays.Objects, "v1/ConfigMap two/c")
 
@@ -89,7 +89,7 @@ func TestNamespaceOverridesManifests(t *testing.T) {
 	}
 
 	target.Instance.AdditionalParams, target.Instance.Namespace = nil, "far"
-	_, ps = Preview(t.Context(), target)
+	_, ps = new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps, "the argument is for objects that name none")
 }
 
@@ -98,7 +98,7 @@ func TestNamespaceMakesObjectsOne(t *testing.T) {
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: two}\ndata: {b: c}\n"
 	target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
 	target.Instance.AdditionalParams = map[string]any{"namespace": "far"}
-	_, ps := Preview(t.Context(), target)
+	_, ps := new(Renderings).Preview(t.Context(), target)
 	require.ErrorContains(t, ps.Err(), "v1/ConfigMap far/a is defined twice")
 }
 
@@ -106,7 +106,7 @@ func TestNamespaceMakesObjectsOne(t *testing.T) {
 func TestNamespaceOfAChartMovesNothing(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"namespace": "ran"}
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps)
 	require.Contains(t, preview.Objects, "v1/ConfigMap one/a")
 }

@@ -41,7 +41,7 @@ func TestParamProblems(t *testing.T) {
 			target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 			target.Instance.Namespace = "core5g"
 			target.Instance.AdditionalParams = tt.params
-			_, ps := Preview(t.Context(), target)
+			_, ps := new(Renderings).Preview(t.Context(), target)
 			var got []string
 			for _, p := range ps {
 				if p.Attribute == "" && p.Key != "" || p.Attribute != "" && p.Attribute != "additional_params" {
@@ -59,7 +59,7 @@ func TestParamProblems(t *testing.T) {
 func TestFilesAreChosen(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF, "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"./b.yaml"}}
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -68,7 +68,7 @@ func TestFilesAreChosen(t *testing.T) {
 	}
 	target.Instance.AdditionalParams = nil
 	target.Package.KubernetesFiles = nil
-	if _, ps = Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
+	if _, ps = new(Renderings).Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {
 		t.Errorf("a package without manifests: %v", ps)
 	}
 }

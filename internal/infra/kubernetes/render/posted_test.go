@@ -45,7 +45,7 @@ spec: {token: planted}
 			t.Errorf("%s is shown as %q", key, digest)
 		}
 	}
-	rendering, _ := YAML(t.Context(), target)
+	rendering, _ := new(Renderings).YAML(t.Context(), target)
 	require.NotContains(t, rendering.Contents["authentication.k8s.io/v1/TokenReview tokenreview-1"], "planted")
 	target.Instance.AdditionalParams = map[string]any{"namespace": "near"}
 	r, _ = Render(budget.New(t.Context(), budget.Limits{}), target)
@@ -59,6 +59,6 @@ spec: {token: planted}
 	r, _ = Render(budget.New(t.Context(), budget.Limits{}), target)
 	require.Empty(t, r.digests()["authentication.k8s.io/v1/TokenReview tokenreview-1"])
 
-	_, ps = Preview(t.Context(), targettest.Manifests(map[string]string{"a.yaml": "apiVersion: v1\nkind: Binding\ntarget: {kind: Node, name: a}\n"}, nil))
+	_, ps = new(Renderings).Preview(t.Context(), targettest.Manifests(map[string]string{"a.yaml": "apiVersion: v1\nkind: Binding\ntarget: {kind: Node, name: a}\n"}, nil))
 	require.ErrorContains(t, ps.Err(), "metadata.name is missing")
 }

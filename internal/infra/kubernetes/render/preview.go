@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"maps"
 
 	"go.yaml.in/yaml/v3"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
@@ -16,8 +16,8 @@ import (
 )
 
 // Preview renders the target offline. It returns no preview when a problem is an error.
-func Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
-	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
+func (k *Renderings) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	r, ps := k.Render(ctx, t)
 	if r != nil && r.Release != nil && !ps.HasErrors() {
 		if p := r.Release.CheckRecord(); p != nil {
 			ps = append(ps, *p)
@@ -35,7 +35,7 @@ func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 		FlavourID:   t.Flavour.ID,
 		LevelID:     t.Instance.LevelID,
 		ScaleStatus: t.Instance.ScaleStatus,
-		VDUs:        r.States,
+		VDUs:        maps.Clone(r.States),
 		Objects:     r.digests(),
 
 		NamespaceNeeded: namespaceNeeded(t, r),
@@ -74,8 +74,8 @@ func (r *Rendering) digests() map[string]string {
 
 // YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
 // VDUs, without the labels and annotations of the driver. The values of Secrets and the tokens of reviews are masked.
-func YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	r, ps := Render(budget.New(ctx, budget.Limits{}), t)
+func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
+	r, ps := k.Render(ctx, t)
 	if ps.HasErrors() {
 		return nil, ps
 	}

@@ -15,8 +15,8 @@ func TestPreviewEndsWithItsContext(t *testing.T) {
 	cancel()
 	text := strings.Repeat("apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n---\n", 1000)
 	for name, look := range map[string]func(*vnfm.Target) vnfm.Problems{
-		"preview": func(t *vnfm.Target) vnfm.Problems { _, ps := Preview(ctx, t); return ps },
-		"render":  func(t *vnfm.Target) vnfm.Problems { _, ps := YAML(ctx, t); return ps },
+		"preview": func(t *vnfm.Target) vnfm.Problems { _, ps := new(Renderings).Preview(ctx, t); return ps },
+		"render":  func(t *vnfm.Target) vnfm.Problems { _, ps := new(Renderings).YAML(ctx, t); return ps },
 	} {
 		ps := look(targettest.Manifests(map[string]string{"a.yaml": text}, nil))
 		if len(ps) != 1 || ps[0].File != "a.yaml" || !strings.Contains(ps[0].String(), "context canceled") {

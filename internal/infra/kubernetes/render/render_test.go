@@ -59,7 +59,7 @@ func TestRenderIdentities(t *testing.T) {
 		"2.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: amf-config, namespace: core5g}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: Service, metadata: {name: amf}}\n",
 		"3.json": `{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "n2", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"}}}`,
 	}, map[string]int{"amf": 3})
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	if ps.HasErrors() {
 		t.Fatal(ps)
 	}
@@ -129,7 +129,7 @@ func TestRenderProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := Preview(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
+			_, ps := new(Renderings).Preview(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
 			var got []string
 			for _, p := range ps {
 				got = append(got, p.String())

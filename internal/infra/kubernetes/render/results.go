@@ -26,9 +26,12 @@ func (r *Rendering) markLater(p *vnfm.Package) {
 	}
 }
 
-// planResults finds, in a plan, results that would be too large for where they are kept.
-func planResults(results *vnfm.Results, planned *helm.Rendering) vnfm.Problems {
-	if err := results.Plan(planned.ResultsSize); err != nil {
+// planResults finds, in a plan, results that would be too large for where the target keeps them.
+func (r *Rendering) planResults(t *vnfm.Target) vnfm.Problems {
+	if r == nil || r.Release == nil || t.Results == nil {
+		return nil
+	}
+	if err := t.Results.Plan(r.Release.ResultsSize); err != nil {
 		return vnfm.Problems{{Summary: err.Error()}}
 	}
 	return nil
@@ -56,9 +59,7 @@ func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Option
 		}
 	} else {
 		o.Random, o.Results = helm.RandomPlanned, t.Results.Data()
-		if rendered, problems = c.Render(b.Context(), *o); rendered != nil {
-			problems = append(problems, planResults(t.Results, rendered)...)
-		}
+		rendered, problems = c.Render(b.Context(), *o)
 	}
 	if *ps = append(*ps, problems...); problems.HasErrors() {
 		return nil

@@ -60,7 +60,7 @@ func TestSecretParamProblems(t *testing.T) {
 	}{manifests, []string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" is for a chart, but the VNFD names none: helm_chart_path says which one it is; the package has no chart`}}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			_, ps := Preview(t.Context(), tt.target)
+			_, ps := new(Renderings).Preview(t.Context(), tt.target)
 			var got []string
 			for _, p := range ps {
 				got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p))
@@ -99,7 +99,7 @@ func TestSecretValues(t *testing.T) {
 	objects := func(password string, key string) map[string]string {
 		target := secretChart(plain, values("auth.password", password))
 		target.DigestKey = []byte(key)
-		p, ps := Preview(t.Context(), target)
+		p, ps := new(Renderings).Preview(t.Context(), target)
 		require.Empty(t, ps)
 		return p.Objects
 	}
@@ -124,7 +124,7 @@ func TestSecretValues(t *testing.T) {
 	}
 	// A digest that is the same without the key can be made of a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
-	p, ps := Preview(t.Context(), unkeyed)
+	p, ps := new(Renderings).Preview(t.Context(), unkeyed)
 	if ps.HasErrors() || p.Objects["v1/ConfigMap c"] == base["v1/ConfigMap c"] {
 		t.Errorf("the digest of what a password is in can be guessed: %v, %v", p, ps)
 	}

@@ -66,7 +66,7 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 		"aspect": {map[string]any{"helm_chart_path": "Files/core", "helm_replica_values": map[string]any{"other": "count"}},
 			`additional parameter "helm_replica_values" names a scaling aspect "other" that deployment flavour "simple" does not have: its scaling aspects are "calls"`},
 	} {
-		_, ps := Preview(t.Context(), tackerChart(tt.params))
+		_, ps := new(Renderings).Preview(t.Context(), tackerChart(tt.params))
 		if len(ps) != 1 || ps[0].String() != tt.want {
 			t.Errorf("%s: %v\nwant %s", name, ps, tt.want)
 		}
@@ -77,7 +77,7 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 func TestOneOfSeveralChartsOfTacker(t *testing.T) {
 	target := tackerChart(map[string]any{"using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one"}}})
 	target.Flavour.VDUs = append(target.Flavour.VDUs, vnfm.VDU{ID: "smf", Name: "smf"})
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.Len(t, ps, 1)
 	require.False(t, ps.HasErrors())
 	require.Contains(t, ps[0].Summary, `additional parameter "using_helm_install_param" picks no workload for VDUs "smf"`)
@@ -89,7 +89,7 @@ func TestForeignParams(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 	target.Instance.AdditionalParams = map[string]any{"upgrade_type": "RollingUpdate", "nfv": map[string]any{}, "use_helm": "false", "lcm-operation-user-data": "a"}
 	target.SecretParams = map[string]any{"colour": "red"}
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps)
 	if diff := cmp.Diff([]string{"apps/v1/Deployment amf"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
 		t.Error(diff)

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -223,6 +224,19 @@ func (r *Rendering) bindCount(vdu *vnfm.VDU, o *Object, count int, stopped bool,
 	unstructured.RemoveNestedField(o.Content, o.Scaling.Path...)
 	state.Replicas = &count
 	return state
+}
+
+// WithReplicasAt is an object that holds its replicas at another path. It leaves the object as it is.
+func (o *Object) WithReplicasAt(path []string) *Object {
+	out, scaling := *o, *o.Scaling
+	scaling.Path = path
+	out.Scaling = &scaling
+	if o.Field(path...) != nil {
+		out.Content = kube.Merged(o.Content, nil)
+		kube.SetNested(out.Content, nil, path...)
+		unstructured.RemoveNestedField(out.Content, path...)
+	}
+	return &out
 }
 
 // replicasPath returns where an object holds its replicas, as far as the package tells.

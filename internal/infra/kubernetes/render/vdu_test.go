@@ -60,7 +60,7 @@ func TestVDUs(t *testing.T) {
 			if tt.stopped {
 				target.Instance.OperationalState = vnfm.Stopped
 			}
-			preview, ps := Preview(t.Context(), target)
+			preview, ps := new(Renderings).Preview(t.Context(), target)
 			if tt.problem != "" {
 				if len(ps) != 1 || ps[0].String() != tt.problem {
 					t.Errorf("problems:\n%v\nwant\n%s", ps, tt.problem)
@@ -81,7 +81,7 @@ func TestPickedManifests(t *testing.T) {
 	files := map[string]string{"a.yaml": deploymentAMF, "b.yaml": deploymentAMF2("smf"), "c.yaml": deploymentAMF2("upf")}
 	target := targettest.Manifests(files, map[string]int{"amf": 1, "smf": 2, "upf": 3})
 	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"b.yaml"}}
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.False(t, ps.HasErrors(), ps)
 	require.Len(t, ps, 1)
 	require.Equal(t, `additional parameter "lcm-kubernetes-def-files" picks no workload for VDUs "amf", "upf": they have no VNFC: `+
@@ -92,14 +92,14 @@ func TestPickedManifests(t *testing.T) {
 	}
 
 	target.Instance.AdditionalParams["vdu_mapping"] = map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf"}}
-	_, ps = Preview(t.Context(), target)
+	_, ps = new(Renderings).Preview(t.Context(), target)
 	require.ErrorContains(t, ps.Err(), `VDU "amf" is mapped to Deployment "amf", which is not in the package`)
 }
 
 // A chart for Tacker names a workload after its VDU and the release.
 func TestWorkloadsOfAChartForTacker(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentAMF2("amf-{{ .Release.Name }}")}, map[string]int{"amf": 2})
-	preview, ps := Preview(t.Context(), target)
+	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.False(t, ps.HasErrors(), ps)
 	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf-core-1", Replicas: count(2)}}, preview.VDUs); diff != "" {
 		t.Errorf("VDUs (-want +got):\n%s", diff)
@@ -121,9 +121,9 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	if r.Objects[1].Field("spec", "replicas") != int64(2) || r.Objects[1].Scaling != nil {
 		t.Errorf("a workload that is no VDU has replicas %v, scaling %v", r.Objects[1].Field("spec", "replicas"), r.Objects[1].Scaling)
 	}
-	first, _ := Preview(t.Context(), target)
+	first, _ := new(Renderings).Preview(t.Context(), target)
 	target.Counts["amf"] = 9
-	second, _ := Preview(t.Context(), target)
+	second, _ := new(Renderings).Preview(t.Context(), target)
 	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
 		t.Errorf("scaling changes digests:\n%s", diff)
 	}

@@ -1,0 +1,220 @@
+package render
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"io"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// A plan asks for the same rendering to show what an instance will consist of, to say in words what changes, and to try it on the VIM; an
+// apply asks to plan again, to compare what is there, and to write it.
+
+// Bounds of what is kept.
+const (
+	// maxKept is in bytes, as sizeOf estimates them.
+	maxKept = 8 << 20
+	// maxKeptRenderings allows for as many instances as Terraform works on at a time, as they are and as they will be.
+	maxKeptRenderings = 32
+	// keptFor is how long a rendering is given again: the calls for one instance follow each other.
+	keptFor = time.Minute
+)
+
+// Renderings makes each rendering once, for all who ask with equal inputs, and keeps the last ones. What it returns is shared: nobody
+// changes anything in it, see Rendering.With. It is safe for concurrent use, and its zero value is ready.
+type Renderings struct {
+	mu sync.Mutex
+	// kept is in the order in which they were asked for last.
+	kept []*keptRendering
+}
+
+type keptRendering struct {
+	inputs    inputs
+	rendering *Rendering
+	warnings  vnfm.Problems
+	size      int
+	made      time.Time
+}
+
+// inputs is a digest of all that a rendering depends on. It does not leave the process.
+type inputs [sha256.Size]byte
+
+// Render makes the objects of a target from their source, binds the VDUs to their workloads and computes the digests. It
+// needs neither the VIM nor its credentials.
+func (k *Renderings) Render(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm.Problems) {
+	own := inputsOf(t)
+	id, known := identify(own)
+	if known {
+		if r, warnings := k.find(id); r != nil {
+			return r, append(warnings, r.planResults(t)...)
+		}
+	}
+	r, ps := Render(budget.New(ctx, budget.Limits{}), own)
+	if known && !ps.HasErrors() {
+		k.keep(&keptRendering{inputs: id, rendering: r, warnings: slices.Clone(ps), size: r.size(), made: time.Now()})
+	}
+	return r, append(ps, r.planResults(t)...)
+}
+
+// Make is Render for an apply. That of a chart is the caller's own: results of random functions that the chart calls for the first time
+// are made, and saved with those of the target, and its hooks note how they run.
+func (k *Renderings) Make(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm.Problems) {
+	own := inputsOf(t)
+	if id, known := identify(own); known {
+		if r, warnings := k.find(id); r != nil && r.Release == nil {
+			return r, warnings
+		}
+	}
+	return Make(budget.New(ctx, budget.Limits{}), own)
+}
+
+// inputsOf is what a rendering depends on of a target. What is not in it is not known to the rendering.
+func inputsOf(t *vnfm.Target) *vnfm.Target {
+	i := t.Instance
+	return &vnfm.Target{
+		VIM: t.VIM, Package: t.Package, Flavour: t.Flavour, Part: t.Part, Counts: t.Counts, SecretParams: t.SecretParams,
+		AvailabilityZones: t.AvailabilityZones, DigestKey: t.DigestKey, Results: t.Results, Regenerate: t.Regenerate, Recorded: t.Recorded,
+		Instance: &vnfm.Instance{
+			Name: i.Name, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams, OperationalState: i.OperationalState,
+			ScaleLevels: i.ScaleLevels, Readiness: i.Readiness, Links: i.Links,
+		},
+	}
+}
+
+// identify is the digest of inputs; ok is false for those of a package whose content has none. Of the VIM only the namespace counts.
+func identify(t *vnfm.Target) (id inputs, ok bool) {
+	p := t.Package
+	if p.Content == nil || p.Digest == "" {
+		return id, false
+	}
+	sum := sha256.New()
+	texts := []string{p.ID, p.Digest, InstanceNamespace(t), string(t.DigestKey), string(t.Results.Data()), t.Recorded}
+	for _, f := range p.Files {
+		// External artifacts are among them, and not in the digest of the package.
+		texts = append(texts, f.Path, f.Digest)
+	}
+	for _, text := range texts {
+		writeText(sum, text)
+	}
+	i := t.Instance
+	err := json.NewEncoder(sum).Encode([]any{
+		t.Flavour, p.KubernetesFiles, p.Later, p.NamesLater, t.Part, t.Counts, t.AvailabilityZones, t.Results != nil, t.Regenerate,
+		i.Name, i.Namespace, i.OperationalState, i.ScaleLevels, i.Readiness, i.Links,
+	})
+	writeValue(sum, i.AdditionalParams)
+	writeValue(sum, t.SecretParams)
+	return inputs(sum.Sum(nil)), err == nil
+}
+
+// writeText writes a text so that the next one cannot be taken for a part of it.
+func writeText(sum hash.Hash, text string) {
+	_, _ = fmt.Fprintf(sum, "%d ", len(text))
+	_, _ = io.WriteString(sum, text)
+}
+
+// writeValue writes a parameter with its types: a chart may tell a whole number from another one.
+func writeValue(sum hash.Hash, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		_, _ = fmt.Fprintf(sum, "map %d ", len(value))
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			writeText(sum, name)
+			writeValue(sum, value[name])
+		}
+	case []any:
+		_, _ = fmt.Fprintf(sum, "list %d ", len(value))
+		for _, item := range value {
+			writeValue(sum, item)
+		}
+	default:
+		writeText(sum, fmt.Sprintf("%T %#v", value, value))
+	}
+}
+
+// find returns a rendering that is kept, with the problems that were found when it was made, or nil.
+func (k *Renderings) find(id inputs) (*Rendering, vnfm.Problems) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.kept = slices.DeleteFunc(k.kept, func(o *keptRendering) bool { return time.Since(o.made) > keptFor })
+	at := slices.IndexFunc(k.kept, func(o *keptRendering) bool { return o.inputs == id })
+	if at < 0 {
+		return nil, nil
+	}
+	found := k.kept[at]
+	k.kept = append(slices.Delete(k.kept, at, at+1), found)
+	return found.rendering, slices.Clone(found.warnings)
+}
+
+// keep keeps a rendering in place of those that were not asked for the longest.
+func (k *Renderings) keep(made *keptRendering) {
+	if made.size > maxKept {
+		return
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	total := made.size
+	for _, o := range k.kept {
+		total += o.size
+	}
+	for len(k.kept) > 0 && (total > maxKept || len(k.kept) >= maxKeptRenderings) {
+		total -= k.kept[0].size
+		k.kept = slices.Delete(k.kept, 0, 1)
+	}
+	k.kept = append(k.kept, made)
+}
+
+// size estimates how many bytes a rendering takes.
+func (r *Rendering) size() int {
+	n := 0
+	for _, o := range slices.Concat(r.Objects, r.HookObjects()) {
+		n += sizeOf(o.Content)
+	}
+	if r.Release != nil {
+		// The release has what the objects were read from as well.
+		n *= 2
+	}
+	return n
+}
+
+// sizeOf estimates how many bytes a value of JSON takes.
+func sizeOf(value any) int {
+	const word = 16
+	n := word
+	switch value := value.(type) {
+	case string:
+		n += len(value)
+	case map[string]any:
+		for name, item := range value {
+			n += word + len(name) + sizeOf(item)
+		}
+	case []any:
+		for _, item := range value {
+			n += sizeOf(item)
+		}
+	}
+	return n
+}
+
+// With is the rendering with other objects in place of some of its own. It leaves the rendering as it is, which others may have.
+func (r *Rendering) With(others map[*Object]*Object) *Rendering {
+	other := func(o *Object) *Object { return cmp.Or(others[o], o) }
+	out := *r
+	out.Objects, out.VDUs = make([]*Object, 0, len(r.Objects)), make(map[string]*Object, len(r.VDUs))
+	for _, o := range r.Objects {
+		out.Objects = append(out.Objects, other(o))
+	}
+	for id, o := range r.VDUs {
+		out.VDUs[id] = other(o)
+	}
+	return &out
+}
