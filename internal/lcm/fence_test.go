@@ -2,6 +2,7 @@ package lcm_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -216,11 +217,25 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 			if took := time.Since(begun); took > 45*time.Second {
 				t.Errorf("it went on for %s", took)
 			}
-			if diff := cmp.Diff(theirs, w.records(t, store.KindInstance, store.KindOperation)); diff != "" {
+			if diff := cmp.Diff(withoutProgress(t, theirs), withoutProgress(t, w.records(t, store.KindInstance, store.KindOperation))); diff != "" {
 				t.Errorf("records after the lease was lost (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+// withoutProgress leaves out what is written in the background while an operation goes on, and may have been on its way.
+func withoutProgress(t *testing.T, all []store.Record) []store.Record {
+	t.Helper()
+	for i := range all {
+		var data map[string]any
+		require.NoError(t, json.Unmarshal(all[i].Data, &data))
+		delete(data, "progress")
+		text, err := json.Marshal(data)
+		require.NoError(t, err)
+		all[i].Data, all[i].Revision, all[i].UpdatedAt = text, 0, time.Time{}
+	}
+	return all
 }
 
 // TestADriverThatLosesItsLease ends a creation whose driver has lost the lease that it has

@@ -95,7 +95,8 @@ const definitions = "/CustomResourceDefinition "
 func schemaIn(line string) string {
 	const before, schema = "spec.versions[", "].schema"
 	version, ok := strings.CutPrefix(line, before)
-	if version, _, ok = strings.Cut(version, schema); !ok || !strings.HasPrefix(line, before+version+schema) {
+	version, _, is := strings.Cut(version, schema)
+	if !ok || !is {
 		return ""
 	}
 	return before + version + schema
