@@ -81,3 +81,18 @@ func TestChangesOfDefinitions(t *testing.T) {
 		t.Errorf("changes: %q", w.out.Changes)
 	}
 }
+
+// TestHooksOfARevision: the first operation that makes a revision of a chart runs its hooks, and no operation where the revision stays.
+func TestHooksOfARevision(t *testing.T) {
+	after := &vnfm.Rendering{Revision: "b", Upgraded: vnfm.RenderedHooks{Before: []string{"pre-upgrade hook Job migrate"}}}
+	w := &words{before: &vnfm.Rendering{Revision: "a"}, after: after}
+	if first, second := w.revision(), w.revision(); len(first.Before) != 1 || len(second.Before) != 0 {
+		t.Errorf("hooks of the first operation: %v, of the second: %v", first, second)
+	}
+	for what, before := range map[string]*vnfm.Rendering{"the same revision": {Revision: "b"}, "nothing known": nil} {
+		w := &words{before: before, after: after}
+		if got := w.revision(); len(got.Before) != 0 {
+			t.Errorf("hooks with %s: %v", what, got)
+		}
+	}
+}

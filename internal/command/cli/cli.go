@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -77,7 +77,7 @@ func inWords(err error) error {
 	return errors.New(strings.Replace(err.Error(), number.Error(), "it must be a whole number", 1))
 }
 
-var namespace = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
+var namespace = lazyregexp.New(`^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$`)
 
 // Namespace refuses what cannot be the name of a namespace, as the value of the flag --namespace.
 func Namespace(name string) error {
