@@ -17,9 +17,10 @@ import (
 // whatever is interrupted is done again.
 func endTermination(ctx context.Context, s store.Store, en *records.Entry[vnfm.Instance], op *operation) error {
 	var all errgroup.Group
+	kept := op.occ.Rec.ID
 	all.Go(func() error { return op.enter(ctx, vnfm.StateCompleted, nil) })
 	all.Go(func() error { return removePlans(ctx, s, en) })
-	all.Go(func() error { return removeOperations(ctx, s, en, op.occ.Rec.ID) })
+	all.Go(func() error { return removeOperations(ctx, s, en, kept) })
 	if err := all.Wait(); err != nil {
 		return err
 	}
