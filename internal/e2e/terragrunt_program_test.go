@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && terragrunt
 
 package e2e_test
 
@@ -21,12 +21,11 @@ const terragruntVariable = "TERRAGRUNT"
 
 // TestAccTerragrunt_program runs the example for Terragrunt with Terragrunt itself, which accepts its files. The spans of Terragrunt and
 // of the provider are one trace per run: the provider's are below the run of Terraform, or with a TRACEPARENT below that of the pipeline.
+// It has a build tag, since Terragrunt takes minutes to build: make test-terragrunt builds and runs it.
 func TestAccTerragrunt_program(t *testing.T) {
 	t.Parallel()
 	program := os.Getenv(terragruntVariable)
-	if program == "" {
-		t.Skip("acceptance test of Terragrunt itself: make test-terragrunt runs it")
-	}
+	require.NotEmpty(t, program, "%s names no program: run make test-terragrunt", terragruntVariable)
 	_, built := requirements(t)
 	lab := labtest.ClusterAPI(t)
 	clusters := lab.ClusterNamespace(t)

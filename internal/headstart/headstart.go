@@ -12,7 +12,7 @@ import (
 // A client that brings its certificate wants one of the plugin.
 var _ = begin(os.Getenv("PLUGIN_CLIENT_CERT"))
 
-// begin makes a key, which nobody uses, when there is a certificate of a client. The channel is closed when the table is there; it is nil
+// begin makes a key when there is a certificate of a client. The key itself is not used. The channel is closed when the table is there; it is nil
 // when nothing was begun.
 func begin(certificate string) <-chan struct{} {
 	if certificate == "" {

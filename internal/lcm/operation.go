@@ -205,7 +205,7 @@ func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryIte
 	defer o.mu.Unlock()
 	o.instance.Value.Inventory = items
 	if o.ends && len(items) == 0 {
-		// The record is removed next. Whoever resumes the operation looks for what there was, and finds nothing.
+		// The record is removed next. A process that resumes the operation looks for these objects and finds none.
 		return nil
 	}
 	return saveInstance(ctx, o.store, o.instance)

@@ -152,7 +152,7 @@ func clean(r *vnfm.Report, concealed *vnfm.Concealed) {
 	r.Error = bound(r.Error, maxReportText/3)
 	r.Operation.Error, r.Operation.Progress = bound(cmp.Or(r.Operation.Error, r.Error), maxReportText/3), bound(r.Operation.Progress, maxTimelineLine)
 	for i := range r.Sections {
-		// A log or an object may have secrets that nobody has told: those that go by their names.
+		// A log or an object may have secrets that were not given as such: they are known by their names.
 		r.Sections[i].Text = bound(vnfm.HideNamedLines(r.Sections[i].Text), maxReportText)
 	}
 }

@@ -36,11 +36,7 @@ func (w *words) changes() {
 		if !had {
 			continue
 		}
-		found := w.fields(was, fields)
-		if strings.Contains(key, definitions) {
-			found = countSchemas(found)
-		}
-		if len(found) > 0 {
+		if found := countSchemas(w.fields(was, fields)); len(found) > 0 {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
@@ -88,10 +84,7 @@ func (w *words) fields(was, is any) []string {
 	return out
 }
 
-// definitions is in the identities of definitions of custom resources, whose schemas are long and mostly documentation.
-const definitions = "/CustomResourceDefinition "
-
-// schemaIn returns the path of the schema that a line is about; empty for other lines.
+// schemaIn returns the path of the schema of a custom resource that a line is about; empty for other lines.
 func schemaIn(line string) string {
 	const before, schema = "spec.versions[", "].schema"
 	version, ok := strings.CutPrefix(line, before)
@@ -102,7 +95,8 @@ func schemaIn(line string) string {
 	return before + version + schema
 }
 
-// countSchemas counts the fields that change in the schema of each version of a custom resource.
+// countSchemas counts the fields that change in the schema of each version of a custom resource: schemas are long, and mostly
+// documentation.
 func countSchemas(lines []string) []string {
 	const said = -1
 	counts := map[string]int{}

@@ -39,7 +39,7 @@ func (c *Catalog) Package(ctx context.Context, id string) (*vnfm.Package, error)
 // maxOpened is how many packages of the store are kept open.
 const maxOpened = 4
 
-// openedPackage is a package, which nobody changes, with the digest of its record.
+// openedPackage is a package with the digest of its record. The package is not changed.
 type openedPackage struct {
 	record [sha256.Size]byte
 	pkg    *vnfm.Package

@@ -30,8 +30,8 @@ const (
 	keptFor = time.Minute
 )
 
-// Renderings makes each rendering once, for all who ask with equal inputs, and keeps the last ones. What it returns is shared: nobody
-// changes anything in it, see Rendering.With. It is safe for concurrent use, and its zero value is ready.
+// Renderings makes each rendering once, for all callers with equal inputs, and keeps the last ones. What it returns is shared and must not
+// be changed, see Rendering.With. It is safe for concurrent use, and its zero value is ready.
 type Renderings struct {
 	mu sync.Mutex
 	// kept is in the order in which they were asked for last.
