@@ -5,7 +5,6 @@ package fielddiff
 import (
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +59,7 @@ func (d *differ) say(path, format string, args ...any) {
 }
 
 func (d *differ) compare(path string, old, now any) {
-	if reflect.DeepEqual(old, now) {
+	if Equal(old, now) {
 		return
 	}
 	switch was := old.(type) {

@@ -79,6 +79,32 @@ func TestDriftBesideTheRecord(t *testing.T) {
 	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"})
 }
 
+// TestInSync: an update whose plan has seen no drift does not look for any. It repairs what an earlier operation has left.
+func TestInSync(t *testing.T) {
+	t.Parallel()
+	w := newEnv(t)
+	spec := w.spec()
+	i := w.mustInstantiate(t, spec)
+	w.driver.vnfcs = []string{"VDU1-1"}
+	w.driver.objects["apps/v1/Deployment b"] = vnfm.Drifted + "another image"
+	looked := false
+	w.driver.observing = func() { looked = true }
+	spec.Known.InSync = true
+	spec.Heal = &vnfm.HealSpec{Trigger: "1", VNFCIDs: []string{"VDU1-1"}}
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"})
+	require.False(t, looked, "drift was looked for")
+
+	w.driver.fail = func(string) error { return errBroken }
+	spec.Heal = &vnfm.HealSpec{Trigger: "2", VNFCIDs: []string{"VDU1-1"}}
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.ErrorIs(t, err, errBroken)
+	w.driver.fail = nil
+	spec.Heal = nil
+	w.mustUpdate(t, i.ID, spec)
+	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"})
+}
+
 // TestTerminationLeavesItsOperation: of an instance that is terminated one operation stays, and the record names what there was until it
 // goes, whatever is interrupted.
 func TestTerminationLeavesItsOperation(t *testing.T) {

@@ -177,7 +177,7 @@ func (u *update) planInput(ctx context.Context) (planInput, error) {
 	}
 	in := planInput{
 		record: *i, secrets: u.secrets, spec: u.spec, wanted: u.wanted,
-		configured: paramsDigest(i.DigestKey, u.spec.Management),
+		configured: paramsDigest(i.DigestKey, u.spec.Management), observed: u.spec.Known.InSync && !i.Recovered,
 	}
 	if u.unfinished != nil {
 		occurrence := u.unfinished.snapshot()

@@ -92,6 +92,9 @@ type InstanceSpec struct {
 type KnownState struct {
 	Status     InstanceStatus
 	Generation int64
+	// InSync says that the refresh has found every object as it was applied. An update then repairs nothing that changed after the plan:
+	// it does what the plan has shown, and the next one shows the rest.
+	InSync bool
 	// RegisteredVIMID is the VIM that the instance is, see Instance.
 	RegisteredVIMID string
 	// Ending says that nothing but a termination follows, for which the package may be lost.

@@ -37,7 +37,10 @@ func isMissing(err error, id string) bool {
 // known is what a state says of an instance besides its arguments.
 func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 	common := state.Common()
-	known := vnfm.KnownState{Status: vnfm.InstanceStatus(common.Status.ValueString()), Generation: common.Generation.ValueInt64()}
+	known := vnfm.KnownState{
+		Status: vnfm.InstanceStatus(common.Status.ValueString()), Generation: common.Generation.ValueInt64(),
+		InSync: common.Status.ValueString() == r.config.CompletedStatus && common.Drift.IsNull(),
+	}
 	switch {
 	case common.Status.ValueString() == r.config.CompletedStatus:
 		known.Status = vnfm.StatusInstantiated
