@@ -95,6 +95,13 @@ func TestInSync(t *testing.T) {
 	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"})
 	require.False(t, looked, "drift was looked for")
 
+	w.driver.missing = true
+	spec.Heal = &vnfm.HealSpec{Trigger: "again", VNFCIDs: []string{"VDU1-1"}}
+	w.mustUpdate(t, i.ID, spec)
+	require.True(t, looked, "nothing looked for drift although something is missing")
+	same(t, "operations", w.operations(t, i.ID)[2:], []string{"HEAL COMPLETED", "HEAL COMPLETED"})
+	w.driver.missing = false
+
 	w.driver.fail = func(string) error { return errBroken }
 	spec.Heal = &vnfm.HealSpec{Trigger: "2", VNFCIDs: []string{"VDU1-1"}}
 	_, err := w.Update(t.Context(), i.ID, spec)
@@ -102,7 +109,7 @@ func TestInSync(t *testing.T) {
 	w.driver.fail = nil
 	spec.Heal = nil
 	w.mustUpdate(t, i.ID, spec)
-	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"})
+	same(t, "operations", w.operations(t, i.ID)[4:], []string{"HEAL COMPLETED"})
 }
 
 // TestTerminationLeavesItsOperation: of an instance that is terminated one operation stays, and the record names what there was until it

@@ -50,6 +50,8 @@ type driver struct {
 	fail func(point string) error
 	// observing, when set, is called when something is looked at.
 	observing func()
+	// missing has a heal find that something is gone.
+	missing bool
 	// taken are the parameters that the package declares.
 	taken []string
 	// yields is given the function of the target that a dry run is for.
@@ -209,6 +211,9 @@ func (d *driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vn
 	d.mu.Unlock()
 	if err := r.SetNote(ctx, "begun", h.ID); err != nil {
 		return err
+	}
+	if d.missing {
+		r.Missing()
 	}
 	return d.at("heal")
 }

@@ -9,6 +9,7 @@ import (
 	"reflect"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,6 +28,8 @@ type operation struct {
 	instance *records.Entry[vnfm.Instance]
 	// concealed are the secrets of the operation: none is in what it says of itself.
 	concealed *vnfm.Concealed
+	// missing is set by Missing.
+	missing atomic.Bool
 	// ends is set when the record of the instance goes with the operation.
 	ends bool
 
@@ -323,3 +326,6 @@ func (e *Engine) Operations(ctx context.Context, instanceID string) ([]vnfm.Oper
 	}
 	return out, nil
 }
+
+// Missing implements vnfm.Recorder.
+func (o *operation) Missing() { o.missing.Store(true) }

@@ -148,6 +148,8 @@ func (r inventoryRecorder) SaveInventory(_ context.Context, items []vnfm.Invento
 func (inventoryRecorder) Progress(context.Context, string) {}
 
 // SetNote implements vnfm.Recorder.
+func (inventoryRecorder) Missing() {}
+
 func (inventoryRecorder) SetNote(context.Context, string, string) error { return nil }
 
 // Note implements vnfm.Recorder.

@@ -83,6 +83,8 @@ type update struct {
 	// looksAfter says that drift is looked for after the operation that runs, and looking gets what was found.
 	looksAfter bool
 	looking    chan drifting
+	// missing says that an operation has not found all that it would have changed.
+	missing bool
 	// held are VNFCs that were changed outside of Terraform, which the operation that runs leaves to the repair after it.
 	held []string
 }
@@ -127,8 +129,8 @@ func (u *update) takeForKnown() {
 	i.ConfiguredDigest = paramsDigest(i.DigestKey, u.spec.Management)
 }
 
-// execute runs the operations of a plan in their order. Drift is looked for only where nothing else applies all objects,
-// and as the operations before it have left them; the plan is then made again with what was found.
+// execute runs the operations of a plan in their order. Drift is looked for only where nothing else applies all objects, unless the
+// refresh has seen that there is none, and as the operations before it have left them; the plan is then made again with what was found.
 func (u *update) execute(ctx context.Context) (updatePlan, error) {
 	in, err := u.planInput(ctx)
 	if err != nil {
@@ -154,9 +156,10 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 				return plan, err
 			}
 		}
-		if at < 0 {
+		if at < 0 && !u.missing {
 			return plan, nil
 		}
+		u.missing = false
 		found := u.drift(ctx)
 		if found.err != nil {
 			return plan, found.err
@@ -250,6 +253,7 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		if err := u.withHooks(ctx, op, o); err != nil {
 			return u.fail(ctx, op, &before, vnfm.WithCause(ctx, err))
 		}
+		u.missing = u.missing || op.missing.Load()
 		var next []store.Wanted
 		switch {
 		case u.isLast:

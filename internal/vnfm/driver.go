@@ -148,6 +148,9 @@ type Recorder interface {
 	SetNote(ctx context.Context, key, note string) error
 	// Note returns the note of a key; it is empty for a key without one.
 	Note(key string) string
+	// Missing says that a resource is gone which the operation would have changed. Drift is then looked for after the operation,
+	// and repaired.
+	Missing()
 }
 
 // VIMDriver knows one type of VIM.

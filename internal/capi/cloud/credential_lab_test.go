@@ -41,6 +41,8 @@ func (t *tape) SaveInventory(_ context.Context, items []vnfm.InventoryItem) erro
 func (*tape) Progress(context.Context, string) {}
 func (t *tape) Note(key string) string         { return t.notes[key] }
 
+func (t *tape) Missing() {}
+
 func (t *tape) SetNote(_ context.Context, key, note string) error {
 	t.notes[key] = note
 	return nil

@@ -124,6 +124,8 @@ func (r *recorder) Progress(_ context.Context, line string) {
 	r.lines = append(r.lines, line)
 }
 
+func (r *recorder) Missing() {}
+
 func (r *recorder) SetNote(_ context.Context, key, note string) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

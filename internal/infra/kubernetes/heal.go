@@ -57,7 +57,8 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 	for _, v := range vdus {
 		switch {
 		case v.workload.live == nil:
-			// An apply repairs a missing workload, not a heal.
+			// The repair that follows creates it.
+			s.recorder.Missing()
 		case restarts(v):
 			restarted = append(restarted, v)
 		case entirely(v):

@@ -56,7 +56,12 @@ func (s *session) scale(ctx context.Context) error {
 		return err
 	}
 	// The repair that follows creates missing workloads, with their counts.
-	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live == nil })
+	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool {
+		if p.live == nil {
+			s.recorder.Missing()
+		}
+		return p.live == nil
+	})
 	var changed []*targetObject
 	for _, p := range workloads {
 		if needsReplicas(p) {

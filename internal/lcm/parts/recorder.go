@@ -110,3 +110,6 @@ func (r partRecorder) SetNote(ctx context.Context, key, note string) error {
 func (r partRecorder) Note(key string) string {
 	return r.all.to.Note(r.id.key(key))
 }
+
+// Missing implements vnfm.Recorder.
+func (r partRecorder) Missing() { r.all.to.Missing() }

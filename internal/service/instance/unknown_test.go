@@ -94,8 +94,8 @@ func TestAccInstance_noRefresh(t *testing.T) {
 		Steps: []resource.TestStep{
 			{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 			{
-				// A change in between is repaired although the plan did not see it.
-				PreConfig:         func() { env.kubectl("delete", "service", "web") },
+				// A workload that is gone is made again with its new count, and with it what else the plan did not see.
+				PreConfig:         func() { env.kubectl("delete", "service,deployment", "web") },
 				Config:            env.config("hello", `scale_levels = { web = 1 }`),
 				ConfigPlanChecks:  updates(),
 				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},

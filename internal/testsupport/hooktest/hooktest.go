@@ -46,6 +46,10 @@ func (r *Recorder) Lines() []string {
 }
 
 // SetNote implements vnfm.Recorder.
+// Missing implements vnfm.Recorder.
+func (r *Recorder) Missing() {}
+
+// SetNote implements vnfm.Recorder.
 func (r *Recorder) SetNote(_ context.Context, key, note string) error {
 	return r.put(&r.notes, key, note)
 }
