@@ -31,6 +31,9 @@
 // BenchmarkStoreRoundTrips leads lives of 60 objects when VIM and store are 100 ms away, and counts how many requests wait for one another
 // besides those of the local store.
 //
+// BenchmarkOpenStack and BenchmarkClusterAPI lead a VNF on OpenStack and a workload cluster through their lives, and print what each step takes
+// beyond the time that Heat and Cluster API are busy, and what it asks for.
+//
 // BenchmarkStores leads a life of 300 objects with each kind of store, and prints what each adds to the local one.
 //
 // BenchmarkHelm installs a chart of 300 objects with Helm's own command and with the provider, and prints both times and their ratio.
