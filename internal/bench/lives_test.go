@@ -110,7 +110,7 @@ func (l *life) inProcess(step, userAgent string, work func(ctx context.Context) 
 	if err := work(l.Context()); err != nil {
 		l.Fatalf("%s, %s of %s objects: %v", l.row.by, step, l.row.workload, err)
 	}
-	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: peakOf("self"), chain: l.slow.Take()}
+	m := measure{wall: time.Since(begin), cpu: selfCPU() - cpu, peak: residentOf("self").all, chain: l.slow.Take()}
 	m.calls = l.audit.take(l.B, userAgent)
 	return m
 }
@@ -439,7 +439,7 @@ func (m *module) run(args ...string) measure {
 	cmd.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+m.tools.config, "TF_IN_AUTOMATION=1", "TF_INPUT=0", "CHECKPOINT_DISABLE=1", "TF_LOG=")
 	u, err := runMeasured(m.Context(), cmd)
 	require.NoError(m, err)
-	out := measure{wall: u.wall, cpu: u.cpu, peak: u.peak, started: u.started}
+	out := measure{wall: u.wall, cpu: u.cpu, peak: u.peak, private: u.private, started: u.started}
 	if u.started > 0 {
 		out.provider = max(0, u.cpu-u.own)
 	}

@@ -25,8 +25,8 @@ type usage struct {
 	wall time.Duration
 	// cpu is user and system time of all, own that of the program itself.
 	cpu, own time.Duration
-	// peak is the largest VmHWM of a started program, in bytes.
-	peak int64
+	// peak and private are the largest VmHWM and RssAnon of a started program, in bytes. What is private is seen every sampleEvery.
+	peak, private int64
 	// started is how many programs it started.
 	started int
 	stdout  []byte
@@ -45,7 +45,7 @@ func runMeasured(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 	sampling, stop := context.WithCancel(ctx)
 	sampled := make(chan *sampler, 1)
 	go func() {
-		s := &sampler{parent: cmd.Process.Pid, foreign: map[int]bool{}, peaks: map[int]int64{}}
+		s := &sampler{parent: cmd.Process.Pid, foreign: map[int]bool{}, peaks: map[int]resident{}}
 		s.run(sampling)
 		sampled <- s
 	}()
@@ -59,7 +59,7 @@ func runMeasured(ctx context.Context, cmd *exec.Cmd) (usage, error) {
 	}
 	u.own, u.started = s.own, len(s.peaks)
 	for _, peak := range s.peaks {
-		u.peak = max(u.peak, peak)
+		u.peak, u.private = max(u.peak, peak.all), max(u.private, peak.private)
 	}
 	if err != nil {
 		return u, fmt.Errorf("%s: %w\n%s%s", strings.Join(cmd.Args, " "), err, stdout.Bytes(), stderr.Bytes())
@@ -72,8 +72,8 @@ type sampler struct {
 	parent int
 	// foreign are processes that are known not to be children.
 	foreign map[int]bool
-	// peaks holds VmHWM by child.
-	peaks map[int]int64
+	// peaks are by child.
+	peaks map[int]resident
 	own   time.Duration
 }
 
@@ -118,7 +118,8 @@ func (s *sampler) look() {
 				continue
 			}
 		}
-		s.peaks[pid] = max(s.peaks[pid], peakOf(name))
+		now, was := residentOf(name), s.peaks[pid]
+		s.peaks[pid] = resident{max(was.all, now.all), max(was.private, now.private)}
 	}
 }
 
@@ -145,18 +146,23 @@ func number(text string) int64 {
 	return n
 }
 
-// peakOf returns the peak resident set of a process in bytes.
-func peakOf(pid string) int64 {
+// resident is memory of a process, in bytes: all that it ever had at once, pages of its program among them, and what is its own now.
+type resident struct{ all, private int64 }
+
+func residentOf(pid string) resident {
 	data, err := os.ReadFile("/proc/" + pid + "/status")
 	if err != nil {
-		return 0
+		return resident{}
 	}
-	_, rest, _ := bytes.Cut(data, []byte("VmHWM:"))
-	fields := strings.Fields(string(rest[:min(len(rest), 64)]))
-	if len(fields) == 0 {
-		return 0
+	value := func(name string) int64 {
+		_, rest, _ := bytes.Cut(data, []byte(name))
+		fields := strings.Fields(string(rest[:min(len(rest), 64)]))
+		if len(fields) == 0 {
+			return 0
+		}
+		return number(fields[0]) << 10
 	}
-	return number(fields[0]) << 10
+	return resident{value("VmHWM:"), value("RssAnon:")}
 }
 
 // selfCPU is the user and system time of this process.

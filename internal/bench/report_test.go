@@ -59,8 +59,9 @@ type measure struct {
 	wall time.Duration
 	// cpu is of the client and all that it started, provider that of the provider.
 	cpu, provider time.Duration
-	// peak is the largest VmHWM of a provider process, in bytes.
+	// peak and private are the largest VmHWM and RssAnon of a provider process, in bytes.
 	peak    int64
+	private int64
 	started int
 	calls   calls
 	// chain is how many requests waited for one another, behind a slow network.
@@ -76,7 +77,7 @@ func (m measure) and(next measure) measure {
 	next.wall += m.wall
 	next.cpu += m.cpu
 	next.provider += m.provider
-	next.peak = max(next.peak, m.peak)
+	next.peak, next.private = max(next.peak, m.peak), max(next.private, m.private)
 	next.started += m.started
 	next.chain += m.chain
 	next.calls = m.calls.and(next.calls)
@@ -153,8 +154,8 @@ const (
 )
 
 var header = [...]string{
-	"objects", "step", "by", "k", "median s", "min", "max", "to floor", "bar s", "to bar",
-	"requests", "bar", "chain", ">=400", "CPU s", "provider", "RSS MiB", "starts", "B/object", "lag s",
+	"objects", "step", "by", "k", "median s", "min", "max", "to floor", "with plan", "bar s", "to bar",
+	"requests", "bar", "chain", ">=400", "CPU s", "provider", "RSS MiB", "own", "starts", "B/object", "lag s",
 }
 
 // write prints the table, and for each row the requests by verb and resource.
@@ -173,6 +174,8 @@ func (r *report) write(w io.Writer) {
 	}
 	_ = t.Flush()
 	_, _ = fmt.Fprintf(w, "\nfloor: the bare loop's median of the same step, and for terraform what it takes with a provider that does nothing besides.\n"+
+		"with plan: the same for a command that plans first, where the loop's own plan is in the floor.\n"+
+		"own: the memory of RSS MiB that is not pages of the program, which all its processes share.\n"+
 		"The bar is that of the product: %d MiB of memory with 300 objects, %d bytes of state an object, %s of lag.\n"+
 		"CPU of terraform rows: terraform and providers; of the others: this process.\n"+
 		"Load average of the machine at the end: %s (%d CPUs). The API server shares it: trust ratios and counts when it is busy.\n\nRequests of the last run:\n",
@@ -214,7 +217,7 @@ func (r *report) cells(k row) []string {
 		walls = append(walls, one.wall)
 		m.cpu += one.cpu / time.Duration(len(all))
 		m.provider += one.provider / time.Duration(len(all))
-		m.peak = max(m.peak, one.peak)
+		m.peak, m.private = max(m.peak, one.peak), max(m.private, one.private)
 		m.state = max(m.state, one.state)
 		m.started = max(m.started, one.started)
 		m.calls.total = max(m.calls.total, one.calls.total)
@@ -235,7 +238,7 @@ func (r *report) cells(k row) []string {
 		b.wall = time.Duration(b.floors * float64(floor))
 	}
 	cells := []string{k.workload, k.step, k.by, fmt.Sprint(len(all)), seconds(middle), seconds(walls[0]), seconds(walls[len(walls)-1])}
-	cells = append(cells, ratio(middle, floor), seconds(b.wall), ratio(middle, b.wall), fmt.Sprint(m.calls.total))
+	cells = append(cells, ratio(middle, floor), ratio(middle, r.floorWithPlan(k)), seconds(b.wall), ratio(middle, b.wall), fmt.Sprint(m.calls.total))
 	switch {
 	case b.noRequests:
 		cells = append(cells, "0")
@@ -254,6 +257,7 @@ func (r *report) cells(k row) []string {
 	optional(m.chain > 0, "%d", m.chain)
 	cells = append(cells, fmt.Sprint(m.calls.refused), seconds(m.cpu), seconds(m.provider))
 	optional(m.peak > 0, "%.0f", float64(m.peak)/(1<<20))
+	optional(m.private > 0, "%.0f", float64(m.private)/(1<<20))
 	optional(m.started > 0, "%d", m.started)
 	optional(m.state > 0 && k.n > 0, "%.0f", float64(m.state)/float64(max(k.n, 1)))
 	if m.lag != nil {
@@ -279,6 +283,16 @@ func (r *report) floor(k row) time.Duration {
 	default:
 		return r.medianOf(k, byLoop)
 	}
+}
+
+// floorWithPlan is the floor of a command that plans before it applies: the loop looks at all objects as well. Zero for other steps.
+func (r *report) floorWithPlan(k row) time.Duration {
+	floor := r.floor(k)
+	if k.by != byTerraform || floor == 0 || !slices.Contains([]string{stepRepair, stepChange, stepScale, stepHeal, stepDestroy}, k.step) {
+		return 0
+	}
+	k.step = stepPlan
+	return floor + r.medianOf(k, byLoop)
 }
 
 // medianOf is the median of a subject for the same step, zero without a measure.
