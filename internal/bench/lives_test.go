@@ -359,6 +359,9 @@ type tools struct {
 func newTools(b *testing.B) tools {
 	b.Helper()
 	acctest.PreCheck(b)
+	// That of the machine's owner is for builds.
+	b.Setenv("GOGC", "")
+	debug.SetGCPercent(100)
 	t := tools{terraform: os.Getenv("TF_ACC_TERRAFORM_PATH")}
 	if t.terraform == "" {
 		path, err := exec.LookPath("terraform")

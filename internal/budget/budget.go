@@ -44,6 +44,8 @@ type Budget struct {
 	values atomic.Int64
 	steps  atomic.Int64
 	spent  atomic.Pointer[error]
+	// whole is the budget that this one takes from, and counts a part of; nil for one that stands for itself.
+	whole *Budget
 }
 
 // Error says which limit was reached. It reads as the rest of a sentence about the input.
@@ -58,24 +60,55 @@ func (e *Error) Error() string { return fmt.Sprintf("more than %s %s", grouped(e
 // New returns a budget that ends with ctx.
 func New(ctx context.Context, l Limits) *Budget {
 	b := &Budget{ctx: ctx, limits: l.withDefaults()}
+	b.fill()
+	return b
+}
+
+// fill begins with all that the limits allow.
+func (b *Budget) fill() {
 	b.bytes.Store(b.limits.Bytes)
 	b.values.Store(b.limits.Values)
 	b.steps.Store(b.limits.Steps)
-	return b
+}
+
+// left returns a budget of what is left of this one. It takes nothing from it.
+func (b *Budget) left() *Budget {
+	all := cmp.Or(b.whole, b)
+	out := &Budget{ctx: b.ctx, limits: Limits{Bytes: all.bytes.Load(), Values: all.values.Load(), Depth: b.limits.Depth, Steps: all.steps.Load()}}
+	out.fill()
+	return out
+}
+
+// part returns a budget that takes from this one, and counts for itself what it takes.
+func (b *Budget) part() *Budget {
+	out := &Budget{ctx: b.ctx, limits: b.limits, whole: b}
+	out.fill()
+	return out
 }
 
 // Bytes takes the bytes of a text that is about to be parsed.
 func (b *Budget) Bytes(n int64) error {
+	if b.whole != nil {
+		b.bytes.Add(-n)
+		return b.whole.Bytes(n)
+	}
 	return b.take(&b.bytes, n, b.limits.Bytes, "bytes of text")
 }
 
 // Values takes values of documents.
 func (b *Budget) Values(n int64) error {
+	if b.whole != nil {
+		b.values.Add(-n)
+		return b.whole.Values(n)
+	}
 	return b.take(&b.values, n, b.limits.Values, "values, counted after aliases and merge keys are followed")
 }
 
 // Steps takes steps of work.
 func (b *Budget) Steps(n int64) error {
+	if b.whole != nil {
+		return b.whole.Steps(n)
+	}
 	return b.take(&b.steps, n, b.limits.Steps, "steps of work")
 }
 
@@ -95,20 +128,24 @@ func (b *Budget) Taken() (bytes, values int64) {
 // TakeKnown takes bytes and values of a text whose cost is known, or nothing when the budget is too small for them: reading the
 // text then reports the place of the limit.
 func (b *Budget) TakeKnown(bytes, values int64) bool {
-	if b.Err() != nil || bytes > b.bytes.Load() || values > b.values.Load() {
+	all := cmp.Or(b.whole, b)
+	if all.Err() != nil || bytes > all.bytes.Load() || values > all.values.Load() {
 		return false
 	}
 	return b.Bytes(bytes) == nil && b.Values(values) == nil
 }
 
 // Left returns how many bytes may still be parsed.
-func (b *Budget) Left() int64 { return max(0, b.bytes.Load()) }
+func (b *Budget) Left() int64 { return max(0, cmp.Or(b.whole, b).bytes.Load()) }
 
 // Context is the context with which the budget ends.
 func (b *Budget) Context() context.Context { return b.ctx }
 
 // Err returns why nothing is left, or nil.
 func (b *Budget) Err() error {
+	if b.whole != nil {
+		return b.whole.Err()
+	}
 	if err := b.spent.Load(); err != nil {
 		return *err
 	}

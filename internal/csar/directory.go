@@ -7,8 +7,12 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -67,22 +71,46 @@ func scanDirectory(root *os.Root, l Limits) ([]FileInfo, error) {
 			problems.Errorf("", 0, 0, "the package holds more than %d files", l.MaxFiles)
 			return fs.SkipAll
 		}
-		info, err := digestFile(root, name, min(l.MaxFileBytes, l.MaxTotalBytes-total))
-		if errors.Is(err, errTooLarge) {
+		info, err := d.Info()
+		if err != nil {
+			return fmt.Errorf("reading the package directory %q: %w", root.Name(), err)
+		}
+		if total += info.Size(); info.Size() > l.MaxFileBytes || total > l.MaxTotalBytes {
 			problems = append(problems, tooLarge(name, l))
 			return fs.SkipAll
 		}
-		if err != nil {
-			return err
-		}
-		total += info.Size
-		files = append(files, info)
+		files = append(files, FileInfo{Path: name, Size: info.Size()})
 		return nil
 	})
+	if err == nil && len(problems) == 0 {
+		err = digestFiles(root, files)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return files, problems.Capped(mostProblems).Err()
+}
+
+// digestFiles completes files of which paths and sizes are known, several at a time: opening a small file takes longer than reading it.
+func digestFiles(root *os.Root, files []FileInfo) error {
+	var next atomic.Int64
+	var all errgroup.Group
+	for range min(len(files), runtime.GOMAXPROCS(0)) {
+		all.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < len(files); i = int(next.Add(1)) - 1 {
+				info, err := digestFile(root, files[i].Path, files[i].Size)
+				if errors.Is(err, errTooLarge) {
+					return fmt.Errorf("reading the package directory %q: %s has grown meanwhile; read it again when nothing writes to it", root.Name(), files[i].Path)
+				}
+				if err != nil {
+					return err
+				}
+				files[i] = info
+			}
+			return nil
+		})
+	}
+	return all.Wait()
 }
 
 // errTooLarge says that a file is larger than its limit, or than what it declares.

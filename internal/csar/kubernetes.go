@@ -25,17 +25,33 @@ func (p *Package) KubernetesFiles(b *budget.Budget, a Archive) ([]string, vnfm.P
 	var files []string
 	var problems vnfm.Problems
 	defer func() { problems.Under(ruleObjects) }()
+	var candidates []string
 	for _, artifact := range p.Artifacts {
-		if artifact.External || artifact.Size > maxTextBytes || !p.mayHoldObjects(a, artifact.Path) {
-			continue
+		if !artifact.External && artifact.Size <= maxTextBytes && p.mayHoldObjects(a, artifact.Path) {
+			candidates = append(candidates, artifact.Path)
 		}
-		if holdsObjects(b, a, artifact.Path, &problems) {
-			files = append(files, artifact.Path)
+	}
+	type looked struct {
+		holds    bool
+		problems vnfm.Problems
+		err      error
+	}
+	all := budget.Each(b, len(candidates), func(b *budget.Budget, i int) (out looked) {
+		if out.err = b.Err(); out.err == nil {
+			out.holds = holdsObjects(b, a, candidates[i], &out.problems)
+			out.err = b.Err()
 		}
-		if err := b.Err(); err != nil {
+		return out
+	})
+	for i, found := range all {
+		problems = append(problems, found.problems...)
+		if found.err != nil {
 			//findings:says make the YAML and JSON files of the package fewer or smaller
-			problems.Errorf(artifact.Path, 0, 0, "cannot be read: the package has %v", err)
+			problems.Errorf(candidates[i], 0, 0, "cannot be read: the package has %v", found.err)
 			return nil, problems
+		}
+		if found.holds {
+			files = append(files, candidates[i])
 		}
 	}
 	return files, problems

@@ -135,10 +135,18 @@ func mciopFiles(all []vnfm.MCIOP) string {
 type manifestFiles []string
 
 func (files manifestFiles) manifests(b *budget.Budget, t *vnfm.Target, _ *Rendering, ps *vnfm.Problems) []manifest {
-	var out []manifest
+	type read struct {
+		manifests []manifest
+		problems  vnfm.Problems
+	}
 	content := t.Package.ContentIn(b.Context())
-	for _, file := range files {
-		out = append(out, asWritten(manifests.Read(b, content, file, ps))...)
+	all := budget.Each(b, len(files), func(b *budget.Budget, i int) (out read) {
+		out.manifests = asWritten(manifests.Read(b, content, files[i], &out.problems))
+		return out
+	})
+	var out []manifest
+	for _, file := range all {
+		out, *ps = append(out, file.manifests...), append(*ps, file.problems...)
 	}
 	return out
 }
