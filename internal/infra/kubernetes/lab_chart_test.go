@@ -262,6 +262,46 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	if _, err := base64.StdEncoding.DecodeString(l.kubectl("get", "secret", helm.SecretName(name, 5), "-o", "jsonpath={.data.release}")); err != nil {
 		t.Error(err)
 	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	if left := l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// TestLabFailedAdoption: what the first apply of a release that existed before did not complete is not the instance's to remove.
+func TestLabFailedAdoption(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"templates/a.yaml": someConfig,
+		"templates/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: b }\ndata: { a: x }\n",
+	}
+	l := newChartLab(t, files, nil)
+	name := helm.ReleaseName(l.target.Instance.Name)
+	l.recordRevision(targettest.Chart(files, nil), 4)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), release.LabelReleaseOf+"-")
+	for _, object := range []string{"a", "b"} {
+		l.kubectl("create", "configmap", object)
+		l.kubectl("annotate", "configmap", object, "meta.helm.sh/release-name="+name, "meta.helm.sh/release-namespace="+l.namespace)
+	}
+	l.meter.hook(func(method, path string) {
+		if method == http.MethodPatch && strings.HasSuffix(path, "/configmaps/b") {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	l.target.AdoptExisting = true
+	ctx, cancel := context.WithTimeout(l.ctx, 3*time.Second)
+	defer cancel()
+	if err := l.driver.Apply(ctx, l.target, l.recorder); err == nil {
+		t.Fatal("an apply that cannot write an object succeeded")
+	}
+	l.expectHistory("4 deployed", "5 failed")
+	l.meter.hook(nil)
+	l.kubectl("delete", "leases", "--all")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	l.expectHistory("4 deployed")
+	if left := l.kubectl("get", "configmap", "a", "b", "--ignore-not-found", "-o", "name"); len(strings.Fields(left)) != 2 {
+		t.Errorf("left: %s", left)
+	}
 }
 
 // TestLabDefinitionsAreShared lets two instances of one chart bring the same definition.
