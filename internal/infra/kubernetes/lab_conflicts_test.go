@@ -92,3 +92,21 @@ spec:
 	l.apply()
 	require.Empty(t, writes(l.meter.take()))
 }
+
+// TestLabMissingNamespaces tries objects in namespaces that do not exist: those that the apply makes are no finding.
+func TestLabMissingNamespaces(t *testing.T) {
+	t.Parallel()
+	config := func(name, namespace string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + name + ", namespace: " + namespace + " }\n---\n"
+	}
+	l := newLab(t, map[string]string{
+		"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: { name: of-the-package }\n---\n" + config("a", "of-the-package") + config("b", "no-such-a") + config("c", "no-such-b") + config("d", "no-such-b"),
+	}, nil)
+	l.target.Instance.Namespace = "of-the-instance"
+	problems, err := l.driver.DryRun(l.ctx, l.target, slices.Collect(maps.Keys(l.preview().Objects)))
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
+	require.Equal(t, `namespaces of objects do not exist on VIM "lab"`, problems[0].Summary)
+	require.True(t, strings.HasPrefix(problems[0].Detail, "no-such-a: 1 objects\nno-such-b: 2 objects\n"), problems[0].Detail)
+}
