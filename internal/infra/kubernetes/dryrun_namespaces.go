@@ -24,7 +24,7 @@ func (m missingNamespaces) problems(s *session) vnfm.Problems {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(m)) {
 		if !made[name] {
-			lines = append(lines, fmt.Sprintf("%s: %d objects", name, m[name]))
+			lines = append(lines, fmt.Sprintf("namespace %s: %d objects", name, m[name]))
 		}
 	}
 	if len(lines) == 0 {

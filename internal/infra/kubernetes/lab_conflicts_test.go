@@ -108,5 +108,5 @@ func TestLabMissingNamespaces(t *testing.T) {
 	require.Len(t, problems, 1)
 	require.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
 	require.Equal(t, `namespaces of objects do not exist on VIM "lab"`, problems[0].Summary)
-	require.True(t, strings.HasPrefix(problems[0].Detail, "no-such-a: 1 objects\nno-such-b: 2 objects\n"), problems[0].Detail)
+	require.True(t, strings.HasPrefix(problems[0].Detail, "namespace no-such-a: 1 objects\nnamespace no-such-b: 2 objects\n"), problems[0].Detail)
 }
