@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
@@ -266,6 +267,23 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	if left := l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); left != "" {
 		t.Errorf("left: %s", left)
 	}
+}
+
+// TestLabAdoptionMakesAgain: the apply names results that the record does not show, for a plan without its VIM could not.
+func TestLabAdoptionMakesAgain(t *testing.T) {
+	t.Parallel()
+	digest := func(of string) map[string]string {
+		return map[string]string{"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ " + of + " | sha256sum }} }\n"}
+	}
+	l := newChartLab(t, digest("randAlphaNum 16"), nil)
+	l.recordRevision(targettest.Chart(digest(`"generated"`), nil), 4)
+	l.target.Results = vnfm.NewResults(nil)
+	l.kubectl("label", "secret", helm.SecretName(helm.ReleaseName(l.target.Instance.Name), 4), release.LabelReleaseOf+"-")
+	var warned []string
+	l.target.Warn = func(p vnfm.Problem) { warned = append(warned, p.Summary) }
+	l.target.AdoptExisting = true
+	l.apply()
+	require.Equal(t, []string{helm.NotRecorded}, warned)
 }
 
 // TestLabFailedAdoption: what the first apply of a release that existed before did not complete is not the instance's to remove.
