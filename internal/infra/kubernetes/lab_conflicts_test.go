@@ -93,6 +93,21 @@ spec:
 	require.Empty(t, writes(l.meter.take()))
 }
 
+// TestLabObjectsElsewhere: the namespace of an instance whose manifests all name another one has what is kept beside the objects.
+func TestLabObjectsElsewhere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	l.setFiles("1", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: " + l.namespace + " }\n"})
+	own := l.namespace + "-own"
+	l.target.Instance.Namespace = own
+	l.target.Arguments = func(context.Context) ([]byte, error) { return []byte("{}"), nil }
+	l.apply()
+	l.inSync()
+	require.Contains(t, l.kubectl("get", "secrets", "-n", own, "-o", "name"), "secret/vnf-")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	require.Empty(t, l.kubectl("get", "namespace", own, "--ignore-not-found", "-o", "name"))
+}
+
 // TestLabMissingNamespaces tries objects in namespaces that do not exist: those that the apply makes are no finding.
 func TestLabMissingNamespaces(t *testing.T) {
 	t.Parallel()
