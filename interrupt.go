@@ -3,9 +3,6 @@ package main
 import (
 	"context"
 	"iter"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
@@ -14,36 +11,36 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// onTermination returns a context that ends at the first SIGTERM. A second one ends the process at once, as a second Ctrl-C does with
-// Terraform.
-func onTermination(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancel(ctx)
-	received := make(chan os.Signal, 1)
-	signal.Notify(received, syscall.SIGTERM)
-	go func() {
-		<-received
-		signal.Stop(received)
-		cancel()
-	}()
-	return ctx
-}
-
-// interruptible is a provider whose calls are interrupted when terminated ends. A runner that ends the whole process group sends SIGTERM
+// interruptible is a provider whose calls are interrupted when its lifetime says so. A runner that ends the whole process group sends SIGTERM
 // to the provider as well as to Terraform; without this, the provider would die with an operation unfinished and its lease held. Calls
 // that do nothing outside the process, such as those for the schema, go on.
 type interruptible struct {
 	provider.Server
-	terminated context.Context // a signal to all calls
+	*lifetime
 }
 
 // with returns the context of a call that ends with the call or with the provider.
 func (p interruptible) with(ctx context.Context) (call context.Context, done func()) {
+	p.enter()
 	call, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(p.terminated, cancel)
 	return call, func() {
 		stop()
 		cancel()
+		p.leave()
 	}
+}
+
+// GetProviderSchema implements tfprotov6.ProviderServer. Terraform's first call.
+func (p interruptible) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
+	p.called()
+	return p.Server.GetProviderSchema(ctx, req)
+}
+
+// ValidateProviderConfig implements tfprotov6.ProviderServer. The first call of a Terraform that knows the schema from another process.
+func (p interruptible) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
+	p.called()
+	return p.Server.ValidateProviderConfig(ctx, req)
 }
 
 // call is a call of Terraform's with what it is about.

@@ -55,7 +55,11 @@ func serve(ctx context.Context, debug bool) error {
 	tracing.SetLogging(logged)
 	tracing.Setup(ctx, version, run)
 	defer tracing.Stop(ctx)
-	terminated := onTermination(ctx)
+	life := newLifetime(ctx, debug, func() {
+		tracing.Stop(ctx)
+		os.Exit(0)
+	})
+	life.follow(os.Getppid)
 	server := provider.NewServer(version)
-	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), terminated} }, options...)
+	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), life} }, options...)
 }

@@ -43,16 +43,21 @@ func TestManifestNamesTheProtocol(t *testing.T) {
 	}
 }
 
-// servedProtocol starts the provider as Terraform does and returns the major
-// version of the protocol that it offers in its handshake, "1|<version>|unix|...".
+// served is the command that starts the provider as Terraform does.
+func served(ctx context.Context, name string, arg ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, name, arg...)
+	cmd.Env = append(os.Environ(), envServe+"=1",
+		"TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
+		"PLUGIN_PROTOCOL_VERSIONS=5,6")
+	return cmd
+}
+
+// servedProtocol returns the major version of the protocol that the provider offers in its handshake, "1|<version>|unix|...".
 func servedProtocol(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0]) //nolint:gosec // the test binary itself
-	cmd.Env = append(os.Environ(), envServe+"=1",
-		"TF_PLUGIN_MAGIC_COOKIE=d602bf8f470bc67ca7faa0386276bbdd4330efaf76d1a219cb4d6991ca9872b2",
-		"PLUGIN_PROTOCOL_VERSIONS=5,6")
+	cmd := served(ctx, os.Args[0])
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

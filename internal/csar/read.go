@@ -65,14 +65,14 @@ func (r *reader) read() {
 		return
 	}
 	if _, ok := r.files[metaFile]; ok {
-		r.under(ruleMeta, r.readMeta)
+		r.ps.During(ruleMeta, r.readMeta)
 	} else {
-		r.under(ruleRoot, r.readRoot)
+		r.ps.During(ruleRoot, r.readRoot)
 	}
-	r.under(ruleManifest, r.readManifest)
-	r.under(ruleManifest, r.collectSources)
-	r.under(ruleIntegrity, r.checkIntegrity)
-	r.under(ruleSignature, r.checkAuthenticity)
+	r.ps.During(ruleManifest, r.readManifest)
+	r.ps.During(ruleManifest, r.collectSources)
+	r.ps.During(ruleIntegrity, r.checkIntegrity)
+	r.ps.During(ruleSignature, r.checkAuthenticity)
 }
 
 // readable is the archive without what protects it.

@@ -27,10 +27,3 @@ func Rules() []vnfm.Rule {
 		{ID: ruleObjects, Title: "Manifests of Kubernetes can be read", Clause: "Kubernetes API conventions, objects"},
 	}
 }
-
-// under runs a step whose problems are about one rule.
-func (r *reader) under(rule string, step func()) {
-	before := len(r.ps)
-	step()
-	r.ps[min(before, len(r.ps)):].Under(rule)
-}

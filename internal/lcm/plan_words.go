@@ -22,7 +22,7 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 	ctx = withSecretsOf(ctx, &spec)
 	if id == "" {
 		w, err := e.newWords(ctx, presentInstance{}, &spec)
-		if w == nil || err != nil {
+		if w == nil || w.after.NamespaceNeeded || err != nil {
 			return nil, err
 		}
 		w.instantiate(spec)
@@ -53,7 +53,7 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 		return said, nil
 	}
 	w, err := e.newWords(ctx, presentInstance{id, en}, &spec)
-	if w == nil || err != nil {
+	if w == nil || w.after.NamespaceNeeded || err != nil {
 		return nil, err
 	}
 	if err := w.update(ctx, s, en, spec, changed); err != nil {
@@ -77,7 +77,7 @@ func (e *Engine) rendered(ctx context.Context, present presentInstance, spec *vn
 		wanted = r
 		return &out.Preview, found
 	})
-	if err != nil || problems.HasErrors() || out == nil || out.NamespaceNeeded || out.NamesLater {
+	if err != nil || problems.HasErrors() || out == nil || out.NamesLater {
 		return nil, nil, err
 	}
 	return out, wanted, nil

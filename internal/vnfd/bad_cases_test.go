@@ -410,21 +410,21 @@ warning v.yaml:66:65: the VDU VDU1 would have 3 instances at the instantiation l
 		name: "memory without number",
 		old:  "virtual_mem_size: 1 GB",
 		new:  "virtual_mem_size: much",
-		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "much" is not a size; write a number and a unit, for example 512 MiB
+		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size is "much"; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes
 `,
 	},
 	{
 		name: "memory of unknown unit",
 		old:  "virtual_mem_size: 1 GB",
 		new:  "virtual_mem_size: 1 GO",
-		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "1 GO" has the unknown unit "GO" of size; the units are B, kB, KiB, MB, MiB, GB, GiB, TB, TiB
+		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size is "1 GO"; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes
 `,
 	},
 	{
 		name: "memory too big",
 		old:  "virtual_mem_size: 1 GB",
 		new:  "virtual_mem_size: 99999999999 TB",
-		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size: "99999999999 TB" is too large for a size
+		want: `error v.yaml:20:78: node_templates.VDU1.capabilities.virtual_compute.properties.virtual_memory.virtual_mem_size is "99999999999 TB"; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes
 `,
 	},
 	{

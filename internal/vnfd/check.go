@@ -21,9 +21,9 @@ func check(d *vnfm.Descriptor, r *reader) vnfm.Problems {
 	}
 	for i := range d.Flavours {
 		c.f = &indexed{Flavour: &d.Flavours[i]}
-		c.under(ruleFlavour, c.references)
-		c.under(ruleAspects, c.aspects)
-		c.under(ruleLevels, c.levels)
+		c.problems.During(ruleFlavour, c.references)
+		c.problems.During(ruleAspects, c.aspects)
+		c.problems.During(ruleLevels, c.levels)
 	}
 	return c.problems
 }
@@ -42,13 +42,6 @@ func (c *checker) steps(n int) {
 	if c.r != nil {
 		c.r.steps(n)
 	}
-}
-
-// under runs a check whose problems are about one rule.
-func (c *checker) under(rule string, check func()) {
-	before := len(c.problems)
-	check()
-	c.problems[before:].Under(rule)
 }
 
 // add appends a problem that stands at the part of the flavour with these keys.

@@ -66,7 +66,7 @@ func (r *reader) readPolicies(f *indexed, t *template) {
 		{ruleTackerScaling, kindTackerScaling, func(p policy) { r.readTackerScaling(f, t, p) }},
 	} {
 		for _, p := range of(step.kind) {
-			r.under(step.rule, func() { step.read(p) })
+			r.problems.During(step.rule, func() { step.read(p) })
 		}
 	}
 	if f.DefaultLevelID == "" && len(f.Levels) == 1 {
@@ -75,9 +75,9 @@ func (r *reader) readPolicies(f *indexed, t *template) {
 	for _, p := range list {
 		switch p.kind {
 		case kindAffinity, kindAntiAffinity:
-			r.under(ruleAffinity, func() { r.readAffinity(f, t, p) })
+			r.problems.During(ruleAffinity, func() { r.readAffinity(f, t, p) })
 		case kindSecurityRule:
-			r.under(ruleSecurityGroup, func() { r.readSecurityRule(f, t, p) })
+			r.problems.During(ruleSecurityGroup, func() { r.readSecurityRule(f, t, p) })
 		default:
 		}
 	}

@@ -49,10 +49,3 @@ func Rules() []vnfm.Rule {
 		{ID: ruleTackerScaling, Title: "Scaling policies of Tacker's older templates have limits and target VDUs", Clause: "Tacker, tosca.policies.tacker.Scaling"},
 	}
 }
-
-// under runs a step whose problems are about one rule.
-func (r *reader) under(rule string, step func()) {
-	before := len(r.problems)
-	step()
-	r.problems[min(before, len(r.problems)):].Under(rule)
-}

@@ -226,12 +226,12 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 			vnf = t.vnf()
 		}
 	}
-	r.under(ruleVNF, func() { r.identity(d, entry, vnf, templates) })
+	r.problems.During(ruleVNF, func() { r.identity(d, entry, vnf, templates) })
 	for _, t := range templates {
-		r.under(ruleFlavour, func() { r.flavour(d, t, top) })
+		r.problems.During(ruleFlavour, func() { r.flavour(d, t, top) })
 	}
 	if len(templates) == 0 && (r.readsImports() || vnf == nil) {
-		r.under(ruleFlavour, func() {
+		r.problems.During(ruleFlavour, func() {
 			//findings:says import the file of the flavour, or add substitution_mappings with a flavour_id
 			entry.root.errorf("the VNFD has no deployment flavour: neither the entry definitions nor their imports have a topology_template with substitution_mappings or VDUs")
 		})
@@ -239,8 +239,8 @@ func (r *reader) descriptor(entry *document) *vnfm.Descriptor {
 		//findings:says parse_vnfd reads one file; register the package to have its flavours read
 		entry.root.warnf("the deployment flavours are in other files, which are not read here")
 	}
-	r.under(ruleFlavour, func() { r.defaultFlavour(d, vnf) })
-	r.under(ruleChange, func() {
+	r.problems.During(ruleFlavour, func() { r.defaultFlavour(d, vnf) })
+	r.problems.During(ruleChange, func() {
 		for _, doc := range r.docs {
 			d.PackageChanges = append(d.PackageChanges, r.packageChanges(doc)...)
 		}
@@ -389,10 +389,10 @@ func (r *reader) flavour(d *vnfm.Descriptor, t, top *template) {
 		{ruleMCIOP, r.readMCIOPs},
 		{ruleFlavour, r.readPolicies},
 	} {
-		r.under(step.rule, func() { step.read(f, t) })
+		r.problems.During(step.rule, func() { step.read(f, t) })
 	}
-	r.under(ruleLCM, func() { r.readOperations(f.Flavour, t, top) })
-	r.under(ruleArtifact, func() { r.checkArtifacts(t) })
+	r.problems.During(ruleLCM, func() { r.readOperations(f.Flavour, t, top) })
+	r.problems.During(ruleArtifact, func() { r.checkArtifacts(t) })
 	d.Flavours = append(d.Flavours, *f.Flavour)
 }
 

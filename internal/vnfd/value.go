@@ -284,10 +284,9 @@ func (v value) bytes() int64 {
 	if !ok {
 		return 0
 	}
-	n, err := ParseSize(s)
-	if err != nil {
-		v.errorf("%s: %v", v.path, err)
-		return 0
+	n, ok := parseSize(s)
+	if !ok {
+		v.errorf("%s is %q; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes", v.path, s)
 	}
 	return n
 }

@@ -109,6 +109,13 @@ func (ps *Problems) Warnf(file string, line, column int, format string, args ...
 	*ps = append(*ps, Problem{Severity: SeverityWarning, File: file, Line: line, Column: column, Summary: fmt.Sprintf(format, args...)})
 }
 
+// During runs a step that finds problems, and gives those the rule that they are about.
+func (ps *Problems) During(rule string, step func()) {
+	before := len(*ps)
+	step()
+	(*ps)[min(before, len(*ps)):].Under(rule)
+}
+
 // Under gives those of the problems that have no rule yet the one that they are about.
 func (ps Problems) Under(rule string) {
 	for i := range ps {

@@ -60,7 +60,7 @@ the command is written wrongly.`,
 					}
 				}
 				if planned == nil {
-					return fmt.Errorf("what an instance consists of is not known before it is made; give --namespace")
+					return fmt.Errorf("what an instance of these packages consists of depends on results of random functions, and is not known before it is made")
 				}
 				if form == cli.FormJSON {
 					return cli.JSON(cmd, difference{planned.Operations, planned.Changes})

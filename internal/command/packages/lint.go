@@ -20,7 +20,7 @@ const formSARIF = "sarif"
 func lintCommand(version string) *cobra.Command {
 	var r reading
 	var form string
-	var strict, rules bool
+	var strict, list bool
 	cmd := &cobra.Command{
 		Use:   "lint PACKAGE",
 		Short: "Check a package against SOL004 and SOL001",
@@ -34,14 +34,14 @@ opened or the command is written wrongly.`,
   terraform-provider-vnf package lint --output sarif examples/packages/core5g > core5g.sarif
   terraform-provider-vnf package lint --rules`,
 		Args: func(cmd *cobra.Command, args []string) error {
-			if rules {
+			if list {
 				return cli.NoArguments(cmd, args)
 			}
 			return cli.Arguments("PACKAGE")(cmd, args)
 		},
 		RunE: cli.Interruptible(func(ctx context.Context, cmd *cobra.Command, args []string) error {
-			if rules {
-				return listRules(cmd, form)
+			if list {
+				return listRules(cmd, version, form)
 			}
 			return withEngine(version, func(e *lcm.Engine) error {
 				found, err := r.lint(ctx, e, args[0])
@@ -55,7 +55,7 @@ opened or the command is written wrongly.`,
 	r.flags(cmd, signatures[1])
 	cli.Output(cmd, &form, cli.FormText, cli.FormJSON, formSARIF)
 	cmd.Flags().BoolVar(&strict, "strict", false, "fail on warnings, too")
-	cmd.Flags().BoolVar(&rules, "rules", false, "list the rules instead")
+	cmd.Flags().BoolVar(&list, "rules", false, "list the rules instead")
 	return cmd
 }
 
@@ -88,22 +88,29 @@ func (r *reading) lint(ctx context.Context, e *lcm.Engine, source string) (vnfm.
 	return found, nil
 }
 
-// ruleOf returns a rule; one without an id is that of a finding about no standard.
-func ruleOf(id string) vnfm.Rule {
-	for _, rule := range slices.Concat(csar.Rules(), vnfd.Rules()) {
-		if rule.ID == id {
-			return rule
-		}
-	}
-	return vnfm.Rule{ID: "kubernetes-object", Title: "The objects of an instance can be rendered and applied", Clause: "Kubernetes API"}
+// rules are those of packages, and last that of findings about no standard.
+func rules() []vnfm.Rule {
+	return append(slices.Concat(csar.Rules(), vnfd.Rules()),
+		vnfm.Rule{ID: "kubernetes-object", Title: "The objects of an instance can be rendered and applied", Clause: "Kubernetes API"})
 }
 
-func listRules(cmd *cobra.Command, form string) error {
-	all := append(slices.Concat(csar.Rules(), vnfd.Rules()), ruleOf(""))
-	if form != cli.FormText {
-		return cli.JSON(cmd, all)
+// ruleOf returns a rule; one without an id is that of a finding about no standard.
+func ruleOf(id string) vnfm.Rule {
+	all := rules()
+	if n := slices.IndexFunc(all, func(r vnfm.Rule) bool { return r.ID == id }); n >= 0 {
+		return all[n]
 	}
-	for _, rule := range all {
+	return all[len(all)-1]
+}
+
+func listRules(cmd *cobra.Command, version, form string) error {
+	switch form {
+	case cli.FormJSON:
+		return cli.JSON(cmd, rules())
+	case formSARIF:
+		return cli.JSON(cmd, sarif(version, nil))
+	}
+	for _, rule := range rules() {
 		cli.Say(cmd, "%-26s %s (%s)", rule.ID, rule.Title, rule.Clause)
 	}
 	return nil

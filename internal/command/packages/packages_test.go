@@ -25,9 +25,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // answer is what a command has said.
@@ -242,9 +239,15 @@ func TestLint(t *testing.T) {
 		require.NoError(t, json.Unmarshal([]byte(run(t, "package", "lint", "-o", "sarif", bad).want(t, 0).out), &log))
 		result := log.Runs[0].Results[0]
 		if log.Version != "2.1.0" || result.RuleID != "csar-manifest" || result.Level != "warning" || result.Locations[0].Physical.Artifact.URI != "hello.mf" ||
-			result.Locations[0].Physical.Region.StartLine != 2 || log.Runs[0].Tool.Driver.Rules[0].ID != "csar-manifest" {
+			result.Locations[0].Physical.Region.StartLine != 2 {
 			t.Errorf("SARIF %+v", log)
 		}
+		var listed sarifLog
+		require.NoError(t, json.Unmarshal([]byte(run(t, "package", "lint", "--rules", "-o", "sarif").want(t, 0).out), &listed))
+		if len(listed.Runs) != 1 || listed.Runs[0].Results == nil || len(listed.Runs[0].Results) != 0 {
+			t.Fatalf("the rules as SARIF: %+v", listed)
+		}
+		require.Equal(t, log.Runs[0].Tool, listed.Runs[0].Tool)
 	})
 	t.Run("no archive", func(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "x.csar")
@@ -256,7 +259,7 @@ func TestLint(t *testing.T) {
 // TestRules has each rule once, with what people need of it.
 func TestRules(t *testing.T) {
 	seen := map[string]bool{}
-	for _, rule := range slices.Concat(csar.Rules(), vnfd.Rules(), []vnfm.Rule{ruleOf("")}) {
+	for _, rule := range rules() {
 		if seen[rule.ID] || !regexp.MustCompile(`^[a-z0-9-]+$`).MatchString(rule.ID) || rule.Title == "" || strings.HasSuffix(rule.Title, ".") || rule.Clause == "" {
 			t.Errorf("rule %+v", rule)
 		}
@@ -318,6 +321,10 @@ v1/ConfigMap web-content
 		t.Errorf("diff:\n%s\nwant\n%s", got, want)
 	}
 	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
+	// Both have the same namespace, whichever that is.
+	chart := edited(t, "ims-helm", "Artifacts/Charts/ims/values.yaml", "tag: 1.0.0", "tag: 1.0.1")
+	run(t, "package", "hash", chart).want(t, 0)
+	run(t, "package", "diff", filepath.Join(examples(t), "ims-helm"), chart).want(t, 0, "apps/v1/Deployment ims-cscf\n", ":1.0.0 -> ", ":1.0.1\n")
 	other := edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet")
 	run(t, "package", "hash", other).want(t, 0)
 	run(t, "package", "diff", hello, other).want(t, 0, "\n  web: 1 replaced\n", "apps/v1/StatefulSet web")

@@ -1,7 +1,5 @@
 package packages
 
-import "slices"
-
 // The parts of the Static Analysis Results Interchange Format, version 2.1.0 (OASIS), that code hosts read.
 type (
 	sarifLog struct {
@@ -51,14 +49,14 @@ type (
 	}
 )
 
-// sarif returns the findings as a log. Paths are those in the package.
+// sarif returns the findings as a log, with all rules that packages are held against. Paths are those in the package.
 func sarif(version string, found []finding) sarifLog {
-	driver := sarifDriver{Name: "terraform-provider-vnf", Version: version, Rules: []sarifRule{}}
+	driver := sarifDriver{Name: "terraform-provider-vnf", Version: version}
+	for _, rule := range rules() {
+		driver.Rules = append(driver.Rules, sarifRule{rule.ID, sarifText{rule.Title}, sarifText{rule.Clause}})
+	}
 	results := make([]sarifResult, 0, len(found))
 	for _, f := range found {
-		if !slices.ContainsFunc(driver.Rules, func(r sarifRule) bool { return r.ID == f.Rule.ID }) {
-			driver.Rules = append(driver.Rules, sarifRule{f.Rule.ID, sarifText{f.Rule.Title}, sarifText{f.Rule.Clause}})
-		}
 		result := sarifResult{RuleID: f.Rule.ID, Level: f.Severity, Message: sarifText{f.Summary}}
 		if f.Detail != "" {
 			result.Message.Text += ": " + f.Detail

@@ -102,13 +102,16 @@ func scheme(argument string) string {
 
 func inPostgres(argument string) (string, bool) {
 	word, schema, named := strings.Cut(argument, ":")
-	if word != "postgres" && word != "postgresql" {
-		return "", false
+	if !named {
+		schema = postgres.DefaultSchema
 	}
-	return schema, !named || schema != ""
+	return schema, word == "postgres" || word == "postgresql"
 }
 
 func openPostgres(ctx context.Context, schema, release string, _ bool) (*place, error) {
+	if schema == "" {
+		return nil, errors.New("postgres: names no schema: name the store postgres:SCHEMA, or postgres for the schema " + postgres.DefaultSchema)
+	}
 	if strings.HasPrefix(schema, "//") {
 		return nil, fmt.Errorf("a connection string is no argument, for others can read the arguments of a program: set %s to it, and name the store postgres", envConnStr)
 	}
@@ -120,15 +123,12 @@ func openPostgres(ctx context.Context, schema, release string, _ bool) (*place, 
 	if err != nil {
 		return nil, err
 	}
-	if schema == "" {
-		schema = postgres.DefaultSchema
-	}
 	return portable(s, "PostgreSQL store, schema "+schema, "")
 }
 
 func inKubernetes(argument string) (string, bool) {
-	namespace, ok := strings.CutPrefix(argument, "kubernetes:")
-	return namespace, ok && !strings.HasPrefix(namespace, "//")
+	word, namespace, _ := strings.Cut(argument, ":")
+	return namespace, word == "kubernetes" && !strings.HasPrefix(namespace, "//")
 }
 
 func openKubernetes(ctx context.Context, namespace, release string, _ bool) (*place, error) {

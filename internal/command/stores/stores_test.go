@@ -86,6 +86,8 @@ func TestCommandLine(t *testing.T) {
 		"a folder":          {[]string{"store", "check", filepath.Dir(there)}, cli.ExitUsage, []string{"is not a file"}},
 		"no server":         {[]string{"store", "check", "postgres"}, cli.ExitUsage, []string{"set PG_CONN_STR"}},
 		"connection string": {[]string{"store", "check", "postgres://u:secret-pw@host/d"}, cli.ExitUsage, []string{"no argument", "set PG_CONN_STR"}},
+		"no schema":         {[]string{"store", "check", "postgres:"}, cli.ExitUsage, []string{"postgres: names no schema", "postgres:SCHEMA", "schema vnf"}},
+		"no namespace":      {[]string{"store", "check", "kubernetes"}, cli.ExitUsage, []string{"kubernetes:NAMESPACE"}},
 		"another kind":      {[]string{"store", "check", "consul://u:secret-pw@host"}, cli.ExitUsage, []string{`"consul://..."`, "postgres:SCHEMA"}},
 		"no key file":       {[]string{"store", "check", "--key-file", "/no/key", there}, cli.ExitUsage, []string{"/no/key"}},
 		"no such backup":    {[]string{"store", "restore", there, "--file", "/no/backup"}, cli.ExitUsage, []string{"/no/backup"}},

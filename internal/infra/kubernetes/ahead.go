@@ -28,7 +28,7 @@ type keptSecret struct {
 
 // readKeptAhead begins to read the Secret beside the objects, where it may have to be written. A new instance has none.
 func (s *session) readKeptAhead(ctx context.Context) {
-	if s.isNew || s.keptBefore != nil || !s.rendering.UsesDigestKey() && len(s.target.Results.Data()) == 0 && s.target.Arguments == nil {
+	if s.isNew || s.keptBefore != nil || !s.keepsSecret() {
 		return
 	}
 	s.keptBefore = ahead(func() (k keptSecret) {

@@ -26,7 +26,7 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	s.planAhead(reading)
-	defer s.warnOfDropped()
+	defer func() { s.warn(s.dropped.problems()) }()
 	return s.locked(ctx, s.apply)
 }
 

@@ -50,12 +50,3 @@ func (d *droppedFields) problems() vnfm.Problems {
 			"them. Upgrade the cluster, enable the feature, or remove the fields.",
 	}}
 }
-
-// warnOfDropped says after an apply which fields the API server did not keep.
-func (s *session) warnOfDropped() {
-	for _, p := range s.dropped.problems() {
-		if s.target.Warn != nil {
-			s.target.Warn(p)
-		}
-	}
-}

@@ -52,7 +52,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		// Each try would be refused.
 		objects = nil
 	}
-	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown}
+	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown, namespaces: missingNamespaces{}}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
 		run.tryObject(ctx, i, objects[i])
@@ -61,7 +61,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), s.dropped.problems(), s.replacedPods(ctx, objects), s.notRecorded(ctx), s.checkKept(ctx))
+	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(), s.replacedPods(ctx, objects), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:
@@ -146,8 +146,9 @@ type dryRun struct {
 	// incomplete says why not all objects were checked.
 	incomplete string
 	// unknown is set when the API server cannot list the rights of the credentials. lacking is then the refusal for one of them.
-	unknown bool
-	lacking error
+	unknown    bool
+	lacking    error
+	namespaces missingNamespaces
 }
 
 func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
@@ -156,6 +157,10 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 		return
 	}
 	if ctx.Err() != nil {
+		return
+	}
+	if kube.IsNamespaceMissing(err) {
+		t.missing(o)
 		return
 	}
 	refusal, text := kube.RefusalOf(err)
@@ -228,8 +233,7 @@ func (s *session) inventoryIdentities(include func(*vnfm.InventoryItem) bool) ma
 	return out
 }
 
-// dryRunObject applies an object as writeObject would, without storing it. An object whose
-// namespace is missing, or that would be replaced, is not a finding.
+// dryRunObject applies an object as writeObject would, without storing it. An object that would be replaced is not a finding.
 func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedIdentities map[render.Identity]bool) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
@@ -265,12 +269,10 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 			return nil
 		}
 	}
-	switch {
-	case kube.IsNamespaceMissing(err), isImmutable(err) && s.replaceable(p):
+	if isImmutable(err) && s.replaceable(p) {
 		return nil
-	default:
-		return err
 	}
+	return err
 }
 
 // wouldRepair reports whether a conflict is with a manager of the driver, or about a

@@ -79,10 +79,11 @@ func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error 
 	applied := func(e metav1.ManagedFieldsEntry) bool {
 		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
 	}
-	if s.target.Instance.Cluster != nil && s.target.AdoptExisting {
+	switch {
+	case s.rendering.Release != nil && slices.ContainsFunc(p.live.ManagedFields, applied):
+	case s.rendering.Release == nil && s.target.AdoptExisting:
 		return s.dropHelmFields(ctx, p)
-	}
-	if s.rendering.Release == nil || !slices.ContainsFunc(p.live.ManagedFields, applied) {
+	default:
 		return nil
 	}
 	if p.object.Scaling != nil {
@@ -99,8 +100,8 @@ func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error 
 	return nil
 }
 
-// dropHelmFields removes the ownership of Helm's command from all fields of an object of a workload cluster that was taken over from it, such
-// as one that Magnum made: the cluster has no release, and each later change would be a conflict with Helm.
+// dropHelmFields removes the ownership of Helm's command from all fields of an object that was taken over from it by an instance without a
+// release, such as a workload cluster that Magnum made: each later change would be a conflict with Helm.
 func (s *session) dropHelmFields(ctx context.Context, p *targetObject) error {
 	byHelm := func(e metav1.ManagedFieldsEntry) bool { return e.Manager == helmFieldManager && e.Subresource == "" }
 	for tries := 1; ; tries++ {

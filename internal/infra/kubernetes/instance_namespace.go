@@ -13,7 +13,7 @@ import (
 )
 
 // instanceNamespace returns the namespace of the instance when the driver made it or has to
-// make it; nil when it exists already, is an object of the package, or receives no objects.
+// make it; nil when it exists already, is an object of the package, or receives nothing.
 // It belongs to the instance and to no package: neither previews nor observations show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
 	exists := slices.ContainsFunc(target, func(p *targetObject) bool { return p.ref.Namespace == s.namespace && p.live != nil })
@@ -51,11 +51,11 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	return p, nil
 }
 
-// needsNamespace reports whether objects of the target, or the records of its release, are in the namespace of the instance, and
-// none of them is that.
+// needsNamespace reports whether objects of the target, the records of its release, or what is kept beside them are in the namespace of the
+// instance, and none of them is that.
 func (s *session) needsNamespace(target []*targetObject) bool {
 	// Of a chart the records of its release are there, and its hooks may be.
-	needed := s.rendering != nil && s.rendering.Release != nil
+	needed := s.rendering != nil && (s.rendering.Release != nil || s.keepsSecret())
 	for _, p := range target {
 		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
 			return false

@@ -105,6 +105,11 @@ func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
 	return out, nil
 }
 
+// keepsSecret reports whether there is something to keep beside the objects.
+func (s *session) keepsSecret() bool {
+	return s.rendering.UsesDigestKey() || len(s.target.Results.Data()) > 0 || s.target.Arguments != nil
+}
+
 // wantedKept are the fields that the Secret is to have: the key when a digest depends on it, the results if there are any, and the
 // arguments unless they are too large.
 func (s *session) wantedKept(ctx context.Context) (keptFields, error) {

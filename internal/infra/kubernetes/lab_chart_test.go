@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
@@ -261,6 +262,63 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	l.expectHistory("4 superseded", "5 deployed")
 	if _, err := base64.StdEncoding.DecodeString(l.kubectl("get", "secret", helm.SecretName(name, 5), "-o", "jsonpath={.data.release}")); err != nil {
 		t.Error(err)
+	}
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	if left := l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); left != "" {
+		t.Errorf("left: %s", left)
+	}
+}
+
+// TestLabAdoptionMakesAgain: the apply names results that the record does not show, for a plan without its VIM could not.
+func TestLabAdoptionMakesAgain(t *testing.T) {
+	t.Parallel()
+	digest := func(of string) map[string]string {
+		return map[string]string{"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: {{ " + of + " | sha256sum }} }\n"}
+	}
+	l := newChartLab(t, digest("randAlphaNum 16"), nil)
+	l.recordRevision(targettest.Chart(digest(`"generated"`), nil), 4)
+	l.target.Results = vnfm.NewResults(nil)
+	l.kubectl("label", "secret", helm.SecretName(helm.ReleaseName(l.target.Instance.Name), 4), release.LabelReleaseOf+"-")
+	var warned []string
+	l.target.Warn = func(p vnfm.Problem) { warned = append(warned, p.Summary) }
+	l.target.AdoptExisting = true
+	l.apply()
+	require.Equal(t, []string{helm.NotRecorded}, warned)
+}
+
+// TestLabFailedAdoption: what the first apply of a release that existed before did not complete is not the instance's to remove.
+func TestLabFailedAdoption(t *testing.T) {
+	t.Parallel()
+	files := map[string]string{
+		"templates/a.yaml": someConfig,
+		"templates/b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: b }\ndata: { a: x }\n",
+	}
+	l := newChartLab(t, files, nil)
+	name := helm.ReleaseName(l.target.Instance.Name)
+	l.recordRevision(targettest.Chart(files, nil), 4)
+	l.kubectl("label", "secret", helm.SecretName(name, 4), release.LabelReleaseOf+"-")
+	for _, object := range []string{"a", "b"} {
+		l.kubectl("create", "configmap", object)
+		l.kubectl("annotate", "configmap", object, "meta.helm.sh/release-name="+name, "meta.helm.sh/release-namespace="+l.namespace)
+	}
+	l.meter.hook(func(method, path string) {
+		if method == http.MethodPatch && strings.HasSuffix(path, "/configmaps/b") {
+			panic(http.ErrAbortHandler)
+		}
+	})
+	l.target.AdoptExisting = true
+	ctx, cancel := context.WithTimeout(l.ctx, 3*time.Second)
+	defer cancel()
+	if err := l.driver.Apply(ctx, l.target, l.recorder); err == nil {
+		t.Fatal("an apply that cannot write an object succeeded")
+	}
+	l.expectHistory("4 deployed", "5 failed")
+	l.meter.hook(nil)
+	l.kubectl("delete", "leases", "--all")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	l.expectHistory("4 deployed")
+	if left := l.kubectl("get", "configmap", "a", "b", "--ignore-not-found", "-o", "name"); len(strings.Fields(left)) != 2 {
+		t.Errorf("left: %s", left)
 	}
 }
 

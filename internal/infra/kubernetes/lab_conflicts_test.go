@@ -92,3 +92,36 @@ spec:
 	l.apply()
 	require.Empty(t, writes(l.meter.take()))
 }
+
+// TestLabObjectsElsewhere: the namespace of an instance whose manifests all name another one has what is kept beside the objects.
+func TestLabObjectsElsewhere(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	l.setFiles("1", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a, namespace: " + l.namespace + " }\n"})
+	own := l.namespace + "-own"
+	l.target.Instance.Namespace = own
+	l.target.Arguments = func(context.Context) ([]byte, error) { return []byte("{}"), nil }
+	l.apply()
+	l.inSync()
+	require.Contains(t, l.kubectl("get", "secrets", "-n", own, "-o", "name"), "secret/vnf-")
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	require.Empty(t, l.kubectl("get", "namespace", own, "--ignore-not-found", "-o", "name"))
+}
+
+// TestLabMissingNamespaces tries objects in namespaces that do not exist: those that the apply makes are no finding.
+func TestLabMissingNamespaces(t *testing.T) {
+	t.Parallel()
+	config := func(name, namespace string) string {
+		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + name + ", namespace: " + namespace + " }\n---\n"
+	}
+	l := newLab(t, map[string]string{
+		"a.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: { name: of-the-package }\n---\n" + config("a", "of-the-package") + config("b", "no-such-a") + config("c", "no-such-b") + config("d", "no-such-b"),
+	}, nil)
+	l.target.Instance.Namespace = "of-the-instance"
+	problems, err := l.driver.DryRun(l.ctx, l.target, slices.Collect(maps.Keys(l.preview().Objects)))
+	require.NoError(t, err)
+	require.Len(t, problems, 1)
+	require.Equal(t, vnfm.SeverityWarning, problems[0].Severity)
+	require.Equal(t, `namespaces of objects do not exist on VIM "lab"`, problems[0].Summary)
+	require.True(t, strings.HasPrefix(problems[0].Detail, "namespace no-such-a: 1 objects\nnamespace no-such-b: 2 objects\n"), problems[0].Detail)
+}

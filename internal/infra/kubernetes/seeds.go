@@ -42,5 +42,19 @@ func (s *session) notRecorded(ctx context.Context) vnfm.Problems {
 		return nil
 	}
 	_, problems := s.renderings.Render(ctx, s.target)
-	return slices.DeleteFunc(problems, func(p vnfm.Problem) bool { return p.Summary != helm.NotRecorded })
+	return madeAgain(problems)
+}
+
+// madeAgain are the problems of a rendering that say which results the release does not show.
+func madeAgain(problems vnfm.Problems) vnfm.Problems {
+	return slices.DeleteFunc(slices.Clone(problems), func(p vnfm.Problem) bool { return p.Summary != helm.NotRecorded })
+}
+
+// warn tells the user what an operation found.
+func (s *session) warn(problems vnfm.Problems) {
+	for _, p := range problems {
+		if s.target.Warn != nil {
+			s.target.Warn(p)
+		}
+	}
 }

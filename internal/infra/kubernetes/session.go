@@ -92,6 +92,7 @@ func (d *Driver) open(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*se
 	}
 	s.rendering = rendering
 	rendering.Conceal(ctx)
+	s.warn(madeAgain(problems))
 	return s, nil
 }
 

@@ -122,6 +122,11 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags *diag.Diagnostics) (vnfm.InstanceSpec, bool) {
 	spec, known := P(plan).Spec(ctx, state, diags)
 	spec.OnFailure = cmp.Or(spec.OnFailure, r.data.DefaultOnFailure())
+	if state == nil && spec.AdoptExisting && spec.OnFailure == vnfm.OnFailureRollback {
+		diags.AddAttributeError(path.Root("on_failure"), "An Adoption Cannot Be Rolled Back",
+			"on_failure = \"rollback\" removes what a failed creation has made. It cannot give back what adopt_existing has changed of objects that existed before, and a stack would be removed with all that it held. "+
+				"Set on_failure = \"resume\" for the first apply: the next one continues where it stopped.")
+	}
 	if state != nil && !P(plan).Common().heals(P(state).Common()) {
 		spec.Heal = nil
 	}

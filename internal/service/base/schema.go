@@ -22,7 +22,7 @@ const defaultLockTimeout = "30s"
 
 // OnFailureDescription says what the values of on_failure do, here and in the provider.
 const OnFailureDescription = "Handling of a failed operation. `fail` keeps what exists and sets `status` to `FAILED_TEMP`: a failed creation is an error and taints the resource, which `terraform untaint` and an apply resume. " +
-	"`resume` does the same, but a failed creation is a warning and the next apply resumes; add a `postcondition` on `status`. `rollback` restores the previous state, or removes a failed creation."
+	"`resume` does the same, but a failed creation is a warning and the next apply resumes; add a `postcondition` on `status`. `rollback` restores the previous state, or removes a failed creation; the creation of what `adopt_existing` takes over cannot have it."
 
 // OnFailureValidators accept the values of on_failure.
 func OnFailureValidators() []validator.String {

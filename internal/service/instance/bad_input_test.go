@@ -94,6 +94,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 	core := examplePackage(t, "core5g")
 	twoWorkloads := `vdu_mapping = { amf = { kind = "Deployment", name = "smf" } }`
 	return map[string]badInput{
+		"adopted":         {arguments: "adopt_existing = true\n  on_failure = \"rollback\"", want: want(`An Adoption Cannot Be Rolled Back`, `Set on_failure = "resume" for the first apply`)},
 		"zones":           {arguments: `availability_zones = ["nova"]`, want: want(`A Kubernetes VIM has no availability zones of servers`)},
 		"flavour_unknown": {arguments: `flavour_id = "big"`, want: want(`VNFD "0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01" has no deployment flavour "big"`, `The package has "default".`)},
 		"level_unknown":   {source: core, arguments: `instantiation_level_id = "huge"`, want: want(`Deployment flavour "standard" has no instantiation level "huge"`, `"minimal"`)},

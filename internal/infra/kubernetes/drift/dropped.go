@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// Dropped returns the paths of fields below spec that were applied and are not in the answer of the API server, although it knows
-// them: those of features that it has turned off. Empty values are ignored, and so is the content of a list whose
-// length differs in the answer.
+// keptElsewhere are the fields of an object that say what it is, or that the API server keeps under another name or not at all.
+var keptElsewhere = []string{"apiVersion", "kind", "metadata", "status", "stringData"}
+
+// Dropped returns the paths of fields that were applied and are not in the answer of the API server, although it knows
+// them: those of features that it has turned off, or that the definition of a kind does not have. Empty values are ignored, and so is the
+// content of a list whose length differs in the answer.
 func Dropped(applied, answer map[string]any) []string {
-	const spec = "spec"
-	live, present := answer[spec]
-	if !present {
-		return nil
-	}
+	content := maps.Clone(applied)
+	maps.DeleteFunc(content, func(name string, _ any) bool { return slices.Contains(keptElsewhere, name) })
 	var d dropped
-	d.find(FieldPath{{field: spec}}, applied[spec], live)
+	d.find(FieldPath{}, content, answer)
 	return d.paths
 }
 

@@ -23,8 +23,11 @@ func TestDropped(t *testing.T) {
 		"webhook adds an element": {`spec: {containers: [{name: a, new: 1}]}`, `spec: {containers: [{name: a}, {name: b}]}`, nil},
 		"zero values":             {`spec: {a: 0, b: "", c: false, d: null, e: {f: {}, g: []}, h: [{}]}`, `spec: {}`, nil},
 		"another type":            {`spec: {a: {b: 1}}`, `spec: {a: x}`, nil},
-		"outside of spec":         {`stringData: {a: x}`, `data: {a: eA==}`, nil},
-		"no spec":                 {`spec: {a: 1}`, `status: {}`, nil},
+		"kept under another name": {`{kind: Secret, metadata: {name: a, managedFields: [x]}, stringData: {a: x}, status: {b: 1}}`, `data: {a: eA==}`, nil},
+		"no spec":                 {`spec: {a: 1}`, `status: {}`, []string{"spec"}},
+		"key of a ConfigMap":      {`data: {a.b: x, c: y}`, `data: {c: y}`, []string{"data.a.b"}},
+		"custom resource":         {`{size: 1, nested: {new: 1}}`, `nested: {}`, []string{"nested.new", "size"}},
+		"webhooks":                {`webhooks: [{name: a, matchConditions: [{name: x}]}]`, `webhooks: [{name: a, sideEffects: None}]`, []string{"webhooks[name=a].matchConditions"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

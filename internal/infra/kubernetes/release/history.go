@@ -92,9 +92,10 @@ func readHistory(ctx context.Context, client *kube.Client, name, namespace strin
 }
 
 // Owned reports whether the release is the instance's. A later revision of Helm's command,
-// which has no label, does not change that. An instance that is only planned has no id and owns nothing.
+// which has no label, does not change that. A release that is taken over is the instance's once a revision of it is deployed: until then its
+// first revision is of nobody. An instance that is only planned has no id and owns nothing.
 func (h *History) Owned() bool {
-	return h.instance != "" && slices.ContainsFunc(h.revisions, func(r revision) bool { return r.owner == h.instance })
+	return h.instance != "" && len(h.revisions) > 0 && h.revisions[0].owner == h.instance
 }
 
 // CheckOwner returns a *vnfm.ConflictError when the release of that name belongs to
@@ -161,15 +162,29 @@ func (h *History) Differences(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// Begin writes the record of a new revision. It marks an unfinished earlier revision as
-// interrupted, and takes over revisions of no instance.
-func (h *History) Begin(ctx context.Context) error {
+// own takes over the revisions of no instance.
+func (h *History) own(ctx context.Context) error {
 	for i := range h.revisions {
-		if h.revisions[i].owner == "" {
-			if err := h.client.PatchMetadata(ctx, h.ref(h.revisions[i].secret), map[string]*string{LabelReleaseOf: &h.instance}, nil); err != nil {
-				return err
-			}
+		if h.revisions[i].owner != "" {
+			continue
 		}
+		if err := h.client.PatchMetadata(ctx, h.ref(h.revisions[i].secret), map[string]*string{LabelReleaseOf: &h.instance}, nil); err != nil {
+			return err
+		}
+		h.revisions[i].owner = h.instance
+	}
+	return nil
+}
+
+// Begin writes the record of a new revision. It marks an unfinished earlier revision as
+// interrupted.
+func (h *History) Begin(ctx context.Context) error {
+	if h.Owned() {
+		if err := h.own(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range h.revisions {
 		if h.revisions[i].status.IsPending() {
 			if err := h.setStatus(ctx, i, helm.Failed, "interrupted"); err != nil {
 				return err
@@ -191,7 +206,7 @@ func (h *History) Begin(ctx context.Context) error {
 		status, doing = helm.PendingUpgrade, "Preparing upgrade"
 	}
 	h.current = h.chart.Release(number, first, status, doing)
-	return h.write(ctx, h.current)
+	return h.write(ctx, h.current, h.instance)
 }
 
 // failTimeout bounds the write of a failure, also after an interruption.
@@ -202,7 +217,7 @@ func (h *History) Fail(ctx context.Context, cause error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer stop()
 	h.current.Set(helm.Failed, fmt.Sprintf("Release %q failed: %v", h.chart.ReleaseName(), cause))
-	return h.write(ctx, h.current)
+	return h.write(ctx, h.current, h.instance)
 }
 
 // Complete records that the revision is deployed, and supersedes the earlier ones.
@@ -212,18 +227,21 @@ func (h *History) Complete(ctx context.Context) error {
 		done = "Install complete"
 	}
 	h.current.Set(helm.Deployed, done)
-	if err := h.write(ctx, h.current); err != nil {
+	if err := h.write(ctx, h.current, h.instance); err != nil {
 		return err
 	}
 	name := helm.SecretName(h.chart.ReleaseName(), h.current.Revision())
-	h.revisions = append(h.revisions, revision{number: h.current.Revision(), status: helm.Deployed, secret: name})
+	h.revisions = append(h.revisions, revision{number: h.current.Revision(), status: helm.Deployed, secret: name, owner: h.instance})
 	return h.Supersede(ctx)
 }
 
-// Supersede supersedes the revisions before the last one, which is deployed, and removes
+// Supersede takes over the revisions of no instance, supersedes those before the last one, which is deployed, and removes
 // the oldest. A killed process may have left it unfinished, so it is repeated when there is
 // nothing else to do.
 func (h *History) Supersede(ctx context.Context) error {
+	if err := h.own(ctx); err != nil {
+		return err
+	}
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
 		// A termination that was given up leaves a revision in this state.
@@ -259,7 +277,7 @@ func (h *History) setStatus(ctx context.Context, i int, status helm.Status, desc
 	}
 	r.Set(status, cmp.Or(description, r.Description()))
 	h.revisions[i].status = status
-	return h.write(ctx, r)
+	return h.write(ctx, r, h.revisions[i].owner)
 }
 
 // ref names the Secret of a revision.
@@ -293,19 +311,21 @@ func (h *History) read(ctx context.Context, i int) (*helm.Release, error) {
 	return out, nil
 }
 
-func (h *History) write(ctx context.Context, r *helm.Release) error {
+// write writes the record of a revision of an instance, or of none.
+func (h *History) write(ctx context.Context, r *helm.Release, owner string) error {
 	text, err := r.Encode()
 	if err != nil {
 		return err
 	}
 	name := helm.SecretName(h.chart.ReleaseName(), r.Revision())
+	labels := r.Labels()
+	if owner != "" {
+		labels = kube.Merged(labels, map[string]any{LabelReleaseOf: owner})
+	}
 	body := map[string]any{
 		"apiVersion": "v1", "kind": "Secret", "type": helm.SecretType,
-		"metadata": map[string]any{
-			"name": name, "namespace": h.namespace,
-			"labels": kube.Merged(r.Labels(), map[string]any{LabelReleaseOf: h.instance}),
-		},
-		"data": map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
+		"metadata": map[string]any{"name": name, "namespace": h.namespace, "labels": labels},
+		"data":     map[string]any{"release": base64.StdEncoding.EncodeToString([]byte(text))},
 	}
 	if _, err := h.client.Apply(ctx, h.ref(name), body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true}); err != nil {
 		return fmt.Errorf("writing revision %d of the Helm release: %w", r.Revision(), err)
