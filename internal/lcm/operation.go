@@ -29,6 +29,8 @@ type operation struct {
 	concealed *vnfm.Concealed
 	// ends is set when the record of the instance goes with the operation.
 	ends bool
+	// unsaved says that the record lacks what is known of the items of its inventory.
+	unsaved bool
 
 	mu  sync.Mutex
 	occ *records.Entry[vnfm.Operation]
@@ -199,15 +201,46 @@ func (o *operation) snapshot() vnfm.Operation {
 	return o.occ.Value
 }
 
-// SaveInventory implements vnfm.Recorder.
+// SaveInventory implements vnfm.Recorder. That objects exist which the record names, or exist no more, is written with the end of the operation:
+// they are found by their names.
 func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	before := o.instance.Value.Inventory
 	o.instance.Value.Inventory = items
 	if o.ends && len(items) == 0 {
 		// The record is removed next. A process that resumes the operation looks for these objects and finds none.
 		return nil
 	}
+	if o.unsaved = !o.ends && namesAll(before, items); o.unsaved {
+		return nil
+	}
+	return saveInstance(ctx, o.store, o.instance)
+}
+
+// namesAll reports whether an inventory has all items of another one, or names them as objects.
+func namesAll(inventory, items []vnfm.InventoryItem) bool {
+	name := func(i vnfm.InventoryItem) vnfm.InventoryItem {
+		if i.Type == vnfm.InventoryObject {
+			i.UID = ""
+		}
+		return i
+	}
+	named := make(map[vnfm.InventoryItem]bool, len(inventory))
+	for _, i := range inventory {
+		named[name(i)] = true
+	}
+	return !slices.ContainsFunc(items, func(i vnfm.InventoryItem) bool { return !named[name(i)] })
+}
+
+// saveKnown writes what SaveInventory has left for the end of the operation.
+func (o *operation) saveKnown(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.unsaved {
+		return nil
+	}
+	o.unsaved = false
 	return saveInstance(ctx, o.store, o.instance)
 }
 

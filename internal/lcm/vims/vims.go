@@ -117,6 +117,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if err != nil {
 		return nil, nil, err
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err
@@ -198,6 +199,7 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err

@@ -59,8 +59,8 @@ type kubeStore struct {
 	present bool
 	// sightings are the leases of others as they were seen last, by name.
 	sightings map[string]sighting
-	// given are the leases that this handle has given back, as it wrote them, or has seen free, by name; nil for one that nobody ever had.
-	given map[string]*coordinationv1.Lease
+	// seen are the leases that this handle has given back, as it wrote them, or has seen free; nil for one that nobody ever had.
+	seen store.Seen[*coordinationv1.Lease]
 	// looking are closed when objects were looked at that will be needed, by name, and manifests are those of contents as they were seen then.
 	looking   map[string]chan struct{}
 	manifests map[string]*meta
@@ -110,7 +110,6 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 
 		checking:  make(chan struct{}, 1),
 		sightings: map[string]sighting{},
-		given:     map[string]*coordinationv1.Lease{},
 		looking:   map[string]chan struct{}{},
 		manifests: map[string]*meta{},
 		known:     map[string]*meta{},

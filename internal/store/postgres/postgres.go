@@ -85,6 +85,10 @@ type pgStore struct {
 	looking *look
 
 	leases store.Leases[*lease]
+
+	seenMu sync.Mutex
+	// seen are the tokens of leases that were free when they were seen.
+	seen store.Seen[int64]
 }
 
 var _ store.Portable = (*pgStore)(nil)

@@ -49,6 +49,7 @@ func TestServer(t *testing.T) {
 		"clock set back":               serverClock,
 		"settings of the server":       serverSettings,
 		"sealed contents":              serverSealed,
+		"a whole store":                serverWhole,
 		"round trips":                  serverTrips,
 	} {
 		t.Run(name, func(t *testing.T) {
