@@ -217,28 +217,24 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if err := e.checkInstance(ctx, s, en); err != nil {
 		return err
 	}
-	resumes := op != nil
-	if !resumes {
+	begins := func(ctx context.Context) error { return op.enter(ctx, vnfm.StateProcessing, nil) }
+	if op == nil {
 		e.deciding.takeAhead(ctx, s)
-		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
+		op = e.newOperation(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})
-		if err != nil {
-			return err
-		}
+		begins = op.start
 	}
 	describeNew(&en.Value, spec, r)
 	en.Value.Status = vnfm.StatusProcessing
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return err
 	}
-	if err := saveInstance(ctx, s, en); err != nil {
+	var both errgroup.Group
+	both.Go(func() error { return saveInstance(ctx, s, en) })
+	both.Go(func() error { return begins(ctx) })
+	if err := both.Wait(); err != nil {
 		return err
-	}
-	if resumes {
-		if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-			return err
-		}
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
 	return op.traced(ctx, func(ctx context.Context) error {

@@ -47,23 +47,35 @@ var _ vnfm.Recorder = (*operation)(nil)
 // progressInterval is how often progress is written to the store.
 const progressInterval = time.Second
 
-// begin stores a new operation, before anything is done. It is PROCESSING at once: nothing is between STARTING and that but this write.
+// begin stores a new operation, before anything is done.
 func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
+	op := e.newOperation(ctx, s, instance, t, params)
+	return op, op.start(ctx)
+}
+
+// newOperation makes a new operation. It is PROCESSING at once: nothing is between STARTING and that but the write of start.
+func (e *Engine) newOperation(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) *operation {
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
 		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1,
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
-	if err := occ.Create(ctx, s); err != nil {
-		return nil, err
-	}
-	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}
+	// What it does in the first moment is not worth a write.
+	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ, written: now}
 	op.keepResults()
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	op.report(ctx, "")
-	return op, nil
+	return op
+}
+
+// start stores a new operation.
+func (o *operation) start(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.occ.Create(ctx, o.store); err != nil {
+		return err
+	}
+	o.report(ctx, "")
+	return nil
 }
 
 // unfinished returns the operation of an instance that has not ended, or nil.

@@ -254,6 +254,10 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		var next []store.Wanted
 		switch {
 		case u.isLast:
+			if o.Action == actionChangePackage {
+				// The former package goes.
+				u.engine.deciding.takeAhead(ctx, u.store)
+			}
 			next = catalog.UnusedWanted()
 		case u.looksAfter:
 			u.lookBeside(ctx)

@@ -30,6 +30,8 @@ type recent struct {
 	// for that, begun that the first read has begun.
 	whole, asking *wholeRead
 	large, begun  bool
+	// deleted is when this handle has deleted a content last.
+	deleted time.Time
 }
 
 type acquisition struct {

@@ -30,6 +30,43 @@ type undisturbed interface {
 	NobodysSince() time.Time
 }
 
+// KeepsContents reports whether a store knows that no content was deleted since a time: by this handle, or by others who have had the leases of
+// ctx, under which contents are deleted.
+func KeepsContents(ctx context.Context, s Store, since time.Time) bool {
+	knows, ok := s.(interface {
+		KeepsContents(ctx context.Context, since time.Time) bool
+	})
+	return ok && knows.KeepsContents(ctx, since)
+}
+
+// KeepsContents is what KeepsContents asks for.
+func (s *recent) KeepsContents(ctx context.Context, since time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fences := Fences(ctx)
+	return len(fences) > 0 && s.isSince(since, fences) && s.deleted.Before(since)
+}
+
+// KeepsContents is that of the store below.
+func (u *unwritten) KeepsContents(ctx context.Context, since time.Time) bool {
+	return KeepsContents(ctx, u.Store, since)
+}
+
+// KeepsContents is that of the store below.
+func (t *traced) KeepsContents(ctx context.Context, since time.Time) bool {
+	return KeepsContents(ctx, t.Store, since)
+}
+
+// DeleteBlob implements Store.
+func (s *recent) DeleteBlob(ctx context.Context, digest string) error {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.deleted = s.clock()
+	}()
+	return s.Store.DeleteBlob(ctx, digest)
+}
+
 // wholeRead is a reading of the whole store.
 type wholeRead struct {
 	Whole

@@ -286,7 +286,21 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 			return nil, err
 		}
 	}
-	return c.withContent(ctx, en)
+	p, err := c.withContent(ctx, en)
+	if err == nil {
+		c.readAhead(ctx, s, en)
+	}
+	return p, err
+}
+
+// readAhead reads the small files of a package of a store that is far away, which are rendered next.
+func (c *Catalog) readAhead(ctx context.Context, s *seal.Store, en *records.Entry[packageRecord]) {
+	if !store.IsFar(s) || en.Value.Bundle == "" {
+		return
+	}
+	files := newContent(s, &c.contents, nil, en.Value.Bundle, "")
+	files.ctx = context.WithoutCancel(ctx)
+	go func() { _, _ = files.bundled() }()
 }
 
 // ReleasePackage implements vnfm.Manager.

@@ -99,7 +99,7 @@ func (m *Manager) createOrShare(ctx context.Context, s store.Store, en *records.
 				return err
 			}
 			id, created = en.Rec.ID, true
-			// Nobody has its lease, under which the rest of it is written.
+			// Nobody has its lease, under which it is written from now on.
 			lease := records.VIMLease(id)
 			store.ReadAhead(ctx, s, store.Wanted{Lease: lease, New: true})
 			return en.Create(store.Foreseeing(ctx, lease), s)

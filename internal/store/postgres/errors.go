@@ -32,8 +32,6 @@ const (
 	codeNoRight            = "42501"
 	codeUndefinedColumn    = "42703"
 	codeUndefinedTable     = "42P01"
-	codeDuplicateSchema    = "42P06"
-	codeDuplicateTable     = "42P07"
 	codeDiskFull           = "53100"
 	codeTooManyConnections = "53300"
 	codeLockTimeout        = "55P03"

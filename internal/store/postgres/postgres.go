@@ -74,6 +74,8 @@ type pgStore struct {
 
 	// ready is the pool, once the tables have the format of this release.
 	ready atomic.Pointer[pgxpool.Pool]
+	// absent is what the last look has seen that has found no tables.
+	absent atomic.Pointer[tables]
 	// connected is set when the server has answered once.
 	connected atomic.Bool
 	// making is a semaphore rather than a mutex, so that waiting for it ends with the context. Who has it makes the tables.
@@ -143,7 +145,7 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 	if pool := s.ready.Load(); pool != nil {
 		return pool, nil
 	}
-	pool, seen, err := s.look(ctx)
+	pool, seen, err := s.looked(ctx, create)
 	steps := migrations(s.schema)
 	switch {
 	case err != nil:
@@ -200,6 +202,16 @@ func (s *pgStore) connect(ctx context.Context) (*pgxpool.Pool, error) {
 	return s.pool, nil
 }
 
+// looked is a look for the tables. Who will make them needs none after one that has found none: when another process has made them since,
+// that is found out then.
+func (s *pgStore) looked(ctx context.Context, create bool) (*pgxpool.Pool, tables, error) {
+	if seen := s.absent.Load(); create && seen != nil {
+		pool, err := s.connect(ctx)
+		return pool, *seen, err
+	}
+	return s.look(ctx)
+}
+
 // look is a look for the tables, whose answer is that of all who ask meanwhile. It goes on as long as one of them waits.
 type look struct {
 	waiting int
@@ -248,8 +260,12 @@ func (s *pgStore) lookFor(ctx context.Context, pool *pgxpool.Pool, l *look) {
 		l.seen, err = s.formatNow(ctx, pool, newest)
 		return err
 	})
-	if l.err == nil && l.seen.version == newest {
+	switch {
+	case l.err != nil:
+	case l.seen.version == newest:
 		l.err = s.use(pool)
+	case l.seen.version == 0:
+		s.absent.Store(&l.seen)
 	}
 	s.mu.Lock()
 	s.forget(l)

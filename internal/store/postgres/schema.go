@@ -148,14 +148,20 @@ func (s *pgStore) migrate(ctx context.Context, pool *pgxpool.Pool, seen *tables,
 		}
 		return err
 	})
-	switch code(err) {
-	case codeDivision, codeUniqueViolation, codeDuplicateSchema, codeDuplicateTable:
-		if *seen, err = s.formatNow(ctx, pool, len(steps)); err == nil && seen.version < len(steps) {
-			err = errOvertaken
-		}
+	if code(err) == "" {
 		return err
-	case "":
-		return err
+	}
+	// They may have been seen a while ago.
+	before := *seen
+	now, lookErr := s.formatNow(ctx, pool, len(steps))
+	switch {
+	case lookErr != nil:
+		return lookErr
+	case now.version == len(steps):
+		return nil
+	case now != before:
+		*seen = now
+		return errOvertaken
 	default:
 		return fmt.Errorf("format %d: %w", len(steps), err)
 	}

@@ -46,7 +46,8 @@ type step struct {
 // tables. The first one goes beside the look for them.
 func (s *pgStore) read(ctx context.Context, doing string, f func(pool *pgxpool.Pool) error) error {
 	if s.ready.Load() == nil {
-		if isRead, err := s.readEarly(ctx, f); isRead || err != nil {
+		isRead, err := s.readEarly(ctx, f)
+		if isRead || err != nil {
 			return err
 		}
 	}
@@ -67,6 +68,9 @@ func (s *pgStore) readEarly(ctx context.Context, f func(pool *pgxpool.Pool) erro
 	go func() { early <- f(pool) }()
 	_, seen, err := s.look(ctx)
 	failed := <-early
+	if err == nil && seen.version == 0 {
+		err = errAbsent
+	}
 	return err == nil && failed == nil && seen.version == len(migrations(s.schema)), err
 }
 

@@ -40,8 +40,7 @@ func (s *pgStore) ReadWhole(ctx context.Context, _ bool) (*store.Whole, error) {
 	var free map[string]int64
 	var others map[string]bool
 	err := s.read(ctx, "reading all records", func(pool *pgxpool.Pool) error {
-		whole, seen, free, others = nil, 0, map[string]int64{}, map[string]bool{}
-		at = time.Now()
+		whole, seen, free, others, at = nil, 0, map[string]int64{}, map[string]bool{}, time.Now()
 		return s.ask(ctx, pool, statement{sql: wholeSQL, args: []any{int64(maxWhole), int64(maxSeen)}, each: func(row pgx.Row) error {
 			var r store.Record
 			part, created, err := scanPart(row, &r)
@@ -65,7 +64,7 @@ func (s *pgStore) ReadWhole(ctx context.Context, _ bool) (*store.Whole, error) {
 		}})
 	})
 	if errors.Is(err, errAbsent) {
-		return &store.Whole{At: time.Now()}, nil
+		whole, leases, err = &store.Whole{At: at}, seen, nil
 	}
 	if err != nil {
 		return nil, err
