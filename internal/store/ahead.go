@@ -84,7 +84,7 @@ func (s *recent) ReadAhead(ctx context.Context, wanted ...Wanted) {
 func (s *recent) wholeAhead(ctx context.Context, w Wanted) {
 	fences := Fences(ctx)
 	if w.Lease != "" {
-		if !s.hasWhole(nil) || !s.whole.leases {
+		if !s.hasWhole(nil) || !s.whole.Leases {
 			s.askWhole(ctx, true)
 		}
 		return

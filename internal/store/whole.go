@@ -14,8 +14,9 @@ import (
 type Whole struct {
 	// Records are all of them, in the order of their creation.
 	Records []Record
-	// At is before they were read, and after it was seen which leases are free.
-	At time.Time
+	// At is before they were read, and after it was seen which leases are free, if Leases says that this was done.
+	At     time.Time
+	Leases bool
 }
 
 // wholeReader is implemented by stores that can be far away.
@@ -70,6 +71,7 @@ func (s *recent) DeleteBlob(ctx context.Context, digest string) error {
 // wholeRead is a reading of the whole store.
 type wholeRead struct {
 	Whole
+	// leases says that leases were asked for.
 	leases bool
 	// writes is the number of the last write before it.
 	writes   int

@@ -30,7 +30,7 @@ func (s *small) ReadWhole(ctx context.Context, leases bool) (*Whole, error) {
 	if err := s.answer(ctx, &s.wholes); err != nil || s.whole == nil {
 		return nil, err
 	}
-	return &Whole{Records: s.whole.Records, At: at}, nil
+	return &Whole{Records: s.whole.Records, At: at, Leases: leases}, nil
 }
 
 func (s *small) Acquire(context.Context, string, string) (Lease, error) {

@@ -293,6 +293,17 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 	return p, err
 }
 
+// ReadAhead reads, in the background, the small files of a package of a store that is far away.
+func (c *Catalog) ReadAhead(ctx context.Context, s *seal.Store, id string) {
+	if store.IsFar(s) && id != "" {
+		go func() {
+			if en, err := getPackage(ctx, s, id); err == nil {
+				c.readAhead(ctx, s, en)
+			}
+		}()
+	}
+}
+
 // readAhead reads the small files of a package of a store that is far away, which are rendered next.
 func (c *Catalog) readAhead(ctx context.Context, s *seal.Store, en *records.Entry[packageRecord]) {
 	if !store.IsFar(s) || en.Value.Bundle == "" {

@@ -30,7 +30,7 @@ func (s *kubeStore) ReadWhole(ctx context.Context, leases bool) (*store.Whole, e
 		s.awaitLook(ctx, allLeases)
 		s.mu.Unlock()
 	}
-	whole := &store.Whole{At: time.Now()}
+	whole := &store.Whole{At: time.Now(), Leases: leases}
 	var err error
 	whole.Records, err = s.list(ctx, store.Query{}, maxWhole)
 	if errors.Is(err, kube.ErrMore) {

@@ -49,7 +49,7 @@ func (s *pgStore) ReadWhole(ctx context.Context, _ bool) (*store.Whole, error) {
 				return err
 			case part == 0:
 				if leases = created; r.Revision <= maxWhole {
-					whole = &store.Whole{At: at}
+					whole = &store.Whole{At: at, Leases: true}
 				}
 			case part == 1:
 				if seen++; created == 1 {
@@ -64,7 +64,7 @@ func (s *pgStore) ReadWhole(ctx context.Context, _ bool) (*store.Whole, error) {
 		}})
 	})
 	if errors.Is(err, errAbsent) {
-		whole, leases, err = &store.Whole{At: at}, seen, nil
+		whole, leases, err = &store.Whole{At: at, Leases: true}, seen, nil
 	}
 	if err != nil {
 		return nil, err
