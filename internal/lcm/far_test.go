@@ -32,52 +32,52 @@ type away struct {
 }
 
 func (s *away) Get(ctx context.Context, kind store.Kind, id string) (*store.Record, error) {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.Get(ctx, kind, id)
 }
 
 func (s *away) List(ctx context.Context, q store.Query) ([]store.Record, error) {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.List(ctx, q)
 }
 
 func (s *away) Create(ctx context.Context, r *store.Record) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.Create(ctx, r)
 }
 
 func (s *away) Update(ctx context.Context, r *store.Record) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.Update(ctx, r)
 }
 
 func (s *away) Delete(ctx context.Context, kind store.Kind, id string) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.Delete(ctx, kind, id)
 }
 
 func (s *away) DeleteBlob(ctx context.Context, digest string) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.DeleteBlob(ctx, digest)
 }
 
 func (s *away) OpenBlob(ctx context.Context, digest string) (io.ReadCloser, error) {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.OpenBlob(ctx, digest)
 }
 
 func (s *away) OpenEncoded(ctx context.Context, digest string) (io.ReadCloser, error) {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.OpenEncoded(ctx, digest)
 }
 
 func (s *away) PutEncoded(ctx context.Context, digest string, encode func(w io.Writer) error) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return s.Portable.PutEncoded(ctx, digest, encode)
 }
 
 func (s *away) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
-	time.Sleep(trip)
+	<-time.After(trip)
 	l, err := s.Portable.Acquire(ctx, name, holder)
 	if err != nil {
 		return nil, err
@@ -122,7 +122,7 @@ type awayLease struct {
 func (l *awayLease) NobodysSince() time.Time { return l.since }
 
 func (l *awayLease) Release(ctx context.Context) error {
-	time.Sleep(trip)
+	<-time.After(trip)
 	return l.Lease.Release(ctx)
 }
 

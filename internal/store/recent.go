@@ -73,7 +73,8 @@ type asked struct {
 // not read again, and one that is being read is not asked for twice. ReadAhead reads what will be needed. Of a small store that is all of it,
 // and so is the first read.
 // Another process may have written it since, as it may between any read and what follows from it. Who must know takes a lease, and what
-// was read before that is read again; and a write of a record that has changed is ErrStale as ever. Closing it closes s.
+// was read before that is read again, unless the lease was seen free before and nobody has had it since; and a write of a record
+// that has changed is ErrStale as ever. Closing it closes s.
 func KeepRecent(s Store) Store {
 	r := newRecent(s, time.Now)
 	if encoded, ok := s.(EncodedBlobs); ok {
