@@ -277,6 +277,7 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 	if err != nil {
 		return nil, err
 	}
+	c.readAhead(ctx, s, en)
 	// Each refresh looks; a lease is taken where there is something to note.
 	if en.Value.Superseded || en.Value.Shares.Acknowledge(shareID) {
 		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
@@ -286,11 +287,7 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 			return nil, err
 		}
 	}
-	p, err := c.withContent(ctx, en)
-	if err == nil {
-		c.readAhead(ctx, s, en)
-	}
-	return p, err
+	return c.withContent(ctx, en)
 }
 
 // ReadAhead reads, in the background, the small files of a package of a store that is far away.
