@@ -45,8 +45,14 @@ func serverTrips(t *testing.T, server *pgtest.Server) {
 		conn, err := new(net.Dialer).DialContext(ctx, network, address)
 		return &asking{Conn: conn, trips: trips}, err
 	}
+	// Through one connection, the look for the tables goes after the first read.
 	_, err := s.Get(ctx, store.KindVIM, "first")
 	require.ErrorIs(t, err, store.ErrNotFound)
+	login := trips.Swap(0) - 2
+	_, err = s.Get(ctx, store.KindVIM, "first")
+	require.ErrorIs(t, err, store.ErrNotFound)
+	require.Equal(t, int64(2), trips.Load(), "round trips to a read without tables")
+	require.LessOrEqual(t, login, int64(3), "round trips to log in")
 	r := &store.Record{Kind: store.KindVIM, ID: "a", Key: "k", Owner: "o", Data: []byte("data"), Sealed: []byte("sealed")}
 	content := "content"
 	var l store.Lease
