@@ -1,8 +1,10 @@
 package kube
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -21,7 +23,12 @@ const pageSize = 500
 type ListOptions struct {
 	LabelSelector string
 	FieldSelector string
+	// AtMost has a list of more objects end in ErrMore; 0 is no bound.
+	AtMost int
 }
+
+// ErrMore is returned for a list of more objects than it may have.
+var ErrMore = errors.New("there are more objects")
 
 func (o ListOptions) query() url.Values {
 	q := url.Values{}
@@ -99,7 +106,7 @@ func listPages[T any](
 		object += " in namespace " + namespace
 	}
 	query := o.query()
-	query.Set("limit", strconv.Itoa(pageSize))
+	query.Set("limit", strconv.Itoa(cmp.Or(o.AtMost, pageSize)))
 	for {
 		res, err := c.do(ctx, request{
 			doing: "listing", object: object,
@@ -125,8 +132,11 @@ func listPages[T any](
 				return "", fmt.Errorf("reading the answer to listing %s: %w", object, err)
 			}
 		}
-		if page.Metadata.Continue == "" {
+		switch {
+		case page.Metadata.Continue == "":
 			return page.Metadata.ResourceVersion, nil
+		case o.AtMost > 0:
+			return "", fmt.Errorf("listing %s: %w", object, ErrMore)
 		}
 		query.Set("continue", page.Metadata.Continue)
 	}

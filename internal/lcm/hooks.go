@@ -27,6 +27,10 @@ func (e *Engine) callDrivers(ctx context.Context, op *operation, o hooks.Operati
 	if err := e.ensureKey(ctx, &op.instance.Value); err != nil {
 		return err
 	}
+	// Drivers may take their time.
+	if err := op.saveKnown(ctx); err != nil {
+		return err
+	}
 	leaving, _, err := hooks.Leaving(op)
 	if err != nil {
 		return err

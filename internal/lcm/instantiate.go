@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
@@ -36,13 +37,13 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		return nil, err
 	}
 	defer done()
-	ctx = withAlso(ctx, done)
-	en, err := e.claim(ctx, s, spec)
+	en, made, err := e.claim(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
+	defer func() { _ = made() }()
 	defer e.answered.Store(en.Rec.ID, true)
-	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {
+	return e.runOnInstance(withCreation(ctx, creation{made: made, done: done}), s, en, func(ctx context.Context) error {
 		op, err := e.interrupted(ctx, s, en)
 		if err != nil {
 			return err
@@ -102,37 +103,47 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	return held, done, nil
 }
 
-// claim creates the record of a new instance, or resumes that of a creation whose process was
+// claim makes the record of a new instance, or resumes that of a creation whose process was
 // killed before it returned. An instance that this process has returned belongs to another
-// resource.
-func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (*records.Entry[vnfm.Instance], error) {
-	en, err := findByKey(ctx, s, spec)
+// resource. A new record is being made when it returns: made waits for that.
+func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (en *records.Entry[vnfm.Instance], made func() error, err error) {
+	en, err = findByKey(ctx, s, spec)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if en != nil {
 		if _, answered := e.answered.Load(en.Rec.ID); answered || en.Value.Acknowledged {
-			return nil, &vnfm.ConflictError{
+			return nil, nil, &vnfm.ConflictError{
 				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
 				Owner:  en.Value.Noun() + " " + en.Value.ID,
 				Detail: "choose another name, or import that instance",
 			}
 		}
-		return en, nil
+		return en, func() error { return nil }, nil
 	}
 	en = newInstance(uuid.NewString(), spec)
 	en.Value.DigestKey = newKey()
 	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
 	// Nobody has its lease, under which it is written from now on.
 	store.ReadAhead(ctx, s, store.Wanted{Lease: leaseOf(en.Rec.ID), New: true})
-	return en, en.Create(store.Foreseeing(ctx, leaseOf(en.Rec.ID)), s)
+	var making errgroup.Group
+	record := *en
+	making.Go(func() error { return record.Create(store.Foreseeing(ctx, leaseOf(en.Rec.ID)), s) })
+	return en, making.Wait, nil
 }
 
-type alsoKey struct{}
+type creationKey struct{}
 
-// withAlso returns a context in which another lease is given back together with that of the instance.
-func withAlso(ctx context.Context, done func()) context.Context {
-	return context.WithValue(ctx, alsoKey{}, done)
+// creation is what the lease of a new instance is taken beside.
+type creation struct {
+	// made waits until there is the record.
+	made func() error
+	// done gives back the lease of the creation, together with that of the instance.
+	done func()
+}
+
+func withCreation(ctx context.Context, c creation) context.Context {
+	return context.WithValue(ctx, creationKey{}, c)
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
@@ -152,16 +163,21 @@ func (e *Engine) runOnInstance(
 		return nil, err
 	}
 	ctx, released := vnfm.WithBackground(ctx)
-	also, _ := ctx.Value(alsoKey{}).(func())
+	creating, isNew := ctx.Value(creationKey{}).(creation)
 	defer func() {
 		var all sync.WaitGroup
 		defer all.Wait()
 		all.Go(released)
 		all.Go(done)
-		if also != nil {
-			all.Go(also)
+		if isNew {
+			all.Go(creating.done)
 		}
 	}()
+	if isNew {
+		if err := creating.made(); err != nil {
+			return nil, err
+		}
+	}
 	// The lease is held: it is read again.
 	store.ReadAhead(ctx, s, append(next, store.Wanted{Kind: store.KindInstance, ID: en.Rec.ID}, store.Wanted{Kind: store.KindOperation, Owner: en.Rec.ID})...)
 	ctx, heeded := heedCancellation(ctx, s, en.Rec.ID)
@@ -201,28 +217,24 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if err := e.checkInstance(ctx, s, en); err != nil {
 		return err
 	}
-	resumes := op != nil
-	if !resumes {
+	begins := func(ctx context.Context) error { return op.enter(ctx, vnfm.StateProcessing, nil) }
+	if op == nil {
 		e.deciding.takeAhead(ctx, s)
-		op, err = e.begin(ctx, s, en, vnfm.OpInstantiate, map[string]any{
+		op = e.newOperation(ctx, s, en, vnfm.OpInstantiate, map[string]any{
 			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})
-		if err != nil {
-			return err
-		}
+		begins = op.start
 	}
 	describeNew(&en.Value, spec, r)
 	en.Value.Status = vnfm.StatusProcessing
 	if err := e.sealParams(ctx, en, sealed{spec.Management, spec.InfraSecrets}); err != nil {
 		return err
 	}
-	if err := saveInstance(ctx, s, en); err != nil {
+	var both errgroup.Group
+	both.Go(func() error { return saveInstance(ctx, s, en) })
+	both.Go(func() error { return begins(ctx) })
+	if err := both.Wait(); err != nil {
 		return err
-	}
-	if resumes {
-		if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
-			return err
-		}
 	}
 	o := hooks.Operation{Kind: vnfm.OpInstantiate, Package: r.pkg, Flavour: r.flavour, Request: spec}
 	return op.traced(ctx, func(ctx context.Context) error {

@@ -32,6 +32,8 @@ type operation struct {
 	missing atomic.Bool
 	// ends is set when the record of the instance goes with the operation.
 	ends bool
+	// unsaved says that the record lacks what is known of the items of its inventory.
+	unsaved bool
 
 	mu  sync.Mutex
 	occ *records.Entry[vnfm.Operation]
@@ -48,23 +50,35 @@ var _ vnfm.Recorder = (*operation)(nil)
 // progressInterval is how often progress is written to the store.
 const progressInterval = time.Second
 
-// begin stores a new operation, before anything is done. It is PROCESSING at once: nothing is between STARTING and that but this write.
+// begin stores a new operation, before anything is done.
 func (e *Engine) begin(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) (*operation, error) {
+	op := e.newOperation(ctx, s, instance, t, params)
+	return op, op.start(ctx)
+}
+
+// newOperation makes a new operation. It is PROCESSING at once: nothing is between STARTING and that but the write of start.
+func (e *Engine) newOperation(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance], t vnfm.OperationType, params map[string]any) *operation {
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
 		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1,
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
-	if err := occ.Create(ctx, s); err != nil {
-		return nil, err
-	}
-	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}
+	// What it does in the first moment is not worth a write.
+	op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ, written: now}
 	op.keepResults()
-	op.mu.Lock()
-	defer op.mu.Unlock()
-	op.report(ctx, "")
-	return op, nil
+	return op
+}
+
+// start stores a new operation.
+func (o *operation) start(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if err := o.occ.Create(ctx, o.store); err != nil {
+		return err
+	}
+	o.report(ctx, "")
+	return nil
 }
 
 // unfinished returns the operation of an instance that has not ended, or nil.
@@ -202,15 +216,46 @@ func (o *operation) snapshot() vnfm.Operation {
 	return o.occ.Value
 }
 
-// SaveInventory implements vnfm.Recorder.
+// SaveInventory implements vnfm.Recorder. That objects exist which the record names, or exist no more, is written with the end of the operation:
+// they are found by their names.
 func (o *operation) SaveInventory(ctx context.Context, items []vnfm.InventoryItem) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	before := o.instance.Value.Inventory
 	o.instance.Value.Inventory = items
 	if o.ends && len(items) == 0 {
 		// The record is removed next. A process that resumes the operation looks for these objects and finds none.
 		return nil
 	}
+	if o.unsaved = !o.ends && namesAll(before, items); o.unsaved {
+		return nil
+	}
+	return saveInstance(ctx, o.store, o.instance)
+}
+
+// namesAll reports whether an inventory has all items of another one, or names them as objects.
+func namesAll(inventory, items []vnfm.InventoryItem) bool {
+	name := func(i vnfm.InventoryItem) vnfm.InventoryItem {
+		if i.Type == vnfm.InventoryObject {
+			i.UID = ""
+		}
+		return i
+	}
+	named := make(map[vnfm.InventoryItem]bool, len(inventory))
+	for _, i := range inventory {
+		named[name(i)] = true
+	}
+	return !slices.ContainsFunc(items, func(i vnfm.InventoryItem) bool { return !named[name(i)] })
+}
+
+// saveKnown writes what SaveInventory has left for the end of the operation.
+func (o *operation) saveKnown(ctx context.Context) error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.unsaved {
+		return nil
+	}
+	o.unsaved = false
 	return saveInstance(ctx, o.store, o.instance)
 }
 

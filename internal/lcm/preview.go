@@ -60,9 +60,14 @@ func (e *Engine) lookAhead(ctx context.Context, id string, spec *vnfm.InstanceSp
 	}
 	if id != "" {
 		wanted = append(wanted, store.Wanted{Kind: store.KindInstance, ID: id})
-		if e.applying.Load() {
-			wanted = append(wanted, store.Wanted{Lease: leaseOf(id)})
+	}
+	if e.applying.Load() {
+		// Leases first: what is read after a look at them is what is there under them.
+		leases := []store.Wanted{{Lease: records.ReferencesLease}}
+		if id != "" {
+			leases = append(leases, store.Wanted{Lease: leaseOf(id)})
 		}
+		wanted = append(leases, wanted...)
 	}
 	store.ReadAhead(ctx, s, slices.DeleteFunc(wanted, func(w store.Wanted) bool { return w.Kind == store.KindVIM && w.ID == "" })...)
 }

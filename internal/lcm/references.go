@@ -101,6 +101,7 @@ func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error
 			return d.lease, nil
 		}
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
 		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject)
 		return err

@@ -32,6 +32,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
+	e.catalog.ReadAhead(ctx, s, en.Value.PackageID)
 	var unused errgroup.Group
 	_, err = e.runOnInstance(ctx, s, en, func(held context.Context) error {
 		if err := e.terminate(held, s, en, spec); err != nil {

@@ -19,7 +19,8 @@ import (
 func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
 	call := ctx
 	ctx = withSecretsOf(ctx, &spec)
-	e.lookAhead(ctx, id, &spec, store.Wanted{Lease: leaseOf(id)}, store.Wanted{Lease: records.ReferencesLease})
+	e.applying.Store(true)
+	e.lookAhead(ctx, id, &spec)
 	s, r, err := e.prepare(ctx, &spec)
 	if err != nil {
 		return nil, err
@@ -257,6 +258,10 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		var next []store.Wanted
 		switch {
 		case u.isLast:
+			if o.Action == actionChangePackage {
+				// The former package goes.
+				u.engine.deciding.takeAhead(ctx, u.store)
+			}
 			next = catalog.UnusedWanted()
 		case u.looksAfter:
 			u.lookBeside(ctx)

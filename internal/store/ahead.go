@@ -63,34 +63,61 @@ func (s *recent) ReadAhead(ctx context.Context, wanted ...Wanted) {
 			delete(s.lists, q)
 		}
 	}
+	_, canWhole := s.Store.(wholeReader)
 	for _, w := range wanted {
-		if w.Lease != "" || w.Content != "" {
+		switch {
+		case w.New || w.Content != "":
 			ReadAhead(ctx, s.Store, w)
-			continue
-		}
-		if w.ID != "" {
+		case canWhole && !s.large:
+			s.wholeAhead(ctx, w)
+		case w.Lease != "":
+			ReadAhead(ctx, s.Store, w)
+		case w.ID != "":
 			go func() { _, _ = s.Get(ctx, w.Kind, w.ID) }()
-			continue
+		default:
+			s.listAhead(ctx, Query{Kind: w.Kind, Owner: w.Owner})
 		}
-		q := Query{Kind: w.Kind, Owner: w.Owner}
-		if s.isUsable(s.lists[q], q, Fences(ctx)) {
-			continue
-		}
-		a := &asked{at: s.clock(), writes: s.writes(q), answered: make(chan struct{})}
-		s.lists[q] = a
-		go func() {
-			defer close(a.answered)
-			a.list, a.err = s.Store.List(ctx, q)
-		}()
 	}
 }
 
-// writes counts what may have changed the answer to a query. It is called with the mutex held.
+// wholeAhead reads the whole store unless what is wanted is known. It is called with the mutex held.
+func (s *recent) wholeAhead(ctx context.Context, w Wanted) {
+	fences := Fences(ctx)
+	if w.Lease != "" {
+		if !s.hasWhole(nil) || !s.whole.Leases {
+			s.askWhole(ctx, true)
+		}
+		return
+	}
+	known := s.of(w.Kind, w.ID)
+	isKnown := w.ID != "" && (known.isKnown && s.isFresh(known.at, fences) || s.isAbsent(known, w.Kind, w.ID, fences))
+	if w.ID == "" {
+		_, isKnown = s.listWhole(Query{Kind: w.Kind, Owner: w.Owner}, fences)
+	}
+	if !isKnown {
+		s.askWhole(ctx, false)
+	}
+}
+
+// listAhead reads a list. It is called with the mutex held.
+func (s *recent) listAhead(ctx context.Context, q Query) {
+	if s.isUsable(s.lists[q], q, Fences(ctx)) {
+		return
+	}
+	a := &asked{at: s.clock(), writes: s.writes(q), answered: make(chan struct{})}
+	s.lists[q] = a
+	go func() {
+		defer close(a.answered)
+		a.list, a.err = s.Store.List(ctx, q)
+	}()
+}
+
+// writes is the number of the last write that may have changed the answer to a query. It is called with the mutex held.
 func (s *recent) writes(q Query) int {
 	if q.Owner == "" {
 		return s.written[Query{Kind: q.Kind}]
 	}
-	return s.written[Query{Kind: q.Kind, Owner: q.Owner}] + s.written[Query{Kind: q.Kind, Owner: anybodys}]
+	return max(s.written[Query{Kind: q.Kind, Owner: q.Owner}], s.written[Query{Kind: q.Kind, Owner: anybodys}])
 }
 
 // isUsable reports whether the answer to a query, nil for none, may be taken for what is there, under leases. It is called with the mutex held.
@@ -101,6 +128,14 @@ func (s *recent) isUsable(a *asked, q Query, fences []Fence) bool {
 // List implements Store.
 func (s *recent) List(ctx context.Context, q Query) ([]Record, error) {
 	s.mu.Lock()
+	list, known := s.listWhole(q, Fences(ctx))
+	if !known && s.lists[q] == nil && s.awaitWhole(ctx) {
+		list, known = s.listWhole(q, Fences(ctx))
+	}
+	if known && ctx.Err() == nil {
+		s.mu.Unlock()
+		return list, nil
+	}
 	a := s.lists[q]
 	delete(s.lists, q)
 	usable := func() bool { return s.isUsable(a, q, Fences(ctx)) && ctx.Err() == nil }

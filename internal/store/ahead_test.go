@@ -163,7 +163,7 @@ func TestReadAheadIsNotTrustedTooLong(t *testing.T) {
 		ReadAhead(t.Context(), s, wanted[0])
 		synctest.Wait()
 		_, err := s.Get(t.Context(), KindVIM, "a")
-		require.NoError(t, err)
-		assert.Equal(t, 2, below.gets)
+		require.ErrorIs(t, err, ErrNotFound)
+		assert.Equal(t, 1, below.gets)
 	})
 }

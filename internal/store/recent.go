@@ -17,12 +17,21 @@ type recent struct {
 
 	mu    sync.Mutex
 	known map[recordName]*remembered
-	// acquired is when this handle took a lease last, by its name.
+	// acquired is since when nobody else has had a lease that this handle took, by its name.
 	acquired map[string]acquisition
-	// written counts the writes of this handle by what they change: the records of a kind, those of an owner, and those that may be anybody's.
-	written map[Query]int
+	// writeCount is how many writes there were by this handle, and written the number of the last one that has changed the records of a kind,
+	// those of an owner, and those that may be anybody's.
+	writeCount int
+	written    map[Query]int
 	// lists were asked for ahead, and are given once.
 	lists map[Query]*asked
+
+	// whole is all that was there when that was read last, asking how it is being read; nil for neither. large says that the store is too large
+	// for that, begun that the first read has begun.
+	whole, asking *wholeRead
+	large, begun  bool
+	// deleted is when this handle has deleted a content last.
+	deleted time.Time
 }
 
 type acquisition struct {
@@ -42,7 +51,7 @@ type remembered struct {
 	record  *Record
 	// at is before the request.
 	at time.Time
-	// writes rises with each write: what was read before that is not remembered after it.
+	// writes is the number of the last write of the handle: what was read before that is not remembered after it.
 	writes int
 	// asked is a read that is not answered yet; nil for none.
 	asked *asked
@@ -61,9 +70,11 @@ type asked struct {
 }
 
 // KeepRecent returns a store over s, which is far away: a record that this handle has read or written a moment ago, or has found missing, is
-// not read again, and one that is being read is not asked for twice. ReadAhead reads what will be needed.
+// not read again, and one that is being read is not asked for twice. ReadAhead reads what will be needed. Of a small store that is all of it,
+// and so is the first read.
 // Another process may have written it since, as it may between any read and what follows from it. Who must know takes a lease, and what
-// was read before that is read again; and a write of a record that has changed is ErrStale as ever. Closing it closes s.
+// was read before that is read again, unless the lease was seen free before and nobody has had it since; and a write of a record
+// that has changed is ErrStale as ever. Closing it closes s.
 func KeepRecent(s Store) Store {
 	r := newRecent(s, time.Now)
 	if encoded, ok := s.(EncodedBlobs); ok {
@@ -84,14 +95,22 @@ func newRecent(s Store, clock func() time.Time) *recent {
 // Get implements Store.
 func (s *recent) Get(ctx context.Context, kind Kind, id string) (*Record, error) {
 	s.mu.Lock()
-	known := s.of(kind, id)
+	known, awaited := s.of(kind, id), false
 	for ctx.Err() == nil {
 		if known.isKnown && s.isFresh(known.at, Fences(ctx)) {
 			defer s.mu.Unlock()
 			return copied(known.record, kind, id)
 		}
+		if s.isAbsent(known, kind, id, Fences(ctx)) {
+			s.mu.Unlock()
+			return nil, NotFound(kind, id)
+		}
 		a := known.asked
 		if a == nil || a.writes != known.writes || !s.isFresh(a.at, Fences(ctx)) {
+			if !awaited && s.awaitWhole(ctx) {
+				awaited = true
+				continue
+			}
 			break
 		}
 		s.mu.Unlock()
@@ -168,7 +187,11 @@ func (s *recent) Acquire(ctx context.Context, name, holder string) (Lease, error
 	if err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.acquired[name] = acquisition{l.Fence().Token, s.clock()}
+		at := s.clock()
+		if l, ok := l.(undisturbed); ok {
+			at = l.NobodysSince()
+		}
+		s.acquired[name] = acquisition{l.Fence().Token, at}
 	}
 	return l, err
 }
@@ -181,22 +204,23 @@ func (r *remembered) keep(record *Record, isKnown bool, at time.Time) {
 // anybodys stands for writes of which is not known whose records they change.
 const anybodys = "\x00"
 
-// wrote remembers a record that was written by a request after a time; nil when nobody knows what is stored. The owner is empty when
-// nobody knows it.
-func (s *recent) wrote(kind Kind, id, owner string, r *Record, at time.Time) {
+// wrote remembers a record that was written by a request after a time, nil for one that was deleted, or that nobody knows what is stored. The
+// owner is empty when nobody knows it.
+func (s *recent) wrote(kind Kind, id, owner string, r *Record, isKnown bool, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.written[Query{Kind: kind}]++
+	s.writeCount++
+	s.written[Query{Kind: kind}] = s.writeCount
 	if owner == "" {
 		owner = anybodys
 	}
-	s.written[Query{Kind: kind, Owner: owner}]++
+	s.written[Query{Kind: kind, Owner: owner}] = s.writeCount
 	known := s.of(kind, id)
-	known.writes++
+	known.writes = s.writeCount
 	if r != nil {
 		r, _ = copied(r, kind, id)
 	}
-	known.keep(r, r != nil, at)
+	known.keep(r, isKnown, at)
 }
 
 // Create implements Store.
@@ -215,14 +239,15 @@ func (s *recent) write(ctx context.Context, r *Record, write func(context.Contex
 	if err != nil {
 		r = nil
 	}
-	s.wrote(kind, id, owner, r, at)
+	s.wrote(kind, id, owner, r, err == nil, at)
 	return err
 }
 
 // Delete implements Store.
 func (s *recent) Delete(ctx context.Context, kind Kind, id string) error {
+	at := s.clock()
 	err := s.Store.Delete(ctx, kind, id)
-	s.wrote(kind, id, "", nil, time.Time{})
+	s.wrote(kind, id, "", nil, err == nil, at)
 	return err
 }
 

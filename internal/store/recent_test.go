@@ -118,5 +118,5 @@ func TestKeepRecent(t *testing.T) {
 	read(ctx, 3, 6)
 	read(ctx, 4, 6)
 	require.NoError(t, s.Delete(ctx, KindVIM, "a"))
-	read(ctx, 0, 7)
+	read(ctx, 0, 6)
 }

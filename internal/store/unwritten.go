@@ -62,7 +62,7 @@ func (u *unwritten) List(ctx context.Context, q Query) ([]Record, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	for _, r := range u.records {
-		if (q.Kind == "" || q.Kind == r.Kind) && (q.Owner == "" || q.Owner == r.Owner) && (q.Key == "" || q.Key == r.Key) {
+		if q.Selects(&r) {
 			list = append(list, r)
 		}
 	}

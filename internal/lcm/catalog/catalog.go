@@ -277,6 +277,7 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 	if err != nil {
 		return nil, err
 	}
+	c.readAhead(ctx, s, en)
 	// Each refresh looks; a lease is taken where there is something to note.
 	if en.Value.Superseded || en.Value.Shares.Acknowledge(shareID) {
 		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
@@ -287,6 +288,27 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 		}
 	}
 	return c.withContent(ctx, en)
+}
+
+// ReadAhead reads, in the background, the small files of a package of a store that is far away.
+func (c *Catalog) ReadAhead(ctx context.Context, s *seal.Store, id string) {
+	if store.IsFar(s) && id != "" {
+		go func() {
+			if en, err := getPackage(ctx, s, id); err == nil {
+				c.readAhead(ctx, s, en)
+			}
+		}()
+	}
+}
+
+// readAhead reads the small files of a package of a store that is far away, which are rendered next.
+func (c *Catalog) readAhead(ctx context.Context, s *seal.Store, en *records.Entry[packageRecord]) {
+	if !store.IsFar(s) || en.Value.Bundle == "" {
+		return
+	}
+	files := newContent(s, &c.contents, nil, en.Value.Bundle, "")
+	files.ctx = context.WithoutCancel(ctx)
+	go func() { _, _ = files.bundled() }()
 }
 
 // ReleasePackage implements vnfm.Manager.

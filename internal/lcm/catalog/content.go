@@ -60,13 +60,7 @@ func (c *content) Open(name string) (fs.File, error) {
 	}
 	info := contentInfo{f}
 	if c.bundle != "" && f.Size <= maxBundled {
-		files, err := c.cache.files(c.bundle, func() (map[string][]byte, error) {
-			text, err := c.read(c.bundle)
-			if err != nil {
-				return nil, err
-			}
-			return readBundle(text)
-		})
+		files, err := c.bundled()
 		if err != nil {
 			return nil, fmt.Errorf("reading %s: %w", name, err)
 		}
@@ -89,6 +83,17 @@ func (c *content) Open(name string) (fs.File, error) {
 		return nil, fmt.Errorf("reading %s: %w", name, err)
 	}
 	return &contentFile{ReadCloser: io.NopCloser(bytes.NewReader(files[f.Digest])), info: info}, nil
+}
+
+// bundled are the files of the bundle by their digests.
+func (c *content) bundled() (map[string][]byte, error) {
+	return c.cache.files(c.bundle, func() (map[string][]byte, error) {
+		text, err := c.read(c.bundle)
+		if err != nil {
+			return nil, err
+		}
+		return readBundle(text)
+	})
 }
 
 // FileDigest is the digest of a file, empty when the package has none of that name.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -18,17 +19,20 @@ import (
 // Packages and charts with the same file share its content, which goes with the last of
 // their records. A content whose record is not there yet would go with them. An upload can
 // take long and is not under the lease of the references: the record is written under it,
-// when the contents are still there.
+// when the contents are still there: nobody has had it meanwhile, or they are looked for.
 func (c *Catalog) keepContents(ctx context.Context, s store.Store, upload func() (digests []string, err error), record func(ctx context.Context) error) error {
 	for {
+		began := time.Now()
 		digests, err := upload()
 		if err != nil {
 			return err
 		}
 		lost := false
 		err = c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-			if lost, err = lostContents(ctx, s, digests); err != nil || lost {
-				return err
+			if !store.KeepsContents(ctx, s, began) {
+				if lost, err = lostContents(ctx, s, digests); err != nil || lost {
+					return err
+				}
 			}
 			return record(ctx)
 		})

@@ -117,6 +117,7 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	if err != nil {
 		return nil, nil, err
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err
@@ -132,6 +133,12 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	}
 	describeVIM(&en.Value.VIM, spec, vimType, check)
 	en.Value.share(spec.Share, known)
+	sealed := !m.cfg.Keyring.HasVault()
+	if sealed {
+		if err := m.sealCredentials(ctx, en, spec); err != nil {
+			return nil, nil, err
+		}
+	}
 	created := true
 	if known {
 		err = m.cfg.WriteReferring(ctx, s, &en.Value.VIM, func(ctx context.Context) error { return en.Create(ctx, s) })
@@ -143,6 +150,10 @@ func (m *Manager) RegisterVIM(ctx context.Context, id string, spec vnfm.VIMSpec)
 	}
 	if err != nil {
 		return nil, nil, err
+	}
+	if created && sealed {
+		m.holds(id, spec.Share)
+		return &en.Value.VIM, check.Problems, nil
 	}
 	// The record is written before its key in a vault: when the process is killed in between,
 	// the key is found by the id.
@@ -198,6 +209,7 @@ func (m *Manager) UpdateVIM(ctx context.Context, id string, spec vnfm.VIMSpec) (
 	if err != nil {
 		return nil, nil, err
 	}
+	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	vimType, check, err := m.checkConnected(ctx, id, spec)
 	if err != nil {
 		return nil, nil, err

@@ -27,6 +27,17 @@ func find(ctx context.Context, manager vnfm.VIMManager, idOrName string) (*vnfm.
 // a record that was edited, which is as good as none. A share that is not empty is noted.
 func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm.VIM, diag.Diagnostics) {
 	var diags diag.Diagnostics
+	asking, stop := context.WithCancel(ctx)
+	defer stop()
+	type answer struct {
+		vim *vnfm.VIM
+		err error
+	}
+	answered := make(chan answer, 1)
+	go func() {
+		v, err := manager.CheckRegisteredVIM(asking, id, refreshTimeout)
+		answered <- answer{v, err}
+	}()
 	recorded, err := manager.HoldVIM(ctx, id, share)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return nil, nil
@@ -35,7 +46,8 @@ func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm
 		tfutil.AddError(&diags, "Read", object(id), err, path.Empty())
 		return nil, diags
 	}
-	v, err := manager.CheckRegisteredVIM(ctx, id, refreshTimeout)
+	said := <-answered
+	v, err := said.vim, said.err
 	if v != nil {
 		v.Shared = recorded.Shared
 	}

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -15,7 +16,7 @@ func (s *kubeStore) ReadAhead(ctx context.Context, wanted ...store.Wanted) {
 		switch {
 		case w.Lease != "" && w.New:
 			s.mu.Lock()
-			s.given[w.Lease] = nil
+			s.seen.See(w.Lease, nil, time.Time{})
 			s.mu.Unlock()
 		case w.Lease != "":
 			s.look(s.leaseRef(w.Lease).Name, func() { s.lookAtLease(ctx, w.Lease) })
@@ -60,7 +61,7 @@ func (s *kubeStore) awaitLook(ctx context.Context, name string) {
 // lookAtLease remembers a lease that is free.
 func (s *kubeStore) lookAtLease(ctx context.Context, name string) {
 	s.mu.Lock()
-	_, known := s.given[name]
+	known := s.seen.Knows(name)
 	s.mu.Unlock()
 	if known {
 		return
@@ -68,8 +69,8 @@ func (s *kubeStore) lookAtLease(ctx context.Context, name string) {
 	l, err := s.readLease(ctx, name)
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := s.given[name]; !known && err == nil && (l == nil || identityOf(l) == "") {
-		s.given[name] = l
+	if !s.seen.Knows(name) && err == nil && (l == nil || identityOf(l) == "") {
+		s.seen.See(name, l, time.Now())
 	}
 }
 

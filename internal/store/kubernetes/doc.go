@@ -41,4 +41,7 @@
 // The clocks of two machines may be hours apart. A lease expires when somebody else has seen
 // it unchanged for its whole duration, by a clock that only counts on. Its times only spare
 // that wait: a holder that has renewed just now, by the own clock, is taken for alive.
+//
+// A Lease that was seen free is taken for the resource version that was seen. When that goes, nobody
+// has had it since, and what was read since is what is there under the lease.
 package kubernetes

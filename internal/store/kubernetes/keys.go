@@ -150,16 +150,18 @@ func (s *kubeStore) contest(ctx context.Context, kind store.Kind, key, id string
 	}
 }
 
-// unreserve removes the Secret of a natural key as it was written for a record that has the
+// unreserve removes, in the background, the Secret of a natural key as it was written for a record that has the
 // key no more. A reservation that stays, or was written again since, names a record without
 // that key and blocks nobody.
 func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version string) {
 	if version == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
-	defer cancel()
-	_ = s.client.DeleteVersion(ctx, s.secret(keyName(kind, key)), "", version)
+	s.later.Go(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
+		defer cancel()
+		_ = s.client.DeleteVersion(ctx, s.secret(keyName(kind, key)), "", version)
+	})
 }
 
 // withdraw removes the objects of a failed creation. Objects that stay are pending and block

@@ -36,6 +36,8 @@ type lease struct {
 	object *coordinationv1.Lease
 	// takenOver is set when the holder before has not given it back.
 	takenOver bool
+	// since is NobodysSince.
+	since time.Time
 
 	*store.Heartbeat
 
@@ -48,6 +50,9 @@ type lease struct {
 	// unclean when one may still arrive.
 	released, unclean bool
 }
+
+// NobodysSince is the time since which nobody else has had the lease.
+func (l *lease) NobodysSince() time.Time { return l.since }
 
 // sighting is a lease as it was seen in somebody's hands, since a time.
 type sighting struct {
@@ -104,7 +109,7 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 		asked := time.Now()
 		// One that this handle gave back last, or has seen free, is taken without a look: the
 		// server refuses that when somebody has had it since.
-		current, known := s.takeGiven(ctx, l.name)
+		current, since, known := s.takeSeen(ctx, l.name)
 		if !known {
 			if current, err = s.readLease(ctx, l.name); err != nil {
 				return false, err
@@ -116,7 +121,7 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 			switch {
 			case identity == l.identity:
 				// The answer to an earlier try was lost, and what was found before it.
-				l.object, l.token = current, tokenOf(current)
+				l.object, l.token, l.since = current, tokenOf(current), time.Now()
 				return true, nil
 			case identity == "":
 				orphaned, l.takenOver = isUnclean(current), false
@@ -143,6 +148,9 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 		err = s.seize(ctx, l, holder, current)
 		switch {
 		case err == nil:
+			if l.since = since; !known || orphaned {
+				l.since = time.Now()
+			}
 			return orphaned, nil
 		case !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) && !missing(err, s.leaseRef(l.name)):
 			if isUndecided(err) {
@@ -153,14 +161,16 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 	}
 }
 
-// takeGiven returns a lease as this handle gave it back or saw it free, the first time it is asked for. One that nobody ever had is nil.
-func (s *kubeStore) takeGiven(ctx context.Context, name string) (given *coordinationv1.Lease, known bool) {
+// takeSeen returns a lease as this handle gave it back or saw it free, the first time it is asked for, and since when nobody has had it. One that
+// nobody ever had is nil.
+func (s *kubeStore) takeSeen(ctx context.Context, name string) (seen *coordinationv1.Lease, since time.Time, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.awaitLook(ctx, s.leaseRef(name).Name)
-	given, known = s.given[name]
-	delete(s.given, name)
-	return given, known
+	if !s.seen.Knows(name) {
+		s.awaitLook(ctx, allLeases)
+	}
+	return s.seen.Take(name)
 }
 
 // watch notes how a lease of somebody else is seen, and returns since when it is as it is, and
@@ -320,7 +330,7 @@ func (l *lease) Release(ctx context.Context) error {
 		written, err := l.s.writeLease(ctx, next)
 		if err == nil {
 			l.s.mu.Lock()
-			l.s.given[l.name] = written
+			l.s.seen.See(l.name, written, l.since)
 			l.s.mu.Unlock()
 			return nil
 		}

@@ -40,6 +40,11 @@ func (s *kubeStore) Get(ctx context.Context, kind store.Kind, id string) (*store
 // List returns the records that match, in the order of their creation: that of the clocks of
 // those who created them.
 func (s *kubeStore) List(ctx context.Context, q store.Query) ([]store.Record, error) {
+	return s.list(ctx, q, 0)
+}
+
+// list is List of at most so many records, 0 for any number.
+func (s *kubeStore) list(ctx context.Context, q store.Query, atMost int) ([]store.Record, error) {
 	const doing = "listing records"
 	var list []store.Record
 	one := func(raw json.RawMessage) error {
@@ -53,13 +58,13 @@ func (s *kubeStore) List(ctx context.Context, q store.Query) ([]store.Record, er
 		}
 		s.learn(m)
 		// The labels are hashes.
-		if (q.Kind == "" || q.Kind == r.Kind) && (q.Owner == "" || q.Owner == r.Owner) && (q.Key == "" || q.Key == r.Key) {
+		if q.Selects(r) {
 			list = append(list, *r)
 		}
 		return nil
 	}
 	err := s.reading(ctx, doing, func(ctx context.Context) error {
-		return s.client.ListEach(ctx, secretResource, s.namespace, kube.ListOptions{LabelSelector: selector(q)}, one, func() { list = nil })
+		return s.client.ListEach(ctx, secretResource, s.namespace, kube.ListOptions{LabelSelector: selector(q), AtMost: atMost}, one, func() { list = nil })
 	})
 	if err != nil {
 		return nil, err

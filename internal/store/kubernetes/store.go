@@ -52,6 +52,8 @@ type kubeStore struct {
 	checking chan struct{}
 
 	leases store.Leases[*lease]
+	// later is what nobody waits for but the end of the handle.
+	later sync.WaitGroup
 
 	mu sync.Mutex
 	// checked is when the format was asked for last, present whether there was one.
@@ -59,8 +61,8 @@ type kubeStore struct {
 	present bool
 	// sightings are the leases of others as they were seen last, by name.
 	sightings map[string]sighting
-	// given are the leases that this handle has given back, as it wrote them, or has seen free, by name; nil for one that nobody ever had.
-	given map[string]*coordinationv1.Lease
+	// seen are the leases that this handle has given back, as it wrote them, or has seen free; nil for one that nobody ever had.
+	seen store.Seen[*coordinationv1.Lease]
 	// looking are closed when objects were looked at that will be needed, by name, and manifests are those of contents as they were seen then.
 	looking   map[string]chan struct{}
 	manifests map[string]*meta
@@ -110,7 +112,6 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 
 		checking:  make(chan struct{}, 1),
 		sightings: map[string]sighting{},
-		given:     map[string]*coordinationv1.Lease{},
 		looking:   map[string]chan struct{}{},
 		manifests: map[string]*meta{},
 		known:     map[string]*meta{},
@@ -119,7 +120,12 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 }
 
 // Close gives back the leases that are still held and ends the handle.
-func (s *kubeStore) Close() error { return s.leases.Close(func() error { return nil }) }
+func (s *kubeStore) Close() error {
+	return s.leases.Close(func() error {
+		s.later.Wait()
+		return nil
+	})
+}
 
 // usable returns an error when the handle is closed or ctx has ended.
 func (s *kubeStore) usable(ctx context.Context, doing string) error {

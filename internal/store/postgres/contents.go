@@ -174,18 +174,27 @@ func (w *writer) flush() error {
 	return w.failed
 }
 
-// begin makes the generation of a content without chunks.
-func (w *writer) begin() error {
-	if w.generation != 0 {
+// last is the statement that makes the generation the current one: with its only chunk, when no other one was written. It tells whether there
+// is a generation.
+func (w *writer) last(found *bool) statement {
+	made := func(n int64) error {
+		*found = n > 0
 		return nil
 	}
-	w.failed = w.s.retry(w.ctx, w.doing, func() error {
-		return w.s.ask(w.ctx, w.pool, statement{
-			sql:  "INSERT INTO {schema}.contents (digest, state, since, size, chunks) VALUES ($1, 'writing', clock_timestamp(), 0, 0) RETURNING generation",
-			args: []any{w.digest}, row: func(row pgx.Row) error { return row.Scan(&w.generation) },
-		})
-	})
-	return w.failed
+	if w.generation != 0 {
+		return statement{
+			sql:  "UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1",
+			args: []any{w.generation, w.size, int64(w.chunks)}, affected: made,
+		}
+	}
+	return statement{
+		sql: `WITH chunk AS (SELECT $2::bytea AS data WHERE length($2) > 0),
+			made AS (INSERT INTO {schema}.contents (digest, state, since, size, chunks)
+				SELECT $1, 'current', clock_timestamp(), length($2), (SELECT count(*) FROM chunk) RETURNING generation),
+			written AS (INSERT INTO {schema}.chunks (generation, n, data) SELECT generation, 0, data FROM made, chunk)
+			SELECT generation FROM made`,
+		args: []any{w.digest, w.buffer}, affected: made,
+	}
 }
 
 // finish makes the generation the current one, and removes what nobody needs any more.
@@ -193,13 +202,10 @@ func (w *writer) finish() error {
 	if w.failed != nil {
 		return w.failed
 	}
-	if len(w.buffer) > 0 {
+	if w.generation != 0 && len(w.buffer) > 0 {
 		if err := w.flush(); err != nil {
 			return err
 		}
-	}
-	if err := w.begin(); err != nil {
-		return err
 	}
 	s := w.s
 	found := false
@@ -209,14 +215,7 @@ func (w *writer) finish() error {
 			return []statement{{
 				sql:  "UPDATE {schema}.contents SET state = 'replaced', since = clock_timestamp() WHERE digest = $1 AND state = 'current' AND generation <> $2",
 				args: []any{w.digest, w.generation},
-			}, {
-				sql:  "UPDATE {schema}.contents SET state = 'current', since = clock_timestamp(), size = $2, chunks = $3 WHERE generation = $1",
-				args: []any{w.generation, w.size, int64(w.chunks)},
-				affected: func(n int64) error {
-					found = n > 0
-					return nil
-				},
-			}, {
+			}, w.last(&found), {
 				sql: `DELETE FROM {schema}.contents WHERE generation IN (SELECT generation FROM {schema}.contents
 					WHERE state = 'replaced' AND since < clock_timestamp() - interval '` + keepReplaced + `'
 					OR state = 'writing' AND since < clock_timestamp() - interval '` + keepUnfinished + `' FOR UPDATE SKIP LOCKED)`,

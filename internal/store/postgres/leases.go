@@ -24,9 +24,14 @@ type lease struct {
 	token int64
 	// takenOver is set when the holder before has not given it back.
 	takenOver bool
+	// since is NobodysSince.
+	since time.Time
 
 	*store.Heartbeat
 }
+
+// NobodysSince is the time since which nobody else has had the lease.
+func (l *lease) NobodysSince() time.Time { return l.since }
 
 // leaseRow is what the table says of a lease, by the server's clock.
 type leaseRow struct {
@@ -92,12 +97,40 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 		}
 	}
 
+	l.since = s.nobodysSince(l)
+
 	// The lease lives until Release, not until the caller's context ends.
 	l.Heartbeat = store.StartHeartbeat(ctx, expires, s.timing.renew, l.renew)
 	if !s.leases.Add(l) {
 		return nil, errors.Join(s.errClosed(), l.Release(ctx))
 	}
 	return l, nil
+}
+
+// nobodysSince is the time since which nobody else has had a lease that was taken: when it was seen free, if nobody has had it between.
+func (s *pgStore) nobodysSince(l *lease) time.Time {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	if token, since, ok := s.seen.Take(l.name); ok && l.token == token+1 {
+		return since
+	}
+	return time.Now()
+}
+
+// see notes a lease that is free.
+func (s *pgStore) see(name string, token int64, since time.Time) {
+	s.seenMu.Lock()
+	defer s.seenMu.Unlock()
+	s.seen.See(name, token, since)
+}
+
+// ReadAhead notes which leases are new.
+func (s *pgStore) ReadAhead(_ context.Context, wanted ...store.Wanted) {
+	for _, w := range wanted {
+		if w.Lease != "" && w.New {
+			s.see(w.Lease, 0, time.Time{})
+		}
+	}
 }
 
 // takeFree gives a lease that its last holder has given back, or that nobody ever had, to a holder. It waits for the writes that are under
@@ -217,10 +250,14 @@ func (l *lease) Release(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
 	defer cancel()
-	return l.s.onLease(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(pool *pgxpool.Pool) error {
+	err := l.s.onLease(ctx, fmt.Sprintf("releasing the lease %q", l.name), func(pool *pgxpool.Pool) error {
 		// The row stays: the next token must be a greater one.
 		return l.s.ask(ctx, pool, statement{sql: "UPDATE {schema}.leases SET expires_at = to_timestamp(0) WHERE name = $1 AND token = $2", args: []any{l.name, l.token}})
 	})
+	if err == nil {
+		l.s.see(l.name, l.token, l.since)
+	}
+	return err
 }
 
 // HeldLeases returns who holds a lease and is not known to be dead.

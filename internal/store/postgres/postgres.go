@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -73,14 +74,23 @@ type pgStore struct {
 
 	// ready is the pool, once the tables have the format of this release.
 	ready atomic.Pointer[pgxpool.Pool]
+	// absent is what the last look has seen that has found no tables.
+	absent atomic.Pointer[tables]
 	// connected is set when the server has answered once.
 	connected atomic.Bool
-	// opening is a semaphore rather than a mutex, so that waiting for it ends with the
-	// context. It guards pool.
-	opening chan struct{}
+	// making is a semaphore rather than a mutex, so that waiting for it ends with the context. Who has it makes the tables.
+	making chan struct{}
+
+	mu sync.Mutex
+	// pool is what the store is asked through, once somebody has asked, and looking the look for its tables that is on its way.
 	pool    *pgxpool.Pool
+	looking *look
 
 	leases store.Leases[*lease]
+
+	seenMu sync.Mutex
+	// seen are the tokens of leases that were free when they were seen.
+	seen store.Seen[int64]
 }
 
 var _ store.Portable = (*pgStore)(nil)
@@ -102,7 +112,7 @@ func open(ctx context.Context, c Config, t timing, maxContent int64) (*pgStore, 
 	}
 	s := &pgStore{
 		place: at, config: config, release: c.Release, timing: t, maxContent: maxContent,
-		opening: make(chan struct{}, 1),
+		making: make(chan struct{}, 1),
 	}
 	config.AfterConnect = func(context.Context, *pgx.Conn) error {
 		s.connected.Store(true)
@@ -114,10 +124,12 @@ func open(ctx context.Context, c Config, t timing, maxContent int64) (*pgStore, 
 // Close gives back the leases that are still held and closes the connections.
 func (s *pgStore) Close() error {
 	return s.leases.Close(func() error {
-		// A concurrent connection attempt sees that the handle is closed.
-		s.opening <- struct{}{}
-		defer func() { <-s.opening }()
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.ready.Store(nil)
+		if s.looking != nil {
+			s.looking.stop()
+		}
 		if s.pool != nil {
 			s.pool.Close()
 		}
@@ -133,15 +145,50 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 	if pool := s.ready.Load(); pool != nil {
 		return pool, nil
 	}
+	pool, seen, err := s.looked(ctx, create)
+	steps := migrations(s.schema)
+	switch {
+	case err != nil:
+		return nil, err
+	case seen.version == len(steps):
+		return pool, nil
+	case seen.version == 0 && !create:
+		return nil, errAbsent
+	}
 	select {
-	case s.opening <- struct{}{}:
-		defer func() { <-s.opening }()
+	case s.making <- struct{}{}:
+		defer func() { <-s.making }()
 	case <-ctx.Done():
 		return nil, fmt.Errorf("%s: %w", s.name(), context.Cause(ctx))
 	}
 	if pool := s.ready.Load(); pool != nil {
 		return pool, nil
 	}
+	doing := fmt.Sprintf("bringing its tables from format %d to %d", seen.version, len(steps))
+	if seen.version == 0 {
+		doing = "making its tables"
+	}
+	if err := s.retry(ctx, doing, func() error { return s.migrate(ctx, pool, &seen, steps) }); err != nil {
+		return nil, err
+	}
+	return pool, s.use(pool)
+}
+
+// use notes that the tables have the format of this release.
+func (s *pgStore) use(pool *pgxpool.Pool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.leases.Closed() {
+		return s.errClosed()
+	}
+	s.ready.Store(pool)
+	return nil
+}
+
+// connect returns the pool of connections, whatever they lead to.
+func (s *pgStore) connect(ctx context.Context) (*pgxpool.Pool, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.leases.Closed() {
 		return nil, s.errClosed()
 	}
@@ -152,27 +199,83 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 		}
 		s.pool = pool
 	}
-	steps := migrations(s.schema)
-	var version int
-	err := s.retry(ctx, "looking for its tables", func() (err error) {
-		version, err = s.formatNow(ctx, s.pool, len(steps))
+	return s.pool, nil
+}
+
+// looked is a look for the tables. Who will make them needs none after one that has found none: when another process has made them since,
+// that is found out then.
+func (s *pgStore) looked(ctx context.Context, create bool) (*pgxpool.Pool, tables, error) {
+	if seen := s.absent.Load(); create && seen != nil {
+		pool, err := s.connect(ctx)
+		return pool, *seen, err
+	}
+	return s.look(ctx)
+}
+
+// look is a look for the tables, whose answer is that of all who ask meanwhile. It goes on as long as one of them waits.
+type look struct {
+	waiting int
+	stop    context.CancelFunc
+	looked  chan struct{}
+	seen    tables
+	err     error
+}
+
+// look looks for the tables.
+func (s *pgStore) look(ctx context.Context) (*pgxpool.Pool, tables, error) {
+	pool, err := s.connect(ctx)
+	if err != nil {
+		return nil, tables{}, err
+	}
+	s.mu.Lock()
+	l := s.looking
+	if l == nil {
+		looking, stop := context.WithCancel(context.WithoutCancel(ctx))
+		l = &look{stop: stop, looked: make(chan struct{})}
+		s.looking = l
+		go s.lookFor(looking, pool, l)
+	}
+	l.waiting++
+	s.mu.Unlock()
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if l.waiting--; l.waiting == 0 {
+			l.stop()
+			s.forget(l)
+		}
+	}()
+	select {
+	case <-l.looked:
+		return pool, l.seen, l.err
+	case <-ctx.Done():
+		return nil, tables{}, fmt.Errorf("%s: looking for its tables: %w", s.name(), context.Cause(ctx))
+	}
+}
+
+// lookFor is the work of a look. Who asks from its end on, or once nobody waits for it, begins another one.
+func (s *pgStore) lookFor(ctx context.Context, pool *pgxpool.Pool, l *look) {
+	newest := len(migrations(s.schema))
+	l.err = s.retry(ctx, "looking for its tables", func() (err error) {
+		l.seen, err = s.formatNow(ctx, pool, newest)
 		return err
 	})
-	if err != nil {
-		return nil, err
+	switch {
+	case l.err != nil:
+	case l.seen.version == newest:
+		l.err = s.use(pool)
+	case l.seen.version == 0:
+		s.absent.Store(&l.seen)
 	}
-	if version == 0 && !create {
-		return nil, errAbsent
+	s.mu.Lock()
+	s.forget(l)
+	s.mu.Unlock()
+	close(l.looked)
+}
+
+// forget has the next one who asks look again. It is called with the mutex held.
+func (s *pgStore) forget(l *look) {
+	if s.looking == l {
+		s.looking = nil
 	}
-	if version < len(steps) {
-		doing := fmt.Sprintf("bringing its tables from format %d to %d", version, len(steps))
-		if version == 0 {
-			doing = "making its tables"
-		}
-		if err := s.retry(ctx, doing, func() error { return s.migrate(ctx, s.pool, steps) }); err != nil {
-			return nil, err
-		}
-	}
-	s.ready.Store(s.pool)
-	return s.pool, nil
 }

@@ -89,62 +89,41 @@ var (
 	errForeign     = errors.New("holds tables of another application")
 )
 
-// querier is a pool or a transaction.
-type querier interface {
-	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+// tables are those of a schema, as they were seen.
+type tables struct {
+	// version is their format, 0 for none. schema says that there is the schema.
+	version int
+	schema  bool
 }
 
-// formatVersion returns 0 for a schema that is missing or empty, and an error for a version
-// above newest.
-func (s *pgStore) formatVersion(ctx context.Context, q querier, newest int) (int, error) {
-	var ours, others int
-	err := q.QueryRow(ctx, tablesSQL, s.schema).Scan(&ours, &others)
-	switch {
-	case err != nil:
-		return 0, err
-	case others == 0:
-		return 0, nil
-	case ours == 0:
-		return 0, errForeign
-	}
-	var version int
-	var release string
-	err = q.QueryRow(ctx, s.sql(formatSQL)).Scan(&version, &release)
-	if code(err) == codeUndefinedColumn || errors.Is(err, pgx.ErrNoRows) {
-		return 0, errForeign
-	}
-	if err != nil {
-		return 0, err
-	}
-	return version, checkFormat(version, newest, release)
-}
-
-// formatNow is formatVersion for a pool, in one round trip.
-func (s *pgStore) formatNow(ctx context.Context, pool *pgxpool.Pool, newest int) (version int, err error) {
-	var ours, others int
+// formatNow looks at the tables. A version above newest is an error, and so are the tables of others.
+func (s *pgStore) formatNow(ctx context.Context, pool *pgxpool.Pool, newest int) (seen tables, err error) {
+	var ours, others, schemas int
 	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		return exchange(ctx, conn.Conn(), statement{
-			sql: tablesSQL, args: []any{s.schema}, row: func(row pgx.Row) error { return row.Scan(&ours, &others) },
+			sql: tablesSQL, args: []any{s.schema}, row: func(row pgx.Row) error { return row.Scan(&ours, &others, &schemas) },
 		}, statement{sql: s.sql(formatSQL), row: func(row pgx.Row) error {
 			var release string
-			if err := row.Scan(&version, &release); err != nil {
+			if err := row.Scan(&seen.version, &release); err != nil {
 				return err
 			}
-			return checkFormat(version, newest, release)
+			return checkFormat(seen.version, newest, release)
 		}})
 	})
+	seen.schema = schemas > 0
 	switch c := code(err); {
 	case c == codeUndefinedTable && others == 0:
-		return 0, nil
+		return tables{schema: seen.schema}, nil
 	case c == codeUndefinedColumn, errors.Is(err, pgx.ErrNoRows), c == codeUndefinedTable && ours == 0:
-		return 0, errForeign
+		return seen, errForeign
 	default:
-		return version, err
+		return seen, err
 	}
 }
 
-// tablesSQL counts the tables of the schema, first those that say which format it has.
-const tablesSQL = `SELECT count(*) FILTER (WHERE c.relname = 'schema_version'), count(*)
+// tablesSQL counts the tables of the schema, first those that say which format it has, and the schemas of its name.
+const tablesSQL = `SELECT count(*) FILTER (WHERE c.relname = 'schema_version'), count(*),
+	(SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1)
 	FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 	WHERE n.nspname = $1 AND c.relkind IN ('r', 'p', 'v', 'm', 'f', 'S')`
 
@@ -158,52 +137,54 @@ func checkFormat(version, newest int, release string) error {
 	return nil
 }
 
-// migrate brings the tables to the format after the last of steps, and notes that this
-// release did it. It can be repeated.
-func (s *pgStore) migrate(ctx context.Context, pool *pgxpool.Pool, steps []string) error {
-	tx, err := s.begin(ctx, pool)
-	if err != nil {
-		return err
-	}
-	defer rollback(ctx, tx)
-	// One process at a time; the lock ends with the transaction.
-	if _, err := tx.Exec(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(s.schema)); err != nil {
-		return err
-	}
-	version, err := s.formatVersion(ctx, tx, len(steps))
-	if err != nil || version == len(steps) {
-		return err
-	}
-	if version == 0 {
-		if err := s.makeSchema(ctx, tx); err != nil {
-			return err
+// migrate brings the tables to the format after the last of steps, and notes that this release did it: all of that is one round trip, for
+// tables as they were seen. When another process was faster, they are looked at again. It can be repeated.
+func (s *pgStore) migrate(ctx context.Context, pool *pgxpool.Pool, seen *tables, steps []string) error {
+	err := pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
+		_, err := conn.Conn().PgConn().Exec(ctx, s.migration(*seen, steps)).ReadAll()
+		if code(err) != "" {
+			// The transaction has failed: without its end, the connection would be closed.
+			_ = exchange(ctx, conn.Conn(), statement{sql: "ROLLBACK"})
 		}
-	}
-	for ; version < len(steps); version++ {
-		if _, err := tx.Exec(ctx, steps[version]); err != nil {
-			return fmt.Errorf("format %d: %w", version+1, err)
-		}
-	}
-	if _, err := tx.Exec(ctx, s.sql("UPDATE {schema}.schema_version SET version = $1, release = $2"), version, s.release); err != nil {
+		return err
+	})
+	if code(err) == "" {
 		return err
 	}
-	return s.commit(ctx, tx)
+	// They may have been seen a while ago.
+	before := *seen
+	now, lookErr := s.formatNow(ctx, pool, len(steps))
+	switch {
+	case lookErr != nil:
+		return lookErr
+	case now.version == len(steps):
+		return nil
+	case now != before:
+		*seen = now
+		return errOvertaken
+	default:
+		return fmt.Errorf("format %d: %w", len(steps), err)
+	}
 }
 
-// makeSchema makes the schema, which an administrator may have done, and the table of the
-// format.
-func (s *pgStore) makeSchema(ctx context.Context, tx pgx.Tx) error {
-	var there bool
-	if err := tx.QueryRow(ctx, "SELECT count(*) > 0 FROM pg_catalog.pg_namespace WHERE nspname = $1", s.schema).Scan(&there); err != nil {
-		return err
+// migration is the transaction that leads from tables as they were seen to the format after the last of steps. It fails where they are others.
+func (s *pgStore) migration(seen tables, steps []string) string {
+	release := "'" + strings.ReplaceAll(s.release, "'", "''") + "'"
+	// One process at a time; the lock ends with the transaction.
+	all := []string{s.beginSQL(), fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lockKey(s.schema))}
+	if seen.version > 0 {
+		all = append(all, s.sql(fmt.Sprintf("SELECT 1 / CASE WHEN version = %d THEN 1 ELSE 0 END FROM {schema}.schema_version", seen.version)))
 	}
-	if !there {
-		if _, err := tx.Exec(ctx, s.sql("CREATE SCHEMA {schema}")); err != nil {
-			return fmt.Errorf("making the schema: %w", err)
-		}
+	// An administrator may have made the schema, and have given no right to make one.
+	if !seen.schema {
+		all = append(all, s.sql("CREATE SCHEMA {schema}"))
 	}
-	_, err := tx.Exec(ctx, s.sql("CREATE TABLE {schema}.schema_version (version integer NOT NULL, release text NOT NULL); INSERT INTO {schema}.schema_version VALUES (0, '')"))
-	return err
+	if seen.version == 0 {
+		all = append(all, s.sql("CREATE TABLE {schema}.schema_version (version integer NOT NULL, release text NOT NULL); INSERT INTO {schema}.schema_version VALUES (0, '')"))
+	}
+	all = append(all, steps[seen.version:]...)
+	all = append(all, s.sql(fmt.Sprintf("UPDATE {schema}.schema_version SET version = %d, release = %s", len(steps), release)), "COMMIT")
+	return strings.Join(all, ";\n")
 }
 
 // lockKey is the number of the advisory lock of a schema.

@@ -43,13 +43,35 @@ type step struct {
 }
 
 // read does f, again when the connection is lost. It returns errAbsent when there are no
-// tables.
+// tables. The first one goes beside the look for them.
 func (s *pgStore) read(ctx context.Context, doing string, f func(pool *pgxpool.Pool) error) error {
+	if s.ready.Load() == nil {
+		isRead, err := s.readEarly(ctx, f)
+		if isRead || err != nil {
+			return err
+		}
+	}
 	pool, err := s.database(ctx, false)
 	if err != nil {
 		return err
 	}
 	return s.retry(ctx, doing, func() error { return f(pool) })
+}
+
+// readEarly does f while the tables are looked for, and reports whether these have the format of this release and f was done.
+func (s *pgStore) readEarly(ctx context.Context, f func(pool *pgxpool.Pool) error) (bool, error) {
+	pool, err := s.connect(ctx)
+	if err != nil {
+		return false, err
+	}
+	early := make(chan error, 1)
+	go func() { early <- f(pool) }()
+	_, seen, err := s.look(ctx)
+	failed := <-early
+	if err == nil && seen.version == 0 {
+		err = errAbsent
+	}
+	return err == nil && failed == nil && seen.version == len(migrations(s.schema)), err
 }
 
 // change does f in a transaction that writes, when the leases of ctx are still the caller's.
@@ -88,9 +110,12 @@ func (s *pgStore) transact(ctx context.Context, doing string, fences []store.Fen
 // begin starts a transaction. Its settings end with it, so that they are right behind a
 // pooler too.
 func (s *pgStore) begin(ctx context.Context, pool *pgxpool.Pool) (pgx.Tx, error) {
-	return pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: fmt.Sprintf(
-		"BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
-		s.timing.lock.Milliseconds(), s.timing.idle.Milliseconds())})
+	return pool.BeginTx(ctx, pgx.TxOptions{BeginQuery: s.beginSQL()})
+}
+
+func (s *pgStore) beginSQL() string {
+	return fmt.Sprintf("BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL lock_timeout = %d; SET LOCAL idle_in_transaction_session_timeout = %d",
+		s.timing.lock.Milliseconds(), s.timing.idle.Milliseconds())
 }
 
 func rollback(ctx context.Context, tx pgx.Tx) {

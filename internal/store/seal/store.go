@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"filippo.io/age"
 
@@ -42,6 +43,11 @@ func (s *Store) ReadAhead(ctx context.Context, wanted ...store.Wanted) {
 
 // IsFar is that of the store below.
 func (s *Store) IsFar() bool { return store.IsFar(s.Store) }
+
+// KeepsContents is that of the store below.
+func (s *Store) KeepsContents(ctx context.Context, since time.Time) bool {
+	return store.KeepsContents(ctx, s.Store, since)
+}
 
 // KeyWanted is what the first use of the key of the contents reads.
 func KeyWanted() store.Wanted { return store.Wanted{Kind: store.KindKey, ID: contentsID} }

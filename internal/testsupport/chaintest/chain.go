@@ -13,7 +13,8 @@ import (
 // Chain notes which requests waited for which. It is safe for concurrent use; a nil one notes nothing.
 type Chain struct {
 	// Trace gets a line for each request that was answered: its place in the chain, when it was begun and answered, in milliseconds, who
-	// has sent it, and what it was. An empty line ends what Take takes. It is nil for no trace, and set before the first request.
+	// has sent it, and what it was; through a relay, what of it is text. An empty line ends what Take takes. It is nil for no trace, and set
+	// before the first request.
 	Trace io.Writer
 
 	mu sync.Mutex
@@ -35,7 +36,10 @@ func (c *Chain) Handler(delay time.Duration, next http.Handler) http.Handler {
 			return
 		case <-timer.C:
 		}
-		next.ServeHTTP(&answer{ResponseWriter: w, begins: func() { c.end(depth, began, r) }}, r)
+		next.ServeHTTP(&answer{ResponseWriter: w, begins: func() {
+			agent, _, _ := strings.Cut(r.UserAgent(), "/")
+			c.end(depth, began, fmt.Sprintf("%s %s %s", agent, r.Method, r.URL))
+		}}, r)
 	})
 }
 
@@ -53,7 +57,8 @@ func (c *Chain) begin(at time.Time) int {
 	return depth
 }
 
-func (c *Chain) end(depth int, began time.Time, r *http.Request) {
+// end notes the answer to a request, and what it was.
+func (c *Chain) end(depth int, began time.Time, what string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at := time.Now()
@@ -61,8 +66,7 @@ func (c *Chain) end(depth int, began time.Time, r *http.Request) {
 		if c.first.IsZero() {
 			c.first = began
 		}
-		agent, _, _ := strings.Cut(r.UserAgent(), "/")
-		_, _ = fmt.Fprintf(c.Trace, "%2d %6d %6d %s %s %s\n", depth, began.Sub(c.first).Milliseconds(), at.Sub(c.first).Milliseconds(), agent, r.Method, r.URL)
+		_, _ = fmt.Fprintf(c.Trace, "%2d %6d %6d %s\n", depth, began.Sub(c.first).Milliseconds(), at.Sub(c.first).Milliseconds(), what)
 	}
 	if depth == len(c.answered)+1 {
 		c.answered = append(c.answered, at)

@@ -1,9 +1,11 @@
 package chaintest
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -51,8 +53,10 @@ type relayed struct {
 	client, server net.Conn
 
 	mu sync.Mutex
-	// depth is that of the request which the server has not answered; zero for none.
+	// depth is that of the request which the server has not answered; zero for none. It was begun at a time, and is what was asked since.
 	depth int
+	began time.Time
+	asked []byte
 }
 
 // ask hands on what the client sends, a round trip later.
@@ -73,8 +77,10 @@ func (r *relayed) ask(ctx context.Context) {
 			}
 			r.mu.Lock()
 			if r.depth == 0 {
-				r.depth = r.chain.begin(time.Now())
+				r.began = time.Now()
+				r.depth, r.asked = r.chain.begin(r.began), nil
 			}
+			r.asked = append(r.asked, buffer[:n]...)
 			r.mu.Unlock()
 			parts <- part{buffer[:n], time.Now().Add(r.delay)}
 		}
@@ -100,7 +106,7 @@ func (r *relayed) tell() {
 		}
 		r.mu.Lock()
 		if r.depth > 0 {
-			r.chain.answeredAt(r.depth, time.Now())
+			r.chain.end(r.depth, r.began, words(r.asked))
 			r.depth = 0
 		}
 		r.mu.Unlock()
@@ -110,11 +116,15 @@ func (r *relayed) tell() {
 	}
 }
 
-// answeredAt notes the answer to a request.
-func (c *Chain) answeredAt(depth int, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if depth == len(c.answered)+1 {
-		c.answered = append(c.answered, at)
+// words are the texts in what was sent, without the gaps between them, up to the length of a long line.
+func words(sent []byte) string {
+	const shortest, longest = 5, 400
+	var out strings.Builder
+	for _, text := range bytes.FieldsFunc(sent, func(r rune) bool { return r < ' ' || r > '~' }) {
+		if len(text) >= shortest && out.Len() < longest {
+			out.WriteByte(' ')
+			out.Write(text)
+		}
 	}
+	return strings.TrimSpace(out.String())
 }
