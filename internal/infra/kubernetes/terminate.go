@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -209,10 +208,9 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	for _, p := range expected {
 		byIdentity[render.IdentityOf(&p.item)] = p
 	}
-	found, took := make([][]*targetObject, len(scopes)), make([]time.Duration, len(scopes))
+	found := make([][]*targetObject, len(scopes))
 	err := s.each(ctx, len(scopes), false, func(ctx context.Context, i int) error {
-		ref, began := scopes[i].ref, time.Now()
-		defer func() { took[i] = time.Since(began) }()
+		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
 		if apierrors.IsForbidden(err) && len(s.target.Instance.Inventory) == 0 {
 			// A search over kinds that the instance may not use must not ask for more rights
@@ -232,9 +230,6 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	})
 	if err != nil {
 		return nil, err
-	}
-	if len(took) > 0 {
-		s.roundTrip = slices.Min(took)
 	}
 	all := slices.Concat(found...)
 	return s.addWithoutLabel(ctx, expected, all)
