@@ -108,7 +108,7 @@ func TestLabTerminationOrder(t *testing.T) {
 			// A foreign object of a kind that is removed by label, and one that stays.
 			l.kubectl("create", "configmap", "foreign")
 			l.kubectl("annotate", "configmap", "c-3", render.AnnotationResourcePolicy+"="+render.PolicyKeep)
-			left := make(chan string, 100)
+			left, saves := make(chan string, 100), l.recorder.saves
 			l.meter.take()
 			l.target.Concurrency = tc.workers
 			l.driver = New(kube.NewPool("terraform-provider-vnf/test"))
@@ -121,6 +121,9 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 			l.meter.hook(nil)
 			close(left)
+			if got := l.recorder.saves - saves; got != 1 {
+				t.Errorf("the inventory, which had everything, was saved %d times, want once, in the end", got)
+			}
 			deletions := 0
 			for pods := range left {
 				deletions++
