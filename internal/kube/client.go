@@ -34,6 +34,7 @@ type Client struct {
 	answered atomic.Bool
 	// clockOffset is the server's clock minus ours, in nanoseconds.
 	clockOffset atomic.Int64
+	pace        pace
 	discovery   discoveryCache
 	ahead       rulesAhead
 }

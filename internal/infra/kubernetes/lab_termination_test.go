@@ -2,12 +2,12 @@ package kubernetes
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -48,21 +48,25 @@ func TestFastest(t *testing.T) {
 		sizes          []int
 		alone, workers int
 		roundTrip      time.Duration
+		write          time.Duration
 		want           int
 	}{
-		"nothing":                      {nil, 0, 16, time.Second, 0},
-		"nothing together":             {nil, 100, 16, time.Second, 0},
-		"one round, slow network":      {[]int{2, 14}, 0, 16, 100 * time.Millisecond, 0},
-		"two rounds, slow network":     {[]int{17}, 0, 16, 100 * time.Millisecond, 1},
-		"many, slow network":           {[]int{1000}, 0, 16, 100 * time.Millisecond, 1},
-		"many, nearby":                 {[]int{1000}, 0, 16, 2 * time.Millisecond, 0},
-		"one at a time, not so near":   {[]int{4}, 0, 1, 20 * time.Millisecond, 1},
-		"the largest one by one":       {[]int{3, 3, 6, 9, 24}, 0, 16, 100 * time.Millisecond, 4},
-		"all of them":                  {[]int{3, 3, 6, 9, 20}, 0, 16, 150 * time.Millisecond, 5},
-		"those alone take longer":      {[]int{2, 2}, 300, 16, 100 * time.Millisecond, 0},
-		"kinds of few, and one of all": {[]int{15, 15, 45, 120}, 0, 16, 50 * time.Millisecond, 3},
+		"nothing":                      {nil, 0, 16, time.Second, 5 * time.Millisecond, 0},
+		"nothing together":             {nil, 100, 16, time.Second, 5 * time.Millisecond, 0},
+		"one round, slow network":      {[]int{2, 14}, 0, 16, 100 * time.Millisecond, 5 * time.Millisecond, 0},
+		"two rounds, slow network":     {[]int{17}, 0, 16, 100 * time.Millisecond, 5 * time.Millisecond, 1},
+		"many, slow network":           {[]int{1000}, 0, 16, 100 * time.Millisecond, 5 * time.Millisecond, 1},
+		"many, nearby":                 {[]int{1000}, 0, 16, 2 * time.Millisecond, 5 * time.Millisecond, 0},
+		"many, nearby, slow writes":    {[]int{4000}, 6000, 16, 2 * time.Millisecond, 50 * time.Millisecond, 0},
+		"many, far away, slow writes":  {[]int{1000}, 0, 16, 100 * time.Millisecond, 50 * time.Millisecond, 0},
+		"many, near, fast writes":      {[]int{1000}, 0, 16, 30 * time.Millisecond, time.Millisecond, 1},
+		"one at a time, not so near":   {[]int{4}, 0, 1, 20 * time.Millisecond, 5 * time.Millisecond, 1},
+		"the largest one by one":       {[]int{3, 3, 6, 9, 24}, 0, 16, 100 * time.Millisecond, 5 * time.Millisecond, 4},
+		"all of them":                  {[]int{3, 3, 6, 9, 20}, 0, 16, 150 * time.Millisecond, 5 * time.Millisecond, 5},
+		"those alone take longer":      {[]int{2, 2}, 300, 16, 100 * time.Millisecond, 5 * time.Millisecond, 0},
+		"kinds of few, and one of all": {[]int{15, 15, 45, 120}, 0, 16, 50 * time.Millisecond, 5 * time.Millisecond, 3},
 	} {
-		if got := fastest(tc.sizes, tc.alone, tc.workers, tc.roundTrip); got != tc.want {
+		if got := fastest(tc.sizes, tc.alone, tc.workers, tc.roundTrip, tc.write); got != tc.want {
 			t.Errorf("%s: %d, want %d", name, got, tc.want)
 		}
 	}
@@ -74,18 +78,20 @@ func TestLabTerminationOrder(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		resources []string
-		// slow delays each LIST.
+		// slow delays each request.
 		slow time.Duration
-		// want are the numbers of requests that may remove the three ConfigMaps that go.
-		want []int
+		// workers are the requests at a time.
+		workers int
+		// want is the number of requests that remove the three ConfigMaps that go.
+		want int
 	}{
-		// On a busy machine a request may take long enough.
-		"all rights":               {want: []int{3, 1}},
-		"all rights, slow network": {slow: time.Second, want: []int{1}},
+		"all rights":               {workers: 16, want: 3},
+		"all rights, slow network": {slow: 200 * time.Millisecond, workers: 2, want: 1},
 		"no pods and no many at one time": {
 			resources: []string{"configmaps", "deployments.apps", "statefulsets.apps", "leases.coordination.k8s.io", "secrets", "persistentvolumeclaims"},
-			slow:      time.Second,
-			want:      []int{4}, // One attempt for all, and one for each that goes.
+			slow:      200 * time.Millisecond,
+			workers:   2,
+			want:      4, // One attempt for all, and one for each that goes.
 		},
 	} {
 		resources := tc.resources
@@ -102,13 +108,12 @@ func TestLabTerminationOrder(t *testing.T) {
 			// A foreign object of a kind that is removed by label, and one that stays.
 			l.kubectl("create", "configmap", "foreign")
 			l.kubectl("annotate", "configmap", "c-3", render.AnnotationResourcePolicy+"="+render.PolicyKeep)
-			left := make(chan string, 100)
+			left, saves := make(chan string, 100), l.recorder.saves
 			l.meter.take()
-			l.target.Concurrency = 2
+			l.target.Concurrency = tc.workers
+			l.driver = New(kube.NewPool("terraform-provider-vnf/test"))
 			l.meter.hook(func(method, path string) {
-				if method == "GET" && strings.Contains(path, l.namespace) {
-					<-time.After(tc.slow)
-				}
+				<-time.After(tc.slow)
 				if method == "DELETE" && strings.Contains(path, "/configmaps") {
 					left <- l.kubectl("get", "pods", "-o", "name")
 				}
@@ -116,6 +121,9 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 			l.meter.hook(nil)
 			close(left)
+			if got := l.recorder.saves - saves; got != 1 {
+				t.Errorf("the inventory, which had everything, was saved %d times, want once, in the end", got)
+			}
 			deletions := 0
 			for pods := range left {
 				deletions++
@@ -123,7 +131,7 @@ func TestLabTerminationOrder(t *testing.T) {
 					t.Errorf("pods were there when their configuration went: %s", pods)
 				}
 			}
-			if !slices.Contains(tc.want, deletions) {
+			if deletions != tc.want {
 				t.Errorf("%d requests removed ConfigMaps, want %d:\n%s", deletions, tc.want, strings.Join(l.meter.take(), "\n"))
 			}
 			if got := l.labelled(); len(got) > 0 {

@@ -208,7 +208,8 @@ func (r *removal) split(batch []*targetObject) (together [][]*targetObject, alon
 	for i, group := range together {
 		sizes[i] = len(group)
 	}
-	n := fastest(sizes, len(alone), r.session.workers, r.session.roundTrip)
+	roundTrip, write := r.session.client.Pace()
+	n := fastest(sizes, len(alone), r.session.workers, roundTrip, write)
 	return together[:n], append(alone, slices.Concat(together[n:]...)...)
 }
 
@@ -244,18 +245,16 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 	return nil, nil
 }
 
-// deletionTime is what the API server takes for one object of a collection, which it deletes one after the other.
-const deletionTime = 5 * time.Millisecond
-
 // fastest returns how many collections, of which sizes has the numbers of objects in rising order, are to be deleted with one request
-// each. The objects of the others are deleted one by one beside them, with so many requests at a time, as those are that are alone anyway.
-func fastest(sizes []int, alone, workers int, roundTrip time.Duration) int {
+// each. The API server deletes the objects of a collection one after the other, and write is what one takes it. The objects of the others
+// are deleted one by one beside them, with so many requests at a time, as those are that are alone anyway.
+func fastest(sizes []int, alone, workers int, roundTrip, write time.Duration) int {
 	for _, n := range sizes {
 		alone += n
 	}
 	took := func(largest, alone int) time.Duration {
 		rounds := (alone + workers - 1) / workers
-		return max(time.Duration(rounds)*roundTrip, time.Duration(min(largest, 1))*roundTrip+time.Duration(largest)*deletionTime)
+		return max(time.Duration(rounds)*(roundTrip+write), time.Duration(min(largest, 1))*roundTrip+time.Duration(largest)*write)
 	}
 	best, least := 0, took(0, alone)
 	for i, n := range sizes {

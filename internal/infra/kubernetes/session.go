@@ -30,8 +30,6 @@ type session struct {
 	workers   int
 	// isNew is set when the record named no object at the beginning.
 	isNew bool
-	// roundTrip is the shortest time that a LIST has taken; 0 before the first one.
-	roundTrip time.Duration
 	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 

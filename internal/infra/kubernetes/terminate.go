@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -14,9 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Terminate removes everything that the inventory, the package or the instance's label
-// names, in the reverse order of the waves, and waits until it is gone. Without an
-// inventory it searches all built-in kinds for the label. Objects that are gone already are
+// Terminate removes everything that the inventory, the release of a chart or the instance's
+// label names, in the reverse order of the waves, and waits until it is gone. Without an
+// inventory it searches the kinds of the package and all built-in kinds for the label. Objects that are gone already are
 // success; objects that do not go are an error that names them and their finalizers.
 // Foreign objects are never touched.
 //
@@ -32,11 +31,11 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	return s.locked(ctx, func(ctx context.Context) error { return s.terminate(ctx, spec) })
 }
 
-// openToFind prepares a call that finds what there is of an instance. The package may be lost, and one that cannot be rendered any
-// more must not block its removal.
+// openToFind prepares a call that finds what there is of an instance. The inventory has whatever was made of manifests; only a chart has
+// more, its release and hooks. The package may be lost, and one that cannot be rendered any more must not block its removal.
 func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s, err := d.connect(t, r)
-	if err != nil || t.Package == nil || t.Flavour == nil {
+	if err != nil || t.Package == nil || t.Flavour == nil || !s.isNew && !render.HasChart(t) {
 		return s, err
 	}
 	if rendering, problems := render.Render(budget.New(ctx, budget.Limits{}), t); !problems.HasErrors() {
@@ -59,8 +58,10 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	}
 	all = append(all, unrecorded...)
 	s.saved = slices.Clone(s.target.Instance.Inventory)
-	if err := s.save(ctx, all, true); err != nil {
-		return err
+	if slices.ContainsFunc(all, func(p *targetObject) bool { return !p.recorded }) {
+		if err := s.save(ctx, all, true); err != nil {
+			return err
+		}
 	}
 	end, err := s.beginUninstall(ctx, spec, history, all)
 	if err != nil {
@@ -209,10 +210,9 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	for _, p := range expected {
 		byIdentity[render.IdentityOf(&p.item)] = p
 	}
-	found, took := make([][]*targetObject, len(scopes)), make([]time.Duration, len(scopes))
+	found := make([][]*targetObject, len(scopes))
 	err := s.each(ctx, len(scopes), false, func(ctx context.Context, i int) error {
-		ref, began := scopes[i].ref, time.Now()
-		defer func() { took[i] = time.Since(began) }()
+		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
 		if apierrors.IsForbidden(err) && len(s.target.Instance.Inventory) == 0 {
 			// A search over kinds that the instance may not use must not ask for more rights
@@ -232,9 +232,6 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	})
 	if err != nil {
 		return nil, err
-	}
-	if len(took) > 0 {
-		s.roundTrip = slices.Min(took)
 	}
 	all := slices.Concat(found...)
 	return s.addWithoutLabel(ctx, expected, all)

@@ -115,6 +115,14 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	return nil
 }
 
+// HasChart reports whether an instance consists of a chart.
+func HasChart(t *vnfm.Target) bool {
+	var ps vnfm.Problems
+	p := readParams(t, &ps)
+	_, ok := sourceOf(t, &p, &ps).(*chart)
+	return ok
+}
+
 // source returns the chart at a path as source; nil for no path.
 func (p *chartParams) source(file string) source {
 	if file == "" {
