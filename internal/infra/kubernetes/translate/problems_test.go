@@ -48,7 +48,7 @@ var badTranslations = []struct {
 	{
 		name: "memory of an unknown unit",
 		vnfd: osContainer(`requested_memory_resources: 128Mi`),
-		want: `v.yaml:13:49: node_templates.nginx.properties.requested_memory_resources: "128Mi" has the unknown unit "Mi" of size; the units are B, kB, KiB, MB, MiB, GB, GiB, TB, TiB`,
+		want: `v.yaml:13:49: node_templates.nginx.properties.requested_memory_resources is "128Mi"; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes`,
 	},
 	{
 		name: "limit below request",
@@ -212,7 +212,7 @@ v.yaml:6:38: node_templates.VDU1.properties.mapping_ports[0] must be one port or
 		name: "legacy container",
 		vnfd: tackerVDU(`vnfcs: { web: { image: nginx, memory: 1 GB, mem_size: much } }`),
 		want: `v.yaml:6:51: node_templates.VDU1.properties.vnfcs.web.memory is not known; a container has args, command, config, image, mem_size, num_cpus and ports
-v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size: "much" is not a size; write a number and a unit, for example 512 MiB`,
+v.yaml:6:75: node_templates.VDU1.properties.vnfcs.web.mem_size is "much"; a size is a number below 2^63 with one of the units B, kB, KiB, MB, MiB, GB, GiB, TB, TiB, for example 512 MiB; without a unit it is in bytes`,
 	},
 	{
 		name: "legacy VDU that is a server",
