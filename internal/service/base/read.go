@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -40,9 +39,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if instance != nil {
 		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
 		r.keepPackage(ctx, req.Private, resp.Private, instance, &resp.Diagnostics)
-		if now := P(state).Common().Objects; before == nil || !maps.Equal(before, now) {
-			P(state).Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
-		}
+		P(state).Common().keepObjects(ctx, before, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, state)...)
 }
