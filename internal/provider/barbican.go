@@ -95,7 +95,7 @@ func readBarbican(ctx context.Context, value types.Object, src *seal.Source, use
 		return
 	}
 	var m barbicanModel
-	diags.Append(value.As(ctx, &m, asOptions)...)
+	diags.Append(tfutil.Into(ctx, value, &m)...)
 	if diags.HasError() {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 // Bounds and default of the argument concurrency.
@@ -94,7 +95,7 @@ func (p *Provider) Schema(_ context.Context, _ provider.SchemaRequest, resp *pro
 // ValidateConfig implements provider.ProviderWithValidateConfig. It reads no files.
 func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
 	var m model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &m)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -104,7 +105,7 @@ func (p *Provider) ValidateConfig(ctx context.Context, req provider.ValidateConf
 		return
 	}
 	var s storeModel
-	resp.Diagnostics.Append(m.Store.As(ctx, &s, asOptions)...)
+	resp.Diagnostics.Append(tfutil.Into(ctx, m.Store, &s)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

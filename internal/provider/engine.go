@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/progress"
@@ -24,9 +23,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-// asOptions reads objects whose children may be left out.
-var asOptions = basetypes.ObjectAsOptions{}
 
 // keyFileName is the file beside the store that holds the key when none is configured.
 const keyFileName = "key.txt"
@@ -47,12 +43,12 @@ func (m *model) settings(ctx context.Context, userAgent string, diags *diag.Diag
 	}
 	var st storeModel
 	if !m.Store.IsNull() {
-		diags.Append(m.Store.As(ctx, &st, asOptions)...)
+		diags.Append(tfutil.Into(ctx, m.Store, &st)...)
 	}
 	s.store = st.read(ctx, userAgent, diags)
 	if !m.Encryption.IsNull() {
 		var e encryptionModel
-		diags.Append(m.Encryption.As(ctx, &e, asOptions)...)
+		diags.Append(tfutil.Into(ctx, m.Encryption, &e)...)
 		s.key.KeyFile, s.key.Key = e.KeyFile.ValueString(), e.Key.ValueString()
 		readBarbican(ctx, e.Barbican, &s.key, userAgent, diags)
 	}

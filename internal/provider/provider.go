@@ -64,7 +64,7 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 	data := &tfutil.ProviderData{Version: p.version}
 	if knownBut(req.Config.Raw, vimsArgument, managementParamsArgument) {
 		var m model
-		resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+		resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &m)...)
 		if resp.Diagnostics.HasError() {
 			return
 		}

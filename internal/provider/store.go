@@ -203,7 +203,7 @@ func (m *storeModel) read(ctx context.Context, userAgent string, diags *diag.Dia
 		return storeSettings{kubernetes: &kubernetesStoreSettings{client: client, namespace: textOf(attributes, "namespace")}}
 	case !m.Postgres.IsNull():
 		var p postgresStoreModel
-		diags.Append(m.Postgres.As(ctx, &p, asOptions)...)
+		diags.Append(tfutil.Into(ctx, m.Postgres, &p)...)
 		connStr := p.ConnStr.ValueString()
 		if connStr == "" {
 			connStr = os.Getenv(connStrEnv)
@@ -220,7 +220,7 @@ func (m *storeModel) read(ctx context.Context, userAgent string, diags *diag.Dia
 	default:
 		var local localStoreModel
 		if !m.Local.IsNull() {
-			diags.Append(m.Local.As(ctx, &local, asOptions)...)
+			diags.Append(tfutil.Into(ctx, m.Local, &local)...)
 		}
 		return storeSettings{local: &localStore{path: local.Path.ValueString()}}
 	}

@@ -53,7 +53,7 @@ func computed(name string, a rschema.Attribute, omit []string) dschema.Attribute
 	case rschema.ListAttribute:
 		return dschema.ListAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: readDescription(a.MarkdownDescription)}
 	case rschema.SetAttribute:
-		return dschema.SetAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: readDescription(a.MarkdownDescription)}
+		return dschema.SetAttribute{Computed: true, CustomType: a.CustomType, ElementType: a.ElementType, MarkdownDescription: readDescription(a.MarkdownDescription)}
 	case rschema.MapAttribute:
 		return dschema.MapAttribute{Computed: true, ElementType: a.ElementType, MarkdownDescription: readDescription(a.MarkdownDescription)}
 	case rschema.SingleNestedAttribute:

@@ -6,7 +6,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
@@ -16,7 +15,7 @@ func As[M any](ctx context.Context, o types.Object, diags *diag.Diagnostics) *M 
 		return nil
 	}
 	var m M
-	diags.Append(o.As(ctx, &m, basetypes.ObjectAsOptions{})...)
+	diags.Append(Into(ctx, o, &m)...)
 	return &m
 }
 

@@ -22,7 +22,7 @@ import (
 func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan M
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	ctx, manager, spec := r.prepare(ctx, &plan, nil, req.Config, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -47,7 +47,7 @@ func (r *InstanceResource[M, P]) Create(ctx context.Context, req resource.Create
 	m.Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	r.keepPackage(context.WithoutCancel(ctx), nil, resp.Private, instance, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // fillObjects fills the digests that neither plan nor Prepare could compute: those with the
@@ -106,7 +106,7 @@ func (r *InstanceResource[M, P]) prepare(ctx context.Context, plan, state *M, co
 		return ctx, nil, spec
 	}
 	var configured M
-	if diags.Append(config.Get(ctx, &configured)...); diags.HasError() {
+	if diags.Append(tfutil.Read(ctx, config, &configured)...); diags.HasError() {
 		return ctx, nil, spec
 	}
 	secrets := P(plan).Conceal(ctx, &configured, &spec, diags)
@@ -138,12 +138,12 @@ func (r *InstanceResource[M, P]) spec(ctx context.Context, plan, state *M, diags
 func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.config.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan M
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	state := r.state(ctx, req.State, req.Private, &resp.Diagnostics)
 	if !resp.Diagnostics.HasError() && changesOnUnreachableAlone(req.Plan.Raw, req.State.Raw) {
 		setOnUnreachable(P(state).Common(), P(&plan).Common())
 		keepWords(P(state).Common(), P(&plan).Common())
-		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, state)...)
 		return
 	}
 	ctx, manager, spec := r.prepare(ctx, &plan, state, req.Config, &resp.Diagnostics)
@@ -171,7 +171,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 		// A destroy is given the state alone, and may be what the user does next.
 		before.SetTermination(&plan)
 		setOnUnreachable(before.Common(), m.Common())
-		resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, state)...)
 		return
 	}
 	planned := m.Common().Generation
@@ -186,7 +186,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	m.Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	r.keepVIMs(context.WithoutCancel(ctx), resp.Private, instance, &resp.Diagnostics)
 	r.keepPackage(context.WithoutCancel(ctx), req.Private, resp.Private, instance, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // Delete implements resource.Resource.

@@ -31,7 +31,7 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 	}
 	setDefaults(ctx, &resp.State, &resp.Diagnostics)
 	var state M
-	resp.Diagnostics.Append(resp.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, resp.State, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -44,7 +44,7 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(named), err, path.Empty())
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 	resp.Diagnostics.Append(r.restoreArguments(ctx, kept, &resp.State)...)
 }
 
@@ -64,7 +64,7 @@ func FillListed[M any, P Model[M]](config Config) func(context.Context, *tfutil.
 		setDefaults(ctx, state, diags)
 		diags.Append(r.restoreArguments(ctx, instance.Arguments, state)...)
 		var m M
-		diags.Append(state.Get(ctx, &m)...)
+		diags.Append(tfutil.Read(ctx, *state, &m)...)
 		ctx, cancel := context.WithTimeout(vnfm.WithRefresh(ctx), config.ReadLimit)
 		defer cancel()
 		if instance.Status == "" {
@@ -73,7 +73,7 @@ func FillListed[M any, P Model[M]](config Config) func(context.Context, *tfutil.
 		} else {
 			r.show(ctx, &m, instance, diags)
 		}
-		diags.Append(state.Set(ctx, &m)...)
+		diags.Append(tfutil.Write(ctx, state, &m)...)
 	}
 }
 
@@ -85,13 +85,13 @@ func FillAdopted[M any, P interface {
 ) error {
 	setDefaults(ctx, state, diags)
 	var m M
-	if diags.Append(state.Get(ctx, &m)...); diags.HasError() {
+	if diags.Append(tfutil.Read(ctx, *state, &m)...); diags.HasError() {
 		return nil
 	}
 	if err := P(&m).Adopt(ctx, data.Manager, vimID, namespace, name); err != nil {
 		return err
 	}
-	diags.Append(state.Set(ctx, &m)...)
+	diags.Append(tfutil.Write(ctx, state, &m)...)
 	return nil
 }
 

@@ -154,3 +154,10 @@ func (m *InstanceModel) writeObjects(ctx context.Context, private privateStateOu
 	_ = w.Close()
 	writeNote(ctx, private, objectsKey, packed.Bytes(), diags)
 }
+
+// keepObjects writes the objects unless the private state has the same ones: to pack them takes longer than to read them.
+func (m *InstanceModel) keepObjects(ctx context.Context, before Objects, private privateStateOut, diags *diag.Diagnostics) {
+	if before == nil || !maps.Equal(before, m.Objects) {
+		m.writeObjects(ctx, private, diags)
+	}
+}

@@ -48,6 +48,25 @@ func TestObjects_private(t *testing.T) {
 	require.Empty(t, diags)
 }
 
+// TestObjects_kept: a refresh writes the objects where they are other ones, or were not known.
+func TestObjects_kept(t *testing.T) {
+	t.Parallel()
+	var diags diag.Diagnostics
+	now := Objects{"a": "1", "b": "2"}
+	for name, c := range map[string]struct {
+		before  Objects
+		written bool
+	}{"same": {Objects{"a": "1", "b": "2"}, false}, "not known": {nil, true}, "one more": {Objects{"a": "1"}, true}, "another digest": {Objects{"a": "1", "b": "3"}, true}} {
+		private := memory{}
+		(&InstanceModel{Objects: now}).keepObjects(t.Context(), c.before, private, &diags)
+		assert.Equal(t, c.written, len(private) > 0, name)
+	}
+	none := memory{}
+	(&InstanceModel{Objects: Objects{}}).keepObjects(t.Context(), nil, none, &diags)
+	assert.NotEmpty(t, none)
+	require.Empty(t, diags)
+}
+
 func TestObjects_same(t *testing.T) {
 	t.Parallel()
 	known := Objects{"a": "1", "b": "2"}

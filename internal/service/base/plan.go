@@ -31,8 +31,8 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	}
 	ctx = vnfm.WithRefresh(ctx)
 	var plan, config M
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	var state *M
 	if !req.State.Raw.IsNull() {
 		state = r.state(ctx, req.State, req.Private, &resp.Diagnostics)
@@ -75,7 +75,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if manager != nil && known && state != nil && !runs {
 		r.rememberParams(ctx, idOf[M, P](state), spec, &resp.Diagnostics)
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 	if state != nil && len(resp.RequiresReplace) > 0 {
 		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
 	}

@@ -31,6 +31,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
+	before := P(state).Common().Objects
 	instance := r.refresh(ctx, state, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -38,15 +39,15 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if instance != nil {
 		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
 		r.keepPackage(ctx, req.Private, resp.Private, instance, &resp.Diagnostics)
-		P(state).Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
+		P(state).Common().keepObjects(ctx, before, resp.Private, &resp.Diagnostics)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, state)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, state)...)
 }
 
 // state reads a state, and what the private state has of it.
 func (r *InstanceResource[M, P]) state(ctx context.Context, from tfsdk.State, private privateState, diags *diag.Diagnostics) *M {
 	state := new(M)
-	diags.Append(from.Get(ctx, state)...)
+	diags.Append(tfutil.Read(ctx, from, state)...)
 	P(state).Common().readObjects(ctx, private, diags)
 	return state
 }

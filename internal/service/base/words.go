@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -128,7 +129,7 @@ const stopSummary = "Running Functions Stop"
 // warnOfStop says what a destroy or a replacement interrupts, which no attribute can.
 func (r *InstanceResource[M, P]) warnOfStop(ctx context.Context, from tfsdk.State, diags *diag.Diagnostics) {
 	var state M
-	if from.Raw.IsNull() || from.Get(ctx, &state).HasError() {
+	if from.Raw.IsNull() || tfutil.Read(ctx, from, &state).HasError() {
 		return
 	}
 	running := P(&state).Running()

@@ -46,12 +46,12 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	var plan model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	plan.define(ctx, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 }
 
 // Create implements resource.Resource.
@@ -70,7 +70,7 @@ func save(ctx context.Context, planned tfsdk.Plan, state *tfsdk.State, diags *di
 	if diags.HasError() {
 		return
 	}
-	diags.Append(state.Set(ctx, &plan)...)
+	diags.Append(tfutil.Write(ctx, state, &plan)...)
 }
 
 // Read implements resource.Resource. There is nothing to refresh.

@@ -15,7 +15,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -83,7 +82,7 @@ func (m *model) connections(ctx context.Context, diags *diag.Diagnostics) (out m
 	out = make(map[string]vnfm.Connection, len(entries))
 	for name, entry := range entries {
 		var c connectionModel
-		diags.Append(entry.As(ctx, &c, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, entry, &c)...)
 		if diags.HasError() || !tfutil.FullyKnown(ctx, c.VDUIDs) || !tfutil.FullyKnown(ctx, c.Manifests) {
 			return nil, diags.HasError()
 		}

@@ -39,7 +39,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // ValidateConfig implements datasource.DataSourceWithValidateConfig.
 func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.ValidateConfigRequest, resp *datasource.ValidateConfigResponse) {
 	var config view
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -55,7 +55,7 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config view
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -75,7 +75,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		tfutil.AddError(&resp.Diagnostics, "Read the VNFCs of", fmt.Sprintf("VNF Instance %q", instance.Name), err, path.Empty())
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &v)...)
 }
 
 // find returns the instance of an id, or that of a name on a VIM. Without a namespace, which instances on OpenStack never have,

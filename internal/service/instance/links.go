@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -117,7 +116,7 @@ func (addresses) ValidateList(ctx context.Context, req validator.ListRequest, re
 			continue
 		}
 		var a addressModel
-		if resp.Diagnostics.Append(object.As(ctx, &a, basetypes.ObjectAsOptions{})...); resp.Diagnostics.HasError() {
+		if resp.Diagnostics.Append(tfutil.Into(ctx, object, &a)...); resp.Diagnostics.HasError() {
 			return
 		}
 		at := req.Path.AtListIndex(i)

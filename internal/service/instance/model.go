@@ -9,7 +9,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
@@ -160,7 +159,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	s := vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesDefault}
 	if tfutil.Set(m.Termination) {
 		var t terminationModel
-		diags.Append(m.Termination.As(ctx, &t, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, m.Termination, &t)...)
 		if tfutil.Set(t.Type) {
 			s.Type = vnfm.TerminationType(t.Type.ValueString())
 		}
@@ -168,7 +167,7 @@ func (m *model) TerminateSpec(ctx context.Context, diags *diag.Diagnostics) vnfm
 	}
 	if tfutil.Set(m.DeletionPolicy) {
 		var p deletionPolicyModel
-		diags.Append(m.DeletionPolicy.As(ctx, &p, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, m.DeletionPolicy, &p)...)
 		if tfutil.Set(p.Volumes) {
 			s.Volumes = vnfm.VolumePolicy(p.Volumes.ValueString())
 		}

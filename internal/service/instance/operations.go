@@ -84,7 +84,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 // Read implements datasource.DataSource.
 func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m operationsModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &m)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -104,7 +104,7 @@ func (d *OperationsDataSource) Read(ctx context.Context, req datasource.ReadRequ
 		}
 		m.Operations = append(m.Operations, v)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &m)...)
 }
 
 func newOperationView(occ *vnfm.Operation) (operationView, error) {

@@ -57,7 +57,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // Read implements datasource.DataSource. A host that does not answer is a warning.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config readModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -83,7 +83,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		resp.Diagnostics.AddWarning(object(seen.Spec.Name)+" Does Not Answer",
 			tfutil.ErrorDetail(err)+"\n\nThe other attributes are those of the last installation.")
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &m)...)
 }
 
 // find returns the id of the registry that a configuration names.

@@ -32,10 +32,10 @@ func NewListResource() list.ListResource {
 		Fill: func(ctx context.Context, _ *tfutil.ProviderData, r *vnfm.Registry, state *tfsdk.State, diags *diag.Diagnostics) {
 			var m model
 			diags.Append(state.SetAttribute(ctx, path.Root("id"), r.ID)...)
-			diags.Append(state.Get(ctx, &m)...)
+			diags.Append(tfutil.Read(ctx, *state, &m)...)
 			m.restore(r)
 			m.set(ctx, r, diags)
-			diags.Append(state.Set(ctx, &m)...)
+			diags.Append(tfutil.Write(ctx, state, &m)...)
 		},
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -153,21 +152,21 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 		Pins: tfutil.Texts(m.PinnedHostKeys),
 	}
 	var ssh sshModel
-	if diags.Append(m.SSH.As(ctx, &ssh, basetypes.ObjectAsOptions{})...); diags.HasError() {
+	if diags.Append(tfutil.Into(ctx, m.SSH, &ssh)...); diags.HasError() {
 		return s
 	}
 	s.SSH = ssh.access()
 	s.SSH.Address, s.SSH.SudoPassword = m.Host.ValueString(), secret(ssh.SudoPassword, ssh.SudoPasswordWO)
 	if tfutil.Set(ssh.JumpHost) {
 		var jump jumpModel
-		diags.Append(ssh.JumpHost.As(ctx, &jump, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, ssh.JumpHost, &jump)...)
 		through := jump.access()
 		through.Address = jump.Address.ValueString()
 		s.SSH.Jump = &through
 	}
 	if tfutil.Set(m.TLS) {
 		var tls tlsModel
-		diags.Append(m.TLS.As(ctx, &tls, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, m.TLS, &tls)...)
 		s.Certificate, s.Key = tls.Certificate.ValueString(), secret(tls.Key, tls.KeyWO)
 	}
 	for user, password := range tfutil.Merged(tfutil.Texts(m.Users), tfutil.Texts(m.UsersWO)) {
@@ -178,7 +177,7 @@ func (m *model) spec(ctx context.Context, diags *diag.Diagnostics) vnfm.Registry
 	}
 	if tfutil.Set(m.Proxy) {
 		var proxy proxyModel
-		diags.Append(m.Proxy.As(ctx, &proxy, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, m.Proxy, &proxy)...)
 		s.NoProxy, s.HTTPProxy, s.HTTPSProxy = proxy.NoProxy.ValueString(), secret(proxy.HTTPProxy, proxy.HTTPProxyWO), secret(proxy.HTTPSProxy, proxy.HTTPSProxyWO)
 	}
 	return s

@@ -54,7 +54,7 @@ func object(name string) string { return fmt.Sprintf("Private Registry %q", name
 func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
 	var plan, config, state model
 	if !req.State.Raw.IsNull() {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	}
 	if req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		warnOfStop(&state, &resp.Diagnostics)
@@ -62,8 +62,8 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if req.Plan.Raw.IsNull() {
 		return
 	}
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -75,7 +75,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	}
 	if req.State.Raw.IsNull() {
 		plan.Operations = plan.words(ctx, nil)
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 		return
 	}
 	if plan.asksFor(&state) || state.Status.ValueString() != statusReady && plan.OnUnreachable.Equal(state.OnUnreachable) {
@@ -87,7 +87,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		plan.Status, plan.Drift, plan.Address, plan.Server, plan.PinnedHostKeys = state.Status, state.Drift, state.Address, state.Server, state.PinnedHostKeys
 		plan.URL, plan.ImageID, plan.OperatingSystem, plan.RuntimeVersion = state.URL, state.ImageID, state.OperatingSystem, state.RuntimeVersion
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 }
 
 // check finds what is wrong with the configuration; defaults are in the plan alone.
@@ -120,8 +120,8 @@ func (m *model) asksFor(state *model) bool {
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Create, installTimeout, &resp.Diagnostics)
 	defer cancel()
 	if resp.Diagnostics.HasError() {
@@ -132,7 +132,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // install installs the registry of a plan, which has the pinned keys of hosts that the state knows, and fills the plan. A plan
@@ -165,7 +165,7 @@ func (m *model) complete(config *model) *model {
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
@@ -175,7 +175,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	seen, err := r.Data.Manager.ReadRegistry(ctx, id)
 	if isMissing(err, id) {
 		if !r.readLost(ctx, &state, &resp.Diagnostics) {
-			resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+			resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 			return
 		}
 		seen, err = r.Data.Manager.ReadRegistry(ctx, id)
@@ -198,7 +198,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.restore(seen)
 		state.set(ctx, seen, &resp.Diagnostics)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 }
 
 // restore fills what an import leaves open.
@@ -217,9 +217,9 @@ func (m *model) restore(seen *vnfm.Registry) {
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state, config model
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	ctx, cancel := tfutil.WithTimeout(ctx, plan.Timeouts.Update, installTimeout, &resp.Diagnostics)
 	defer cancel()
 	if resp.Diagnostics.HasError() {
@@ -227,7 +227,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	}
 	if !plan.Status.IsUnknown() {
 		// Nothing that the host would have to know.
-		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 		return
 	}
 	plan.PinnedHostKeys = state.PinnedHostKeys
@@ -236,19 +236,19 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		// A destroy is given the state alone, and may be what the user does next.
 		state.OnUnreachable, state.DeletionPolicy, state.Timeouts = plan.OnUnreachable, plan.DeletionPolicy, plan.Timeouts
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 		return
 	}
 	if state.Status.ValueString() == statusUnknown && tfutil.Set(state.SSH) {
 		warnPinned(&state, tfutil.Texts(plan.PinnedHostKeys), &resp.Diagnostics)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // Delete implements resource.Resource.
 func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state model
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	ctx, cancel := tfutil.WithTimeout(ctx, state.Timeouts.Delete, removeTimeout, &resp.Diagnostics)
 	defer cancel()

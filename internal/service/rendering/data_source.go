@@ -112,7 +112,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m model
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &m)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -147,7 +147,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	m.ScaleStatus = tfutil.Int64Map(rendering.ScaleStatus)
 	m.VDUs = attrs.VDUsValue(rendering.VDUs)
 	m.ObjectManifests = tfutil.StringMap(rendering.Contents)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &m)...)
 }
 
 // readTimeout bounds the reading of a package, which can hold images.

@@ -67,7 +67,7 @@ func secretNames() []string {
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config commonModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -91,7 +91,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		live = v
 	}
 	resp.Diagnostics.Append(config.fromRecord(ctx, live)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &config)...)
 }
 
 func lookup(ctx context.Context, manager vnfm.VIMManager, id, name string) (*vnfm.VIM, error) {

@@ -32,9 +32,9 @@ func NewListResource() list.ListResource {
 		Fill: func(ctx context.Context, _ *tfutil.ProviderData, v *vnfm.VIM, state *tfsdk.State, diags *diag.Diagnostics) {
 			var m resourceModel
 			diags.Append(state.SetAttribute(ctx, path.Root("id"), v.ID)...)
-			diags.Append(state.Get(ctx, &m)...)
+			diags.Append(tfutil.Read(ctx, *state, &m)...)
 			diags.Append(m.fromVIM(ctx, v)...)
-			diags.Append(state.Set(ctx, &m)...)
+			diags.Append(tfutil.Write(ctx, state, &m)...)
 		},
 	}
 }

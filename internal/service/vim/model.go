@@ -76,7 +76,7 @@ func kubernetesTypes() map[string]attr.Type {
 
 func (m *commonModel) kubernetes(ctx context.Context) (*kubernetesModel, diag.Diagnostics) {
 	var k kubernetesModel
-	diags := m.Kubernetes.As(ctx, &k, basetypes.ObjectAsOptions{})
+	diags := tfutil.Into(ctx, m.Kubernetes, &k)
 	return &k, diags
 }
 

@@ -17,14 +17,14 @@ type observed struct {
 
 // facts are what the last check of the VIM saw.
 type facts struct {
-	Endpoint      types.String `tfsdk:"endpoint"`
-	ServerVersion types.String `tfsdk:"server_version"`
-	APIGroups     types.Set    `tfsdk:"api_groups"`
-	UserID        types.String `tfsdk:"user_id"`
-	ProjectID     types.String `tfsdk:"project_id"`
-	ProjectName   types.String `tfsdk:"project_name"`
-	Region        types.String `tfsdk:"region"`
-	Services      types.Map    `tfsdk:"services"`
+	Endpoint      types.String   `tfsdk:"endpoint"`
+	ServerVersion types.String   `tfsdk:"server_version"`
+	APIGroups     tfutil.LongSet `tfsdk:"api_groups"`
+	UserID        types.String   `tfsdk:"user_id"`
+	ProjectID     types.String   `tfsdk:"project_id"`
+	ProjectName   types.String   `tfsdk:"project_name"`
+	Region        types.String   `tfsdk:"region"`
+	Services      types.Map      `tfsdk:"services"`
 }
 
 // observedAttributes are the attributes that the VIM itself says.
@@ -39,6 +39,7 @@ func observedAttributes() map[string]schema.Attribute {
 		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
 		"api_groups": schema.SetAttribute{
 			Computed:            true,
+			CustomType:          tfutil.LongSetType{SetType: types.SetType{ElemType: types.StringType}},
 			ElementType:         types.StringType,
 			MarkdownDescription: "API groups with their versions that the server serves, for example `apps/v1`. Empty for an OpenStack.",
 		},
@@ -68,7 +69,7 @@ func unknownObserved() observed {
 	o.facts = facts{
 		Endpoint:      types.StringUnknown(),
 		ServerVersion: types.StringUnknown(),
-		APIGroups:     types.SetUnknown(types.StringType),
+		APIGroups:     tfutil.LongSet{Set: types.SetUnknown(types.StringType)},
 		UserID:        types.StringUnknown(),
 		ProjectID:     types.StringUnknown(),
 		ProjectName:   types.StringUnknown(),
@@ -94,7 +95,7 @@ func observedOf(v *vnfm.VIM) observed {
 	o.facts = facts{
 		Endpoint:      tfutil.OptionalString(v.Endpoint),
 		ServerVersion: tfutil.Version(v.ServerVersion),
-		APIGroups:     tfutil.StringSet(v.APIGroups),
+		APIGroups:     tfutil.NewLongSet(v.APIGroups),
 		Services:      types.MapValueMust(serviceType, map[string]attr.Value{}),
 	}
 	if v.Cloud == nil {

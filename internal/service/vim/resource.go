@@ -68,7 +68,7 @@ func NewResource() resource.Resource {
 // ValidateConfig implements resource.ResourceWithValidateConfig. It reaches no network.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config resourceModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -88,7 +88,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	var plan, state resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	planned := r.plannedType(&plan, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -98,11 +98,11 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		if own := plan.ownType(); own != "" && !resp.Diagnostics.HasError() {
 			plan.Type = types.StringValue(string(own))
 			plan.fillAbsent(own)
-			resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+			resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 		}
 		return
 	}
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	r.planSharing(ctx, req, resp, &plan, &state)
 	if resp.Diagnostics.HasError() {
 		return
@@ -118,7 +118,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if planned != "" && isOther(planned, vnfm.VIMType(state.Type.ValueString())) {
 		// A VIM cannot change its kind.
 		plan.Type = types.StringUnknown()
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 		resp.RequiresReplace.Append(path.Root("type"), path.Root(string(vnfm.VIMTypeKubernetes)), path.Root(string(vnfm.VIMTypeOpenStack)))
 		return
 	}
@@ -131,7 +131,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	default:
 		plan.fillAbsent(plan.ownType())
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 }
 
 // ownType is the type of a VIM whose connection the resource has; empty for others, and while it is not known.
@@ -171,8 +171,8 @@ func isOther(planned, present vnfm.VIMType) bool {
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -184,7 +184,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // register sends the configuration of a VIM to the manager, for a share of the VIM, and fills the plan.
@@ -222,7 +222,7 @@ type timeLimit = func(context.Context, time.Duration) (time.Duration, diag.Diagn
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state resourceModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
@@ -250,23 +250,23 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 				fmt.Sprintf("The store of this provider configuration has no record of VIM %q (%s). The VIM itself is untouched. The next apply registers it again under the same id.",
 					state.Name.ValueString(), state.ID.ValueString()))
 		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 		return
 	}
 	if v.Status == vnfm.VIMUnknown {
 		state.Status = types.StringValue(string(v.Status))
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 		return
 	}
 	resp.Diagnostics.Append(state.fromVIM(ctx, v)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 }
 
 // Restore registers the VIM of a state again that the store has lost, if the state or this run has its connection. The resource takes
 // its share at the next refresh.
 func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
 	var m resourceModel
-	if !state.Get(ctx, &m).HasError() {
+	if !tfutil.Read(ctx, state, &m).HasError() {
 		// Whether that went is for the caller to see in the store.
 		_, _ = (&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags)
 	}
@@ -309,9 +309,9 @@ func (r *Resource) canConnect(state *resourceModel, spec vnfm.VIMSpec) bool {
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state, config resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -325,7 +325,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 				return
 			}
 		}
-		resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 		return
 	}
 	if share == "" {
@@ -342,7 +342,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 func object(name string) string { return fmt.Sprintf("VIM %q", name) }

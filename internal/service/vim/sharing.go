@@ -24,7 +24,7 @@ const plannedKey = "planned"
 // read is left to the apply.
 func (r *Resource) planSharing(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, plan, state *resourceModel) {
 	var config resourceModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return

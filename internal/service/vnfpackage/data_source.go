@@ -66,7 +66,7 @@ func onboardedAttribute() schema.Attribute {
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var m dataSourceModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &m)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -85,7 +85,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	m.Name = types.StringValue(p.Name)
 	m.OnboardedAt = tfutil.Instant(p.OnboardedAt)
 	m.detailed = detail(p)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &m)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &m)...)
 }
 
 func lookup(ctx context.Context, manager vnfm.PackageManager, id, name string) (*vnfm.Package, error) {

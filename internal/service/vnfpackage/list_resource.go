@@ -32,10 +32,10 @@ func NewListResource() list.ListResource {
 		Fill: func(ctx context.Context, data *tfutil.ProviderData, p *vnfm.Package, state *tfsdk.State, diags *diag.Diagnostics) {
 			var m resourceModel
 			diags.Append(state.SetAttribute(ctx, path.Root("id"), p.ID)...)
-			diags.Append(state.Get(ctx, &m)...)
+			diags.Append(tfutil.Read(ctx, *state, &m)...)
 			m.restore(ctx, data.Manager, p.ID, diags)
 			m.set(p)
-			diags.Append(state.Set(ctx, &m)...)
+			diags.Append(tfutil.Write(ctx, state, &m)...)
 		},
 	}
 }

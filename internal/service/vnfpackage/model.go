@@ -8,7 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-	"github.com/hashicorp/terraform-plugin-framework/types/basetypes"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/attrs"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -103,7 +102,7 @@ func (i *inputs) restoreDefaults() {
 func (i inputs) trust(ctx context.Context, diags *diag.Diagnostics) trustModel {
 	var m trustModel
 	if tfutil.Set(i.Trust) {
-		diags.Append(i.Trust.As(ctx, &m, basetypes.ObjectAsOptions{})...)
+		diags.Append(tfutil.Into(ctx, i.Trust, &m)...)
 	}
 	return m
 }

@@ -25,10 +25,10 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		return
 	}
 	var plan, state resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	creating := req.State.Raw.IsNull()
 	if !creating {
-		resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+		resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 		if state.Status.ValueString() == statusUnknown {
 			// The update onboards it again.
 			r.Data.Expect(state.ID.ValueString())
@@ -74,7 +74,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		}
 		plan.described, plan.Status = describe(p), types.StringValue(statusOnboarded)
 	}
-	resp.Diagnostics.Append(resp.Plan.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 }
 
 // reported tells whether the warnings of a package were reported when it was planned: it is onboarded as it is.
@@ -85,7 +85,7 @@ func reported(plan, state *resourceModel, id string) bool {
 // configuredAccess reads how one gets into the source: a configuration alone has the write-only arguments.
 func configuredAccess(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) *accessModel {
 	var m resourceModel
-	diags.Append(config.Get(ctx, &m)...)
+	diags.Append(tfutil.Read(ctx, config, &m)...)
 	return &m.accessModel
 }
 
@@ -103,7 +103,7 @@ func keeps(plan, state *resourceModel, err error) bool {
 // ValidateConfig implements resource.ResourceWithValidateConfig. It reads nothing.
 func (r *Resource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config resourceModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}

@@ -77,7 +77,7 @@ func NewResource() resource.Resource {
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -93,7 +93,7 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // read reads a package, and notes a share of it that is not empty.
@@ -109,7 +109,7 @@ func (r *Resource) read(ctx context.Context, id, share string) (*vnfm.Package, e
 func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var state resourceModel
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
@@ -133,14 +133,14 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	default:
 		state.set(p)
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 }
 
 // Restore onboards the package of a state again that the store has lost, if its source still has the same content. The resource takes
 // its share at the next refresh.
 func Restore(ctx context.Context, data *tfutil.ProviderData, state tfsdk.State, diags *diag.Diagnostics) {
 	var m resourceModel
-	if !state.Get(ctx, &m).HasError() {
+	if !tfutil.Read(ctx, state, &m).HasError() {
 		(&Resource{base.Resource{Data: data}}).recover(ctx, &m, "", diags)
 	}
 }
@@ -164,8 +164,8 @@ func (r *Resource) recover(ctx context.Context, state *resourceModel, share stri
 func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, state resourceModel
-	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
-	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Plan, &plan)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	manager := r.Data.RequireManager(&resp.Diagnostics)
 	share := base.Share(ctx, req.Private, &resp.Diagnostics)
 	if share == "" {
@@ -186,7 +186,7 @@ func (r *Resource) Update(ctx context.Context, req resource.UpdateRequest, resp 
 			return
 		}
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 	if plan.ID.Equal(state.ID) {
 		return
 	}

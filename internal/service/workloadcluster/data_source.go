@@ -100,7 +100,7 @@ func machineViewAttributes() map[string]schema.Attribute {
 // Read implements datasource.DataSource.
 func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var v clusterView
-	resp.Diagnostics.Append(req.Config.Get(ctx, &v)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &v)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -128,7 +128,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	for i := range machines {
 		v.Machines = append(v.Machines, newMachineView(&machines[i]))
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &v)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &v)...)
 }
 
 func newMachineView(m *vnfm.VNFC) machineView {

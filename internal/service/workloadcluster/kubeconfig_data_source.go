@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
 
 var _ datasource.DataSourceWithConfigure = (*KubeconfigDataSource)(nil)
@@ -34,7 +35,7 @@ func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 // Read implements datasource.DataSource.
 func (d *KubeconfigDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
 	var config kubeconfigModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := d.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -42,5 +43,5 @@ func (d *KubeconfigDataSource) Read(ctx context.Context, req datasource.ReadRequ
 	if config.read(ctx, manager, nil, &resp.Diagnostics); resp.Diagnostics.HasError() {
 		return
 	}
-	resp.Diagnostics.Append(resp.State.Set(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &config)...)
 }

@@ -120,7 +120,7 @@ func (boundGroups) ValidateSet(_ context.Context, req validator.SetRequest, resp
 // Open implements ephemeral.EphemeralResource.
 func (e *KubeconfigEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	var config ephemeralModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(tfutil.Read(ctx, req.Config, &config)...)
 	manager := e.data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
