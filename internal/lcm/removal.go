@@ -24,6 +24,8 @@ func endTermination(ctx context.Context, s store.Store, en *records.Entry[vnfm.I
 	if err := all.Wait(); err != nil {
 		return err
 	}
+	// A destroy that is repeated without the record does not look for what is left on the VIM.
+	vnfm.AwaitTrailing(ctx)
 	return removeInstance(ctx, s, en)
 }
 
