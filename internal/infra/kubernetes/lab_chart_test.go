@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
@@ -322,7 +324,7 @@ func TestLabFailedAdoption(t *testing.T) {
 	}
 }
 
-// TestLabDefinitionsAreShared lets two instances of one chart bring the same definition.
+// TestLabDefinitionsAreShared lets two instances of one chart bring the same definition at the same time.
 func TestLabDefinitionsAreShared(t *testing.T) {
 	t.Parallel()
 	first := newChartLab(t, nil, nil)
@@ -344,8 +346,15 @@ spec:
 	defer first.env.Kubectl(t, "delete", "crd", definition, "--ignore-not-found", "--wait=false")
 	first.setChart("1", files)
 	second := newChartLab(t, files, nil)
-	first.apply()
-	second.apply()
+	// Both have looked before either writes.
+	var looked sync.WaitGroup
+	looked.Add(2)
+	var both errgroup.Group
+	for _, l := range []*lab{first, second} {
+		l.recorder.firstSave = func() { looked.Done(); looked.Wait() }
+		both.Go(func() error { return l.driver.Apply(l.ctx, l.target, l.recorder) })
+	}
+	require.NoError(t, both.Wait())
 	first.inSync()
 	second.inSync()
 	second.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})

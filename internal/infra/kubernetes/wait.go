@@ -73,16 +73,21 @@ func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) err
 
 // awaitReady waits for all objects up to a wave.
 func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo int) error {
-	var refs []kube.Ref
-	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
-	options.Rules, options.Known = map[int]*kube.Rule{}, map[int]kube.Known{}
+	var own, common []*targetObject
 	for _, p := range target {
-		if p.wave <= upTo && !p.ready && p.object != nil {
-			options.Rules[len(refs)], options.Known[len(refs)] = p.object.Rule, s.known(p)
-			refs = append(refs, p.ref)
+		switch {
+		case p.wave > upTo, p.ready, p.object == nil:
+		case p.object.Shared:
+			common = append(common, p)
+		default:
+			own = append(own, p)
 		}
 	}
-	if err := s.client.WaitReady(ctx, refs, options); err != nil {
+	// Of two instances that make an object at the same time, the last one has its label there.
+	if err := s.awaitObjects(ctx, common, labelInstance); err != nil {
+		return err
+	}
+	if err := s.awaitObjects(ctx, own, instanceSelector(s.target.Instance.ID)); err != nil {
 		return err
 	}
 	for _, p := range target {
@@ -91,6 +96,18 @@ func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo i
 		}
 	}
 	return nil
+}
+
+// awaitObjects waits for objects that a selector of labels selects.
+func (s *session) awaitObjects(ctx context.Context, all []*targetObject, selector string) error {
+	refs := make([]kube.Ref, 0, len(all))
+	options := s.waitOptions(ctx, selector)
+	options.Rules, options.Known = map[int]*kube.Rule{}, map[int]kube.Known{}
+	for i, p := range all {
+		options.Rules[i], options.Known[i] = p.object.Rule, s.known(p)
+		refs = append(refs, p.ref)
+	}
+	return s.client.WaitReady(ctx, refs, options)
 }
 
 // waitOptions report to the recorder what a wait is waiting for.
