@@ -95,6 +95,10 @@ func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
 			d.refuse(at, "item %d of the %s is not an object", i+1, kind)
 			continue
 		}
+		// The kind of a list says that of its items, which client-go leaves out when it writes one.
+		if single := strings.TrimSuffix(kind, "List"); object["kind"] == nil && single != "" {
+			object["apiVersion"], object["kind"] = content["apiVersion"], single
+		}
 		d.flatten(at, object)
 	}
 }

@@ -57,6 +57,7 @@ func TestRenderIdentities(t *testing.T) {
 	target := targettest.Manifests(map[string]string{
 		"1.yaml": "---\n# only a comment\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: core5g}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {name: amf}\nspec: {replicas: 7}\n",
 		"2.yaml": "apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: ConfigMap\n  metadata: {name: amf-config, namespace: core5g}\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: Service, metadata: {name: amf}}\n",
+		"3.yaml": "apiVersion: apps/v1\nkind: DeploymentList\nitems:\n- metadata: {name: smf}\n",
 		"3.json": `{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "n2", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"}}}`,
 	}, map[string]int{"amf": 3})
 	preview, ps := new(Renderings).Preview(t.Context(), target)
@@ -65,6 +66,7 @@ func TestRenderIdentities(t *testing.T) {
 	}
 	want := []string{
 		"apps/v1/Deployment amf",
+		"apps/v1/Deployment smf",
 		"k8s.cni.cncf.io/v1/NetworkAttachmentDefinition n2",
 		"v1/ConfigMap core5g/amf-config",
 		"v1/Namespace core5g",
