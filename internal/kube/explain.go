@@ -132,10 +132,10 @@ func statusOf(s subject) string {
 	switch {
 	case s.verdict == notFound:
 		return StatusNotFound
-	case s.obj == nil:
-		return StatusUnknown
 	case s.verdict.failed:
 		return StatusFailed
+	case s.obj == nil:
+		return StatusUnknown
 	case s.verdict.ready:
 		return StatusReady
 	case s.obj.GetDeletionTimestamp() != nil:

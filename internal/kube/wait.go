@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
@@ -138,6 +139,9 @@ var notFound = inProgress("NotFound", "the object does not exist")
 func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructured) {
 	return func(i int, obj *unstructured.Unstructured) {
 		v := notFound
+		if obj == nil && w.o.LabelSelector != "" {
+			v = w.unselected(ctx, i)
+		}
 		if obj != nil {
 			v = judge(obj, w.o.Rules[i])
 			if w.o.Ended && stillRuns(obj, v) {
@@ -162,6 +166,25 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 		default:
 		}
 	}
+}
+
+// unselected is the verdict on an object that is not among those with the labels of the wait: it does not exist, or another client has given
+// it other ones.
+func (w *readyWait) unselected(ctx context.Context, i int) *verdict {
+	selector, err := labels.Parse(w.o.LabelSelector)
+	if err != nil {
+		return notFound
+	}
+	obj, err := w.client.Get(ctx, w.refs[i])
+	if err != nil || selector.Matches(labels.Set(obj.GetLabels())) {
+		return notFound
+	}
+	var has []string
+	requirements, _ := selector.Requirements()
+	for _, r := range requirements {
+		has = append(has, fmt.Sprintf("%s is %q", r.Key(), obj.GetLabels()[r.Key()]))
+	}
+	return hasFailed("Relabelled", fmt.Sprintf("the object exists, and another client has taken it: it has not the label %s, but %s", w.o.LabelSelector, strings.Join(has, ", ")))
 }
 
 // stillRuns reports whether an object is a pod that is ready and has not ended.

@@ -137,6 +137,12 @@ func TestWaitReadyNever(t *testing.T) {
 	if len(states) != 2 || states[0].Status != StatusNotFound || states[1].Status != StatusInProgress || len(states[1].Pods) != 1 || len(states[1].Events) == 0 {
 		t.Errorf("explained: %+v", states)
 	}
+	// It is another client's by now.
+	e = notReady(t, c.WaitReady(within(t, time.Minute), []Ref{ref}, WaitOptions{LabelSelector: "owner=mine"}))
+	mustSay(t, e, "Deployment "+ns+"/amf: Failed (Relabelled): the object exists, and another client has taken it: it has not the label owner=mine, but owner is \"\"")
+	if errors.Is(e, context.DeadlineExceeded) {
+		t.Error("it was waited for")
+	}
 }
 
 func TestWaitReadyCrash(t *testing.T) {
