@@ -12,6 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // A natural key has a Secret of its own, whose name is a hash of the key and which names the
@@ -150,18 +151,21 @@ func (s *kubeStore) contest(ctx context.Context, kind store.Kind, key, id string
 	}
 }
 
-// unreserve removes, in the background, the Secret of a natural key as it was written for a record that has the
-// key no more. A reservation that stays, or was written again since, names a record without
+// unreserve removes the Secret of a natural key as it was written for a record that has the
+// key no more, in the background where the caller waits for that before it answers. A reservation that stays, or was written again since, names a record without
 // that key and blocks nobody.
 func (s *kubeStore) unreserve(ctx context.Context, kind store.Kind, key, version string) {
 	if version == "" {
 		return
 	}
-	s.later.Go(func() {
+	remove := func(<-chan struct{}) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timing.answer)
 		defer cancel()
 		_ = s.client.DeleteVersion(ctx, s.secret(keyName(kind, key)), "", version)
-	})
+	}
+	if !vnfm.InBackground(ctx, remove) {
+		remove(nil)
+	}
 }
 
 // withdraw removes the objects of a failed creation. Objects that stay are pending and block

@@ -336,7 +336,6 @@ func TestRequests(t *testing.T) {
 	} {
 		g.take()
 		must(t, step.do())
-		s.later.Wait()
 		requests := g.take()
 		if strings.HasPrefix(step.what, "the first read") || strings.HasPrefix(step.what, "put the first") {
 			// The format is asked for, and what was left is looked for, at the same time.

@@ -52,8 +52,6 @@ type kubeStore struct {
 	checking chan struct{}
 
 	leases store.Leases[*lease]
-	// later is what nobody waits for but the end of the handle.
-	later sync.WaitGroup
 
 	mu sync.Mutex
 	// checked is when the format was asked for last, present whether there was one.
@@ -120,12 +118,7 @@ func open(ctx context.Context, client *kube.Client, namespace, release string, t
 }
 
 // Close gives back the leases that are still held and ends the handle.
-func (s *kubeStore) Close() error {
-	return s.leases.Close(func() error {
-		s.later.Wait()
-		return nil
-	})
-}
+func (s *kubeStore) Close() error { return s.leases.Close(func() error { return nil }) }
 
 // usable returns an error when the handle is closed or ctx has ended.
 func (s *kubeStore) usable(ctx context.Context, doing string) error {
