@@ -45,7 +45,6 @@ func (r *Recorder) Lines() []string {
 	return slices.Clone(r.lines)
 }
 
-// SetNote implements vnfm.Recorder.
 // Missing implements vnfm.Recorder.
 func (r *Recorder) Missing() {}
 
