@@ -163,9 +163,11 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	}
 	for _, p := range missing {
 		switch {
-		case p.live == nil || s.belongs(p):
+		case p.live == nil:
 		case p.object.Shared:
+			// It has the label of another instance, or of none when that one has ended and kept it.
 			p.shared = true
+		case s.belongs(p):
 		default:
 			p.live = nil
 		}
