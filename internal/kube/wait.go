@@ -52,7 +52,7 @@ type WaitOptions struct {
 // uses one LIST, unless all is known, and one WATCH for each kind and namespace, survives lost
 // connections and restarts of the server, and ends with a *NotReadyError when ctx
 // ends or an object has failed for good. It waits also for objects that do not
-// exist yet. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
+// exist yet; one that exists without the labels of the selector has failed. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
 // when it is cancelled, less than one.
 func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
 	return tracing.Do(ctx, tracing.Kubernetes, "wait until ready", func(ctx context.Context) error { return c.waitReady(ctx, refs, o) })

@@ -26,7 +26,7 @@ const trip = 100 * time.Millisecond
 type away struct {
 	store.Portable
 	mu sync.Mutex
-	// seen is when the leases were seen, and since is since when nobody else has had those that were taken.
+	// seen is when the leases were seen, and since is the time since which those that were taken had no other holder.
 	seen  time.Time
 	since map[string]time.Time
 }
@@ -119,7 +119,7 @@ type awayLease struct {
 	since time.Time
 }
 
-func (l *awayLease) NobodysSince() time.Time { return l.since }
+func (l *awayLease) UnheldSince() time.Time { return l.since }
 
 func (l *awayLease) Release(ctx context.Context) error {
 	<-time.After(trip)

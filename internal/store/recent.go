@@ -189,7 +189,7 @@ func (s *recent) Acquire(ctx context.Context, name, holder string) (Lease, error
 		defer s.mu.Unlock()
 		at := s.clock()
 		if l, ok := l.(undisturbed); ok {
-			at = l.NobodysSince()
+			at = l.UnheldSince()
 		}
 		s.acquired[name] = acquisition{l.Fence().Token, at}
 	}

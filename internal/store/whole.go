@@ -27,8 +27,8 @@ type wholeReader interface {
 
 // undisturbed is implemented by leases that were taken as they were seen before.
 type undisturbed interface {
-	// NobodysSince is the time since which nobody else has had the lease: what was read after it is what is there under the lease.
-	NobodysSince() time.Time
+	// UnheldSince is the time since which no other holder has had the lease: what was read after it is what is there under the lease.
+	UnheldSince() time.Time
 }
 
 // KeepsContents reports whether a store knows that no content was deleted since a time: by this handle, or by others who have had the leases of

@@ -42,7 +42,7 @@ type undisturbedLease struct {
 	since time.Time
 }
 
-func (l undisturbedLease) NobodysSince() time.Time { return l.since }
+func (l undisturbedLease) UnheldSince() time.Time { return l.since }
 
 // TestWhole: of a small store, everything is read at once, and what was written since is known.
 func TestWhole(t *testing.T) {

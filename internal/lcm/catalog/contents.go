@@ -19,7 +19,7 @@ import (
 // Packages and charts with the same file share its content, which goes with the last of
 // their records. A content whose record is not there yet would go with them. An upload can
 // take long and is not under the lease of the references: the record is written under it,
-// when the contents are still there: nobody has had it meanwhile, or they are looked for.
+// when the contents are still there: no other process has had it meanwhile, or the contents are found.
 func (c *Catalog) keepContents(ctx context.Context, s store.Store, upload func() (digests []string, err error), record func(ctx context.Context) error) error {
 	for {
 		began := time.Now()

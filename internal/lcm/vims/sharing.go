@@ -99,7 +99,7 @@ func (m *Manager) createOrShare(ctx context.Context, s store.Store, en *records.
 				return err
 			}
 			id, created = en.Rec.ID, true
-			// Nobody has its lease, under which it is written from now on.
+			// It is new: no other process has its lease, under which it is written from now on.
 			lease := records.VIMLease(id)
 			store.ReadAhead(ctx, s, store.Wanted{Lease: lease, New: true})
 			return en.Create(store.Foreseeing(ctx, lease), s)
@@ -209,7 +209,7 @@ func (m *Manager) ReleaseVIM(ctx context.Context, id, share string) error {
 	}
 	shared := false
 	err = m.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
-		// If nobody shares it, it is removed.
+		// Without a share it is removed.
 		store.ReadAhead(ctx, s, append(m.cfg.RemovalWanted(id), store.Wanted{Kind: store.KindVIM, ID: id})...)
 		err := edit(ctx, s, id, func(en *records.Entry[Record]) error {
 			en.Value.Shares = en.Value.Shares.Others(share)

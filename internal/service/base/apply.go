@@ -179,7 +179,7 @@ func (r *InstanceResource[M, P]) Update(ctx context.Context, req resource.Update
 	m.Finish(ctx, manager, instance, &resp.Diagnostics)
 	r.fillObjects(ctx, m, manager, instance, spec)
 	if !planned.IsUnknown() {
-		// Something drifted after the plan and was put right by the way. Terraform
+		// What the plan did not see was repaired: the record was written again, or something was missing. Terraform
 		// holds a provider to the plan; the next refresh shows the generation.
 		m.Common().Generation = planned
 	}

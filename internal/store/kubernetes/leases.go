@@ -36,7 +36,7 @@ type lease struct {
 	object *coordinationv1.Lease
 	// takenOver is set when the holder before has not given it back.
 	takenOver bool
-	// since is NobodysSince.
+	// since is UnheldSince.
 	since time.Time
 
 	*store.Heartbeat
@@ -51,8 +51,8 @@ type lease struct {
 	released, unclean bool
 }
 
-// NobodysSince is the time since which nobody else has had the lease.
-func (l *lease) NobodysSince() time.Time { return l.since }
+// UnheldSince is the time since which no other holder has had the lease.
+func (l *lease) UnheldSince() time.Time { return l.since }
 
 // sighting is a lease as it was seen in somebody's hands, since a time.
 type sighting struct {
@@ -161,8 +161,8 @@ func (s *kubeStore) take(ctx context.Context, l *lease, holder string) (orphaned
 	}
 }
 
-// takeSeen returns a lease as this handle gave it back or saw it free, the first time it is asked for, and since when nobody has had it. One that
-// nobody ever had is nil.
+// takeSeen returns a lease as this handle gave it back or saw it free, the first time it is asked for, and since when it has had no holder. One that
+// never had a holder is nil.
 func (s *kubeStore) takeSeen(ctx context.Context, name string) (seen *coordinationv1.Lease, since time.Time, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -53,12 +53,12 @@ func TestAWholeStore(t *testing.T) {
 		if got := strings.Join(g.take(), ", "); got != c.want {
 			t.Errorf("the lease %q costs %s, want %s", c.name, got, c.want)
 		}
-		if got := whole.At.After(l.NobodysSince()); got != c.undisturbed {
+		if got := whole.At.After(l.UnheldSince()); got != c.undisturbed {
 			t.Errorf("nobody has had the lease %q since it was seen: %t", c.name, got)
 		}
 		must(t, l.Release(t.Context()))
-		if since := acquire(s, c.name).NobodysSince(); !since.Equal(l.NobodysSince()) {
-			t.Errorf("the lease %q that was taken again: nobody has had it since %s, want %s", c.name, since, l.NobodysSince())
+		if since := acquire(s, c.name).UnheldSince(); !since.Equal(l.UnheldSince()) {
+			t.Errorf("the lease %q that was taken again: nobody has had it since %s, want %s", c.name, since, l.UnheldSince())
 		}
 	}
 	if _, err := s.list(t.Context(), store.Query{}, 1); err == nil || !strings.Contains(err.Error(), "more objects") {

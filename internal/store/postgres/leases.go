@@ -24,14 +24,14 @@ type lease struct {
 	token int64
 	// takenOver is set when the holder before has not given it back.
 	takenOver bool
-	// since is NobodysSince.
+	// since is UnheldSince.
 	since time.Time
 
 	*store.Heartbeat
 }
 
-// NobodysSince is the time since which nobody else has had the lease.
-func (l *lease) NobodysSince() time.Time { return l.since }
+// UnheldSince is the time since which no other holder has had the lease.
+func (l *lease) UnheldSince() time.Time { return l.since }
 
 // leaseRow is what the table says of a lease, by the server's clock.
 type leaseRow struct {
@@ -97,7 +97,7 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 		}
 	}
 
-	l.since = s.nobodysSince(l)
+	l.since = s.unheldSince(l)
 
 	// The lease lives until Release, not until the caller's context ends.
 	l.Heartbeat = store.StartHeartbeat(ctx, expires, s.timing.renew, l.renew)
@@ -107,8 +107,8 @@ func (s *pgStore) Acquire(ctx context.Context, name, holder string) (store.Lease
 	return l, nil
 }
 
-// nobodysSince is the time since which nobody else has had a lease that was taken: when it was seen free, if nobody has had it between.
-func (s *pgStore) nobodysSince(l *lease) time.Time {
+// unheldSince is the time since which no other holder has had a lease that was taken: when it was seen free, if none has had it between.
+func (s *pgStore) unheldSince(l *lease) time.Time {
 	s.seenMu.Lock()
 	defer s.seenMu.Unlock()
 	if token, since, ok := s.seen.Take(l.name); ok && l.token == token+1 {

@@ -44,16 +44,16 @@ func serverWhole(t *testing.T, server *pgtest.Server) {
 	s.ReadAhead(t.Context(), store.Wanted{Lease: "a new one", New: true})
 	for name, undisturbed := range map[string]bool{"given back": true, "never had": true, "a new one": true, "had by another one": false, "held": false} {
 		l := acquire(s, name)
-		require.Equal(t, undisturbed, whole.At.After(l.NobodysSince()), name)
+		require.Equal(t, undisturbed, whole.At.After(l.UnheldSince()), name)
 		release(l)
 		// What a handle has given back it takes again as that was, unless somebody else has had it.
-		since := l.NobodysSince()
+		since := l.UnheldSince()
 		l = acquire(s, name)
-		require.Equal(t, since, l.NobodysSince(), name)
+		require.Equal(t, since, l.UnheldSince(), name)
 		release(l)
 		release(acquire(other, name))
 		l = acquire(s, name)
-		require.True(t, l.NobodysSince().After(since), name)
+		require.True(t, l.UnheldSince().After(since), name)
 		release(l)
 	}
 

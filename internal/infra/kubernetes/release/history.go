@@ -93,7 +93,7 @@ func readHistory(ctx context.Context, client *kube.Client, name, namespace strin
 
 // Owned reports whether the release is the instance's. A later revision of Helm's command,
 // which has no label, does not change that. A release that is taken over is the instance's once a revision of it is deployed: until then its
-// first revision is of nobody. An instance that is only planned has no id and owns nothing.
+// first revision belongs to no instance. An instance that is only planned has no id and owns nothing.
 func (h *History) Owned() bool {
 	return h.instance != "" && len(h.revisions) > 0 && h.revisions[0].owner == h.instance
 }
