@@ -36,7 +36,7 @@ func (w *words) changes() {
 		if !had {
 			continue
 		}
-		if found := countSchemas(w.fields(was, fields)); len(found) > 0 {
+		if found := w.countFields(w.fields(was, fields)); len(found) > 0 {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
@@ -76,7 +76,7 @@ func drifted(was string) []string {
 func (w *words) fields(was, is any) []string {
 	var out []string
 	for _, line := range fielddiff.Diff(was, is, fielddiff.Masks{Text: w.mask, Line: vnfm.HideNamed, Names: namesSecret}) {
-		line = sayConfiguration(line)
+		line = w.after.FieldRules.Reword(line)
 		if !slices.Contains(out, line) {
 			out = append(out, line)
 		}
@@ -84,34 +84,22 @@ func (w *words) fields(was, is any) []string {
 	return out
 }
 
-// schemaIn returns the path of the schema of a custom resource that a line is about; empty for other lines.
-func schemaIn(line string) string {
-	const before, schema = "spec.versions[", "].schema"
-	version, ok := strings.CutPrefix(line, before)
-	version, _, is := strings.Cut(version, schema)
-	if !ok || !is {
-		return ""
-	}
-	return before + version + schema
-}
-
-// countSchemas counts the fields that change in the schema of each version of a custom resource: schemas are long, and mostly
-// documentation.
-func countSchemas(lines []string) []string {
+// countFields says of the parts of an object that the driver has counted how many of their fields change.
+func (w *words) countFields(lines []string) []string {
 	const said = -1
 	counts := map[string]int{}
 	for _, line := range lines {
-		if schema := schemaIn(line); schema != "" {
-			counts[schema]++
+		if part := w.after.FieldRules.Counted(line); part != "" {
+			counts[part]++
 		}
 	}
 	var out []string
 	for _, line := range lines {
-		switch schema := schemaIn(line); {
-		case counts[schema] == said:
-		case counts[schema] > 1:
-			out = append(out, fmt.Sprintf("%s: %d fields", schema, counts[schema]))
-			counts[schema] = said
+		switch part := w.after.FieldRules.Counted(line); {
+		case counts[part] == said:
+		case counts[part] > 1:
+			out = append(out, fmt.Sprintf("%s: %d fields", part, counts[part]))
+			counts[part] = said
 		default:
 			out = append(out, line)
 		}
@@ -124,24 +112,15 @@ func namesSecret(name string) bool {
 	return vnfm.NamesSecret(name) && !strings.EqualFold(name, "secret")
 }
 
-// sayConfiguration says in words what the annotation means by which pods follow their configuration, whether it changes, comes or goes.
-func sayConfiguration(line string) string {
-	path, rest, ok := strings.Cut(line, ".metadata.annotations.")
-	if !ok || !strings.Contains(rest, vnfm.LabelPrefix) {
-		return line
-	}
-	return path + ": reads other configuration"
-}
-
-// manyObjects is from how many objects on a label or annotation that changes alike in all of them is said once.
+// manyObjects is from how many objects on a change that is common to all of them is said once.
 const manyObjects = 4
 
-// joinCommon says once what changes in the labels and annotations of many objects, such as the version of their chart.
+// joinCommon says once what changes alike in many objects, such as the version of their chart in their labels.
 func (w *words) joinCommon() {
 	objects := map[string][]string{}
 	for key, lines := range w.out.Changes {
 		for _, line := range lines {
-			if strings.Contains(line, "metadata.labels.") || strings.Contains(line, "metadata.annotations.") {
+			if w.after.FieldRules.Common(line) {
 				objects[line] = append(objects[line], key)
 			}
 		}

@@ -7,23 +7,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
-
-func TestSayConfiguration(t *testing.T) {
-	const key = "vnf.nfv-iac.github.io/configuration"
-	for line, want := range map[string]string{
-		"spec.template.metadata.annotations." + key + ": a -> b":         "spec.template: reads other configuration",
-		"spec.template.metadata.annotations." + key + ": added a":        "spec.template: reads other configuration",
-		"spec.template.metadata.annotations." + key + ": removed, was a": "spec.template: reads other configuration",
-		"spec.template.metadata.annotations.checksum: a -> b":            "spec.template.metadata.annotations.checksum: a -> b",
-		"data.config: " + key + " -> other":                              "data.config: " + key + " -> other",
-	} {
-		if got := sayConfiguration(line); got != want {
-			t.Errorf("sayConfiguration(%q) = %q, want %q", line, got, want)
-		}
-	}
-}
 
 // TestManyLines: what has many lines does not hide what else changes.
 func TestManyLines(t *testing.T) {
@@ -56,9 +42,10 @@ func TestManyLines(t *testing.T) {
 	}
 }
 
-// TestChangesOfDefinitions: schemas are counted, and what runs comes before other objects that have many lines.
+// TestChangesOfDefinitions: long parts of objects are counted, and what runs comes before other objects that have many lines.
 func TestChangesOfDefinitions(t *testing.T) {
-	got := countSchemas([]string{
+	counting := &words{after: &vnfm.Rendering{FieldRules: vnfm.FieldRules{{Lines: lazyregexp.New(`^spec\.versions\[.*?\]\.schema`), Counted: true}}}}
+	got := counting.countFields([]string{
 		"metadata.labels.a: b -> c", "spec.versions[v1].schema.openAPIV3Schema.a.description: x -> y", "spec.versions[v1].schema.openAPIV3Schema.b: added",
 		"spec.versions[v1].served: false -> true", "spec.versions[v2].schema.openAPIV3Schema.a: removed", "spec.versions[v3",
 	})

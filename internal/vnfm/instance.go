@@ -382,6 +382,8 @@ type Rendering struct {
 	// Fields are the same objects as they decode, for a comparison with another rendering: values of Secrets are replaced by something
 	// that differs when they do, and what is not known before the apply is left out.
 	Fields map[string]any
+	// FieldRules are about the Fields.
+	FieldRules FieldRules
 	// Units are what runs, by names for people: the id of a VDU, a Job, a node group.
 	Units map[string]Unit
 	// Created and Upgraded are what is run around a creation, and around an operation that makes another Revision.

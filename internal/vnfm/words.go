@@ -3,6 +3,8 @@ package vnfm
 import (
 	"reflect"
 	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
 // Unit is something that runs for an instance: the VNFCs of a VDU, a Job, the machines of a node group.
@@ -65,4 +67,44 @@ type PlannedUpdate struct {
 	Operations []string
 	// Changes are the fields that change, by the identity of the object as written. Objects that are new are not among them.
 	Changes map[string][]string
+}
+
+// FieldRule is what an infra driver knows of fields of its objects, for the words about their changes. A field is told by the lines about its
+// changes, "<path>: <change>", as a comparison of documents writes them.
+type FieldRule struct {
+	Lines *lazyregexp.Regexp
+	// Words replace what Lines matches, with $1 for its first group. Without any the line stays.
+	Words string
+	// Counted says that what Lines matches is the path of a long part of an object, of which only the number of changed fields is said.
+	Counted bool
+	// Common says that many objects have the field alike: one change of all of them is said once.
+	Common bool
+}
+
+// FieldRules are the rules of one or several infra drivers.
+type FieldRules []FieldRule
+
+// Reword returns a line in the words of the rules.
+func (r FieldRules) Reword(line string) string {
+	for _, rule := range r {
+		if rule.Words != "" {
+			line = rule.Lines.ReplaceAllString(line, rule.Words)
+		}
+	}
+	return line
+}
+
+// Counted returns the path of the part of an object that a line is about and whose changed fields are counted; empty for other lines.
+func (r FieldRules) Counted(line string) string {
+	for _, rule := range r {
+		if path := rule.Lines.FindString(line); rule.Counted && path != "" {
+			return path
+		}
+	}
+	return ""
+}
+
+// Common reports whether a line is about a field that many objects have alike.
+func (r FieldRules) Common(line string) bool {
+	return slices.ContainsFunc(r, func(rule FieldRule) bool { return rule.Common && rule.Lines.MatchString(line) })
 }

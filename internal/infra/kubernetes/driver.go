@@ -65,5 +65,9 @@ func (d *Driver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vn
 
 // Render implements vnfm.InfraDriver.
 func (d *Driver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	return d.renderings.YAML(ctx, t)
+	rendering, problems := d.renderings.YAML(ctx, t)
+	if rendering != nil {
+		rendering.FieldRules = fieldRules
+	}
+	return rendering, problems
 }

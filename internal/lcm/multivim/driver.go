@@ -204,6 +204,7 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 			}
 			all.Units[name] = unit
 		}
+		all.FieldRules = append(all.FieldRules, r.FieldRules...)
 		all.Created, all.Upgraded = all.Created.With(r.Created), all.Upgraded.With(r.Upgraded)
 		all.Revision += r.Revision
 		return &r.Preview, found
