@@ -15,6 +15,7 @@ import (
 	release "helm.sh/helm/v4/pkg/release/v1"
 	releaseutil "helm.sh/helm/v4/pkg/release/v1/util"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -324,7 +325,7 @@ func (r *Rendering) records() []*release.Hook {
 
 // copied copies values.
 func copied(values map[string]any) map[string]any {
-	out, _ := mapped(values, func(v any) any { return v }).(map[string]any)
+	out, _ := document.Clone(values).(map[string]any)
 	if out == nil {
 		return map[string]any{}
 	}

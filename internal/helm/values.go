@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v4/pkg/chart/common"
 	"helm.sh/helm/v4/pkg/strvals"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
@@ -88,7 +89,7 @@ func FileValues(values map[string]any) map[string]any {
 }
 
 func fileValue(value any) any {
-	return mapped(value, func(v any) any {
+	return document.Map(value, func(v any) any {
 		switch v := v.(type) {
 		case int:
 			return float64(v)
@@ -103,28 +104,9 @@ func fileValue(value any) any {
 	})
 }
 
-// mapped copies a value with a function of all that is neither a map nor a list.
-func mapped(value any, leaf func(any) any) any {
-	switch v := value.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = mapped(item, leaf)
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			out = append(out, mapped(item, leaf))
-		}
-		return out
-	}
-	return leaf(value)
-}
-
 // sent writes values as JSON in which whole floating-point numbers have an exponent, by which received tells them from integers.
 func sent(values map[string]any) ([]byte, error) {
-	return json.Marshal(mapped(values, func(v any) any {
+	return json.Marshal(document.Map(values, func(v any) any {
 		if f, ok := v.(float64); ok && f == math.Trunc(f) && !math.IsInf(f, 0) {
 			return json.Number(strconv.FormatFloat(f, 'e', -1, 64))
 		}
@@ -135,23 +117,13 @@ func sent(values map[string]any) ([]byte, error) {
 // received reads what sent has written.
 func received(text []byte) (map[string]any, error) {
 	values, err := decoded[map[string]any](text)
-	out, _ := mapped(values, func(v any) any {
-		n, ok := v.(json.Number)
-		if !ok {
-			return v
-		}
-		if i, err := n.Int64(); err == nil {
-			return i
-		}
-		f, _ := n.Float64()
-		return f
-	}).(map[string]any)
+	out, _ := document.Numbers(values).(map[string]any)
 	return out, err
 }
 
 // plain copies a value. Whole numbers are integers, wherever they come from, so that two values that are equal are the same.
 func plain(value any) any {
-	return mapped(value, func(v any) any {
+	return document.Map(value, func(v any) any {
 		switch v := v.(type) {
 		case float64:
 			if v == math.Trunc(v) && math.Abs(v) < 1<<53 {

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -34,7 +35,7 @@ func (s *Source) NameOf(resource string) string {
 // expand makes the resources and outputs of the stack: what stands for the managed
 // virtual links goes, the resources of copied VDUs stand once for each VNFC.
 func (b *builder) expand() map[string]any {
-	body := mapOf(clone(b.s.Top))
+	body := mapOf(document.Clone(b.s.Top))
 	b.takeLinks(body)
 	out := map[string]any{}
 	resources := mapOf(body["resources"])
@@ -183,7 +184,7 @@ func (b *builder) refer(in string, v any, self *vnfc) any {
 // all rewrites outputs: one that refers to a copied resource becomes a list, with an
 // item for each VNFC.
 func (b *builder) all(v any) any {
-	return rewrite(v, func(name string, arg any) (any, bool) {
+	return Rewrite(v, func(name string, arg any) (any, bool) {
 		if (name != fnResource && name != fnAttr) || b.s.copies[target(arg)] == "" {
 			return nil, false
 		}
@@ -260,7 +261,7 @@ func (b *builder) takeLinks(body map[string]any) {
 				continue
 			}
 			for _, key := range []string{"network", "network_id"} {
-				if slices.Contains(references(properties[key]), vl.ID) {
+				if slices.Contains(References(properties[key]), vl.ID) {
 					gone[name] = link.at(0).SubnetID
 				}
 			}
@@ -285,7 +286,7 @@ func (b *builder) takeLinks(body map[string]any) {
 	}
 	outputs := mapOf(body["outputs"])
 	for name, out := range outputs {
-		if slices.ContainsFunc(references(out), func(n string) bool { _, ok := gone[n]; return ok }) {
+		if slices.ContainsFunc(References(out), func(n string) bool { _, ok := gone[n]; return ok }) {
 			delete(outputs, name)
 		}
 	}
@@ -293,7 +294,7 @@ func (b *builder) takeLinks(body map[string]any) {
 
 // taken replaces references to what a managed virtual link has taken the place of.
 func (b *builder) taken(v any, gone map[string]string, at vnfm.Place) any {
-	return rewrite(v, func(name string, arg any) (any, bool) {
+	return Rewrite(v, func(name string, arg any) (any, bool) {
 		id, ok := gone[target(arg)]
 		switch {
 		case !ok || name != fnResource && name != fnAttr:

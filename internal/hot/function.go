@@ -1,6 +1,9 @@
 package hot
 
-import "github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
+import (
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
+)
 
 // The functions of HOT that name something else.
 const (
@@ -49,35 +52,16 @@ func visit(v any, way []yamlpos.Step, do func(way []yamlpos.Step, name string, a
 	return true
 }
 
-// rewrite copies a value and puts what change gives into the place of calls; change
+// Rewrite copies a value and puts what change returns in the place of calls; change
 // returns false for those that stay.
-func rewrite(v any, change func(name string, arg any) (any, bool)) any {
-	if name, arg := function(v); name != "" {
-		if out, ok := change(name, arg); ok {
-			return out
+func Rewrite(v any, change func(name string, arg any) (any, bool)) any {
+	return document.Rewrite(v, func(v any) (any, bool) {
+		name, arg := function(v)
+		if name == "" {
+			return nil, false
 		}
-	}
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = rewrite(item, change)
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			out = append(out, rewrite(item, change))
-		}
-		return out
-	default:
-		return v
-	}
-}
-
-// clone copies a value.
-func clone(v any) any {
-	return rewrite(v, func(string, any) (any, bool) { return nil, false })
+		return change(name, arg)
+	})
 }
 
 // target is the resource or the parameter that a call names: the argument, or its
@@ -89,8 +73,8 @@ func target(arg any) string {
 	return textOf(arg)
 }
 
-// references lists the resources that a value refers to.
-func references(v any) []string {
+// References lists the resources that a value refers to.
+func References(v any) []string {
 	var names []string
 	visit(v, nil, func(_ []yamlpos.Step, name string, arg any) bool {
 		if (name == fnResource || name == fnAttr) && target(arg) != "" {

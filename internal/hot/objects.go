@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -16,7 +17,7 @@ const serverType = "OS::Nova::Server"
 // does what the VIM has for a demand: what a demand is, does.
 func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 	b := &builder{s: s, r: r, names: map[string]numberedName{}, describes: true}
-	body := mapOf(clone(s.Top))
+	body := mapOf(document.Clone(s.Top))
 	b.takeLinks(body)
 	values := b.nfv(b.placed(s.leaves()))
 	out := map[string]string{}
@@ -25,7 +26,7 @@ func (s *Source) Objects(r Request) (map[string]string, vnfm.Problems) {
 		files := map[string]string{}
 		s.filesOf(resource, files)
 		numbers := map[string]any{}
-		definition := rewrite(b.withoutSize(name, resource), func(function string, arg any) (any, bool) {
+		definition := Rewrite(b.withoutSize(name, resource), func(function string, arg any) (any, bool) {
 			if function != fnParam {
 				return nil, false
 			}
@@ -73,7 +74,7 @@ func (b *builder) withoutSize(name string, resource map[string]any) map[string]a
 	if !ok || !b.s.belongs(name) {
 		return resource
 	}
-	out := mapOf(clone(resource))
+	out := mapOf(document.Clone(resource))
 	delete(mapOf(out["properties"]), kind.size)
 	return out
 }

@@ -20,7 +20,7 @@ func (s *Source) awaitSubnets(resources map[string]any) {
 		}
 		needs := dependsOn(resource)
 		have := len(needs)
-		given := references(resource["properties"])
+		given := References(resource["properties"])
 		for _, other := range belowNetworks(resources, given) {
 			if !slices.Contains(needs, other) && !slices.Contains(given, other) && !reaches(resources, other, name, map[string]bool{}) {
 				needs = append(needs, other)
@@ -40,7 +40,7 @@ func belowNetworks(resources map[string]any, networks []string) []string {
 			properties := mapOf(resource["properties"])
 			for _, key := range keys {
 				isIn := func(n string) bool { return slices.Contains(in, n) }
-				if textOf(resource["type"]) == typ && !slices.Contains(out, name) && slices.ContainsFunc(references(properties[key]), isIn) {
+				if textOf(resource["type"]) == typ && !slices.Contains(out, name) && slices.ContainsFunc(References(properties[key]), isIn) {
 					out = append(out, name)
 				}
 			}
@@ -61,7 +61,7 @@ func reaches(resources map[string]any, from, to string, seen map[string]bool) bo
 	}
 	seen[from] = true
 	resource := mapOf(resources[from])
-	return slices.ContainsFunc(append(dependsOn(resource), references(resource["properties"])...), func(n string) bool {
+	return slices.ContainsFunc(append(dependsOn(resource), References(resource["properties"])...), func(n string) bool {
 		return reaches(resources, n, to, seen)
 	})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -44,7 +45,7 @@ func (b *builder) nfv(leaves []leaf) map[string]any {
 
 // patch is what the request gives, by the names in the stack.
 func (b *builder) patch(leaves []leaf) map[string]any {
-	out := mapOf(clone(b.r.NFV))
+	out := mapOf(document.Clone(b.r.NFV))
 	if out == nil {
 		out = map[string]any{}
 	}

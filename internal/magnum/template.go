@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -94,30 +95,8 @@ func Parse(definition string) (*Template, error) {
 	if err := decoder.Decode(t); err != nil {
 		return nil, err
 	}
-	t.Chart.Values, _ = integers(t.Chart.Values).(map[string]any)
+	t.Chart.Values, _ = document.Numbers(t.Chart.Values).(map[string]any)
 	return t, nil
-}
-
-// integers makes numbers of a decoder what they are in a configuration: integers as far
-// as they are.
-func integers(v any) any {
-	switch v := v.(type) {
-	case json.Number:
-		if n, err := v.Int64(); err == nil {
-			return n
-		}
-		f, _ := v.Float64()
-		return f
-	case map[string]any:
-		for key, e := range v {
-			v[key] = integers(e)
-		}
-	case []any:
-		for i, e := range v {
-			v[i] = integers(e)
-		}
-	}
-	return v
 }
 
 // ID names a definition by its content.

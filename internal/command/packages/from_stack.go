@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/configuration"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/connect"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/heat"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -44,7 +45,7 @@ func (s *fromStack) run(ctx context.Context, cmd *cobra.Command, version, name s
 	for _, v := range stack.VDUs {
 		d.vdus = append(d.vdus, draftVDU{id: v.ID, name: v.ID, kind: vduOfServers, description: v.Type, count: v.Count})
 	}
-	top, err := yaml.Marshal(whole(stack.Template))
+	top, err := yaml.Marshal(integers(stack.Template))
 	if err != nil {
 		return err
 	}
@@ -56,32 +57,19 @@ func (s *fromStack) run(ctx context.Context, cmd *cobra.Command, version, name s
 	return d.packStack(ctx, cmd, version, t, stack)
 }
 
-// whole is a value with whole numbers as integers, which YAML writes without an exponent.
-func whole(v any) any {
-	switch v := v.(type) {
-	case float64:
-		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
-			return int64(v)
+// integers is a document with whole numbers as integers, which YAML writes without an exponent.
+func integers(v any) any {
+	return document.Map(v, func(v any) any {
+		if f, ok := v.(float64); ok && f == math.Trunc(f) && math.Abs(f) < 1<<53 {
+			return int64(f)
 		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = whole(item)
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			out = append(out, whole(item))
-		}
-		return out
-	}
-	return v
+		return v
+	})
 }
 
 // packStack writes package, parameters and configuration.
 func (d *draft) packStack(ctx context.Context, cmd *cobra.Command, version string, t target, stack *heat.Foreign) error {
-	given, _ := whole(stack.Parameters).(map[string]any)
+	given, _ := integers(stack.Parameters).(map[string]any)
 	shown, secret, names := configuration.Part(given)
 	secrets, secretsOf, err := argument{".secrets.yaml", secret}.file(t)
 	if err != nil {

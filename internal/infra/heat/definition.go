@@ -19,7 +19,6 @@ const (
 	fnParam    = "get_param"
 	fnFile     = "get_file"
 	fnResource = "get_resource"
-	fnAttr     = "get_attr"
 )
 
 // Further parts of templates.
@@ -105,37 +104,7 @@ func (c *scope) nested(typ string, properties map[string]any) *scope {
 }
 
 // resolve replaces calls of functions by their values.
-func (c *scope) resolve(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		if name, arg, ok := call(v); ok {
-			if value, known := c.answer(name, arg); known {
-				return value
-			}
-		}
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = c.resolve(item)
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			out = append(out, c.resolve(item))
-		}
-		return out
-	default:
-		return v
-	}
-}
-
-// call is the function that a map with one key calls.
-func call(v map[string]any) (name string, arg any, ok bool) {
-	for name, arg = range v {
-		return name, arg, len(v) == 1
-	}
-	return "", nil, false
-}
+func (c *scope) resolve(v any) any { return hot.Rewrite(v, c.answer) }
 
 // answer is the value of a function; known is false for one that is left to Heat.
 func (c *scope) answer(name string, arg any) (value any, known bool) {
@@ -205,28 +174,6 @@ func below(v any, step string) any {
 		}
 	}
 	return ""
-}
-
-// references lists the resources that a definition refers to.
-func references(v any) []string {
-	var out []string
-	switch v := v.(type) {
-	case map[string]any:
-		if name, arg, ok := call(v); ok && (name == fnResource || name == fnAttr) {
-			if path, ok := arg.([]any); ok && len(path) > 0 {
-				arg = path[0]
-			}
-			return []string{fmt.Sprint(arg)}
-		}
-		for _, item := range v {
-			out = append(out, references(item)...)
-		}
-	case []any:
-		for _, item := range v {
-			out = append(out, references(item)...)
-		}
-	}
-	return out
 }
 
 // sameFiles reports whether a type is the same nested template in both, with all that is nested in it.

@@ -11,6 +11,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -142,25 +143,13 @@ func fileNames(c *openstack.StackContent) (map[string]string, error) {
 
 // renamed replaces texts that are names of files.
 func renamed(v any, names map[string]string) any {
-	switch v := v.(type) {
-	case string:
-		if name, ok := names[v]; ok {
+	return document.Map(v, func(v any) any {
+		text, ok := v.(string)
+		if name, known := names[text]; ok && known {
 			return name
 		}
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = renamed(item, names)
-		}
-		return out
-	case []any:
-		out := make([]any, 0, len(v))
-		for _, item := range v {
-			out = append(out, renamed(item, names))
-		}
-		return out
-	}
-	return v
+		return v
+	})
 }
 
 // findVDUs finds the resources that make servers, with as many as they have made.

@@ -133,7 +133,7 @@ func (s *session) held(l *live, has *scope, c *component, want *openstack.StackR
 		return refuse("the template %s is another one", typ)
 	}
 	resources := section(want.Template, keyResources)
-	for _, name := range references(definition) {
+	for _, name := range hot.References(definition) {
 		if resources[name] == nil {
 			return refuse("it refers to resource %s, which goes", name)
 		}

@@ -8,6 +8,7 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fielddiff"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -127,26 +128,16 @@ func (r *rendering) fields(t *vnfm.Target) map[string]any {
 
 // plain gives maps and lists the types that they decode to, and leaves secrets.
 func plain(v any) any {
-	switch v := v.(type) {
-	case map[string]any:
-		out := make(map[string]any, len(v))
-		for key, item := range v {
-			out[key] = plain(item)
+	return document.Map(v, func(v any) any {
+		switch v.(type) {
+		case fielddiff.Secret, string, bool, nil:
+			return v
+		}
+		text, err := json.Marshal(v)
+		var out any
+		if err != nil || json.Unmarshal(text, &out) != nil {
+			return nil
 		}
 		return out
-	case []any:
-		out := make([]any, len(v))
-		for i := range v {
-			out[i] = plain(v[i])
-		}
-		return out
-	case fielddiff.Secret, string, bool, nil:
-		return v
-	}
-	text, err := json.Marshal(v)
-	var out any
-	if err != nil || json.Unmarshal(text, &out) != nil {
-		return nil
-	}
-	return out
+	})
 }

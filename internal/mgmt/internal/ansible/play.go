@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -165,34 +166,24 @@ func (p Play) files() (string, error) {
 
 // reveal replaces secrets, which encode as a mask, by their texts.
 func reveal(value any) any {
-	switch value := value.(type) {
-	case vnfm.Secret:
-		return value.Reveal()
-	case map[string]vnfm.Secret:
-		out := make(map[string]any, len(value))
-		for k, v := range value {
-			out[k] = v.Reveal()
+	return document.Map(value, func(value any) any {
+		switch value := value.(type) {
+		case vnfm.Secret:
+			return value.Reveal()
+		case map[string]vnfm.Secret:
+			out := make(map[string]any, len(value))
+			for k, v := range value {
+				out[k] = v.Reveal()
+			}
+			return out
+		case []vnfm.Secret:
+			out := make([]any, len(value))
+			for i, v := range value {
+				out[i] = v.Reveal()
+			}
+			return out
+		default:
+			return value
 		}
-		return out
-	case []vnfm.Secret:
-		out := make([]any, len(value))
-		for i, v := range value {
-			out[i] = v.Reveal()
-		}
-		return out
-	case map[string]any:
-		out := make(map[string]any, len(value))
-		for k, v := range value {
-			out[k] = reveal(v)
-		}
-		return out
-	case []any:
-		out := make([]any, len(value))
-		for i, v := range value {
-			out[i] = reveal(v)
-		}
-		return out
-	default:
-		return value
-	}
+	})
 }
