@@ -1,14 +1,13 @@
 package capi
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -29,11 +28,10 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		return nil, ps
 	}
 	// The description of a cluster also includes its parts that are not objects.
-	sum := sha256.Sum256(slices.Concat(text, cloud.CredentialText(spec.OpenStack), forms.Salt(spec)))
-	digest := "sha256:" + hex.EncodeToString(sum[:])
+	sum := digest.Of(slices.Concat(text, cloud.CredentialText(spec.OpenStack), forms.Salt(spec)))
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{
-		ID: vnfm.PackageID(name, digest), Name: name, Digest: digest,
+		ID: vnfm.PackageID(name, sum), Name: name, Digest: sum,
 		Descriptor: &vnfm.Descriptor{
 			ID: name, DefaultFlavourID: flavourID,
 			Flavours: []vnfm.Flavour{{ID: flavourID}},

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -15,6 +14,8 @@ import (
 	"sort"
 	"strings"
 	"time"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 )
 
 // Archive is the raw content of a package: a read-only tree of regular files. Its
@@ -82,7 +83,7 @@ func ContentDigest(a Archive) string {
 		// Paths hold no control characters, so the two separators are unambiguous.
 		_, _ = fmt.Fprintf(h, "%s\x00%s\n", f.Path, f.Digest)
 	}
-	return formatDigest(h)
+	return digest.Sum(h)
 }
 
 // FromFiles returns an archive of the given contents by path, for packages that are
@@ -90,16 +91,11 @@ func ContentDigest(a Archive) string {
 func FromFiles(files map[string][]byte) Archive {
 	infos := make([]FileInfo, 0, len(files))
 	for name, data := range files {
-		sum := sha256.Sum256(data)
-		infos = append(infos, FileInfo{Path: name, Size: int64(len(data)), Digest: "sha256:" + hex.EncodeToString(sum[:])})
+		infos = append(infos, FileInfo{Path: name, Size: int64(len(data)), Digest: digest.Of(data)})
 	}
 	return newTree(infos, func(name string) (io.ReadCloser, error) {
 		return io.NopCloser(bytes.NewReader(files[name])), nil
 	}, nil)
-}
-
-func formatDigest(h hash.Hash) string {
-	return "sha256:" + hex.EncodeToString(h.Sum(nil))
 }
 
 // tree implements Archive over a list of files and a way to open them.
@@ -234,7 +230,7 @@ func (v *verifyingReader) Read(p []byte) (int, error) {
 	n, err := v.r.Read(p)
 	v.h.Write(p[:n])
 	v.n += int64(n)
-	if v.n > v.want.Size || (errors.Is(err, io.EOF) && formatDigest(v.h) != v.want.Digest) {
+	if v.n > v.want.Size || (errors.Is(err, io.EOF) && digest.Sum(v.h) != v.want.Digest) {
 		err = fmt.Errorf("reading %q: the content changed since the package was opened", v.want.Path)
 	}
 	v.err = err

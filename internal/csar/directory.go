@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -150,7 +151,7 @@ func digestReader(name string, r io.Reader, limit int64) (FileInfo, error) {
 			return FileInfo{}, err
 		}
 	}
-	return FileInfo{Path: name, Size: n, Digest: formatDigest(h)}, nil
+	return FileInfo{Path: name, Size: n, Digest: digest.Sum(h)}, nil
 }
 
 func unsafeEntry(name string, err error) vnfm.Problem {

@@ -8,7 +8,6 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/asn1"
-	"encoding/hex"
 	"encoding/pem"
 	"errors"
 	"fmt"
@@ -16,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -279,8 +279,7 @@ func (t *trust) crlOf(issuer *x509.Certificate, now time.Time) (*x509.Revocation
 func (v *verifier) pinned(s signed, cert *x509.Certificate) bool {
 	t, subject := v.trust, subjectOf(cert)
 	summary := fmt.Sprintf("the certificate %q that signed %s is not a pinned certificate", subject, s.noun)
-	sum := sha256.Sum256(cert.RawSubjectPublicKeyInfo)
-	key := "sha256:" + hex.EncodeToString(sum[:])
+	key := digest.Of(cert.RawSubjectPublicKeyInfo)
 	ok := true
 	if len(t.subjects) > 0 && !slices.Contains(t.subjects, subject) {
 		v.fail(s, summary, "its subject is none of "+strings.Join(t.subjects, "; "))

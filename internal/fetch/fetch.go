@@ -7,7 +7,6 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -87,7 +87,7 @@ func Get(ctx context.Context, r Request, w io.Writer) (*Answer, error) {
 	if n > r.Limit {
 		return nil, fmt.Errorf("%s: it is larger than %d bytes", from, r.Limit)
 	}
-	return &Answer{Checksum: "sha256:" + hex.EncodeToString(h.Sum(nil)), ETag: resp.Header.Get("ETag")}, nil
+	return &Answer{Checksum: digest.Sum(h), ETag: resp.Header.Get("ETag")}, nil
 }
 
 // authorize adds what gets a request in.

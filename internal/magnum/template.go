@@ -1,12 +1,11 @@
 package magnum
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/document"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -101,6 +100,5 @@ func Parse(definition string) (*Template, error) {
 
 // ID names a definition by its content.
 func ID(name, definition string) string {
-	sum := sha256.Sum256([]byte(definition))
-	return vnfm.PackageID(name, "sha256:"+hex.EncodeToString(sum[:]))
+	return vnfm.PackageID(name, digest.Of([]byte(definition)))
 }

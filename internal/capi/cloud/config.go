@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -61,7 +61,7 @@ func ConfigDigest(c *vnfm.ClusterCloudConfig) string {
 	// The specification has only strings.
 	text, _ := json.Marshal(c)
 	sum := sha256.Sum256(text)
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	return digest.Shown(sum[:])
 }
 
 // Config is the Secret on one workload cluster.

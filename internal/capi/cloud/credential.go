@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -59,7 +60,7 @@ func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 	wanted := *spec
 	wanted.Cleanup, wanted.Config = vnfm.CloudCleanup{}, nil
 	sum := sha256.Sum256(CredentialText(&wanted))
-	return "sha256:" + hex.EncodeToString(sum[:8])
+	return digest.Shown(sum[:])
 }
 
 // madeFor sums up for what an application credential is made.

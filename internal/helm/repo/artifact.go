@@ -3,7 +3,6 @@ package repo
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -18,6 +17,7 @@ import (
 	"oras.land/oras-go/v2/registry/remote/auth"
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -62,7 +62,7 @@ func FetchPackage(ctx context.Context, r fetch.Request, w io.Writer) (*fetch.Ans
 	if err := verified.Verify(); err != nil {
 		return nil, fmt.Errorf("%s: it is not what the registry has announced: %w", from, err)
 	}
-	return &fetch.Answer{Checksum: "sha256:" + hex.EncodeToString(h.Sum(nil)), ETag: described.Digest.String()}, nil
+	return &fetch.Answer{Checksum: digest.Sum(h), ETag: described.Digest.String()}, nil
 }
 
 // packageRepository is the repository of a reference, and its tag or digest.

@@ -3,7 +3,6 @@ package catalog
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/url"
@@ -12,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm/repo"
@@ -111,7 +111,7 @@ func fileDigest(file io.Reader) (string, error) {
 	if _, err := io.Copy(h, file); err != nil {
 		return "", err
 	}
-	return "sha256:" + hex.EncodeToString(h.Sum(nil)), nil
+	return digest.Sum(h), nil
 }
 
 func (f *fetched) download(ctx context.Context, source, etag string, access *vnfm.ChartAccess) (err error) {

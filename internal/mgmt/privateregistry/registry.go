@@ -5,7 +5,6 @@ package privateregistry
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -198,6 +198,6 @@ func configOf(spec *vnfm.RegistrySpec, content fs.FS) (registry.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("reading %s: %w", spec.ImagePath, err)
 	}
-	cfg.Archive = &registry.Archive{Path: spec.ImagePath, Open: open, Digest: "sha256:" + hex.EncodeToString(sum.Sum(nil)), Size: size}
+	cfg.Archive = &registry.Archive{Path: spec.ImagePath, Open: open, Digest: digest.Sum(sum), Size: size}
 	return cfg, nil
 }
