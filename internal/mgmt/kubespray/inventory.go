@@ -26,18 +26,12 @@ const (
 	factsFolder = "facts"
 )
 
-// group is a group of Ansible's inventory in YAML.
-type group struct {
-	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
-	Children map[string]*group         `yaml:"children,omitempty"`
-}
-
 // inventory writes down the nodes: the first master comes first, since kubespray takes that
 // for the one that others join.
 func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
 	g, all := i.release.groups, r.all(c)
-	members := func(nodes []*cluster.Node) *group {
-		out := &group{Hosts: map[string]map[string]any{}}
+	members := func(nodes []*cluster.Node) *ansible.Group {
+		out := &ansible.Group{Hosts: map[string]map[string]any{}}
 		for _, n := range nodes {
 			out.Hosts[n.Name] = map[string]any{}
 		}
@@ -45,9 +39,9 @@ func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
 	}
 	masters, workers := byRole(all, cluster.Master), byRole(all, cluster.Worker)
 	etcd := slices.DeleteFunc(slices.Clone(masters), func(n *cluster.Node) bool { return n == r.noMember })
-	root := &group{Hosts: map[string]map[string]any{}, Children: map[string]*group{
+	root := &ansible.Group{Hosts: map[string]map[string]any{}, Children: map[string]*ansible.Group{
 		g.masters: members(masters), g.etcd: members(etcd), g.workers: members(workers), g.reflectors: {Hosts: map[string]map[string]any{}},
-		g.all: {Children: map[string]*group{g.masters: {}, g.workers: {}}},
+		g.all: {Children: map[string]*ansible.Group{g.masters: {}, g.workers: {}}},
 	}}
 	for _, n := range masters {
 		root.Hosts[n.Name] = i.host(c, n)
@@ -56,32 +50,17 @@ func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
 	for _, n := range workers {
 		root.Hosts[n.Name] = i.host(c, n)
 	}
-	return encode(map[string]*group{"all": root}, all)
+	return encode(map[string]*ansible.Group{"all": root}, all)
 }
 
 // host are the variables of one node.
 func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
-	login := c.Group(n).Access.Login
-	out := map[string]any{"ansible_host": n.Address, "ip": n.IP, "access_ip": n.IP, "ansible_user": ansible.Literal(login.User)}
+	out := ansible.ConnectionVariables(n.Address, c.Group(n).Access.Login, path.Join(c.Ansible.Inventory, keyFile(n.Role)))
+	out["ip"], out["access_ip"] = n.IP, n.IP
 	// Releases from 2.28 on make these facts of a node from what they gather there. Nothing is gathered of a node that is
 	// gone, and its member of etcd is found by them.
 	out["main_ip"], out["main_access_ip"] = n.IP, n.IP
 	out["main_ips"], out["main_access_ips"] = []string{n.IP}, []string{n.IP}
-	if login.Port != 0 {
-		out["ansible_port"] = login.Port
-	}
-	if login.Password != "" {
-		out["ansible_password"] = ansible.Literal(login.Password.Reveal())
-	}
-	switch {
-	case login.SudoPassword != "":
-		out["ansible_become_password"] = ansible.Literal(login.SudoPassword.Reveal())
-	case login.Password != "":
-		out["ansible_become_password"] = ansible.Literal(login.Password.Reveal())
-	}
-	if login.PrivateKey != "" {
-		out["ansible_ssh_private_key_file"] = path.Join(c.Ansible.Inventory, keyFile(n.Role))
-	}
 	return out
 }
 
@@ -200,7 +179,7 @@ func unique(list []string) []string {
 
 // encode writes an inventory. Ansible keeps the order of hosts in a file, and maps of Go
 // have none: nodes are listed as they come.
-func encode(doc map[string]*group, order []*cluster.Node) ([]byte, error) {
+func encode(doc map[string]*ansible.Group, order []*cluster.Node) ([]byte, error) {
 	var node yaml.Node
 	if err := node.Encode(doc); err != nil {
 		return nil, fmt.Errorf("writing the inventory: %w", err)

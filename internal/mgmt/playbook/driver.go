@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
@@ -85,27 +84,22 @@ func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inve
 	if err != nil {
 		return nil, err
 	}
-	i := &inventory{call: call, vdus: t.vdus, access: s.access}
-	for _, vdu := range t.vdus {
-		found, err := s.access[vdu].Find(has)
-		if err != nil {
-			return nil, err
-		}
-		i.servers = append(i.servers, found...)
+	servers, err := hosts.FindAll(s.access, t.vdus, has)
+	if err != nil {
+		return nil, err
 	}
-	silent := make([]bool, len(i.servers))
-	indices := make([]int, 0, len(i.servers))
-	for n := range i.servers {
+	silent := make([]bool, len(servers))
+	indices := make([]int, 0, len(servers))
+	for n := range servers {
 		indices = append(indices, n)
 	}
 	err = remote.Each(ctx, bound, indices, func(ctx context.Context, n int) error {
-		server := i.servers[n]
+		server := servers[n]
 		c, err := server.Open(ctx, call)
 		if err == nil {
 			return c.Close()
 		}
-		if call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, server.ID) && ctx.Err() == nil {
-			// A server that is replaced may no longer answer.
+		if server.MayFail(ctx, call) {
 			call.Recorder.Progress(ctx, fmt.Sprintf("playbook %s does not run for VNFC %s, which is replaced: %s", t.file, server.ID, err))
 			silent[n] = true
 			return nil
@@ -115,13 +109,12 @@ func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inve
 	if err != nil {
 		return nil, err
 	}
-	var answer []hosts.Server
-	for n, server := range i.servers {
+	i := &inventory{call: call, vdus: t.vdus, access: s.access}
+	for n, server := range servers {
 		if !silent[n] {
-			answer = append(answer, server)
+			i.servers = append(i.servers, server)
 		}
 	}
-	i.servers = answer
 	return i, nil
 }
 

@@ -1,7 +1,6 @@
 package playbook
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -23,19 +22,13 @@ type inventory struct {
 	servers []hosts.Server
 }
 
-// group is a group of Ansible's inventory in YAML.
-type group struct {
-	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
-	Children map[string]*group         `yaml:"children,omitempty"`
-}
-
 // encode writes the inventory, with keys in a folder: a group for each VDU, and in it a host
 // for each VNFC.
 func (i *inventory) encode(keys string) ([]byte, error) {
-	root := &group{Children: map[string]*group{}}
+	root := &ansible.Group{Children: map[string]*ansible.Group{}}
 	groups, names := namer{"all": true, "ungrouped": true}, namer{}
 	for _, vdu := range i.vdus {
-		g := &group{Hosts: map[string]map[string]any{}}
+		g := &ansible.Group{Hosts: map[string]map[string]any{}}
 		root.Children[groups.name(notGroup.ReplaceAllString(vdu, "_"), "vdu_")] = g
 		for n := range i.servers {
 			if s := &i.servers[n]; s.VDUID == vdu {
@@ -43,29 +36,14 @@ func (i *inventory) encode(keys string) ([]byte, error) {
 			}
 		}
 	}
-	return yaml.Marshal(map[string]*group{"all": root})
+	return yaml.Marshal(map[string]*ansible.Group{"all": root})
 }
 
 // host are the variables of a server.
 func (i *inventory) host(s *hosts.Server, keys string) map[string]any {
-	login := i.access[s.VDUID].Login
-	out := map[string]any{
-		"ansible_host": s.Address, "ansible_user": ansible.Literal(login.User),
-		"vnfc_id": ansible.Literal(s.ID), "vnfc_name": ansible.Literal(s.Resource), "vdu_id": ansible.Literal(s.VDUID), "connection_points": s.ConnectionPoints,
-		"leaving": slices.Contains(i.call.Leaving, s.ID),
-	}
-	if login.Port != 0 {
-		out["ansible_port"] = login.Port
-	}
-	if login.Password != "" {
-		out["ansible_password"] = ansible.Literal(login.Password.Reveal())
-	}
-	if become := cmp.Or(login.SudoPassword, login.Password); become != "" {
-		out["ansible_become_password"] = ansible.Literal(become.Reveal())
-	}
-	if login.PrivateKey != "" {
-		out["ansible_ssh_private_key_file"] = path.Join(keys, i.keyFile(s.VDUID))
-	}
+	out := ansible.ConnectionVariables(s.Address, i.access[s.VDUID].Login, path.Join(keys, i.keyFile(s.VDUID)))
+	out["vnfc_id"], out["vnfc_name"], out["vdu_id"] = ansible.Literal(s.ID), ansible.Literal(s.Resource), ansible.Literal(s.VDUID)
+	out["connection_points"], out["leaving"] = s.ConnectionPoints, slices.Contains(i.call.Leaving, s.ID)
 	return out
 }
 

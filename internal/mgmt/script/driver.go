@@ -126,13 +126,9 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if err != nil {
 		return err
 	}
-	var servers []hosts.Server
-	for _, vdu := range t.vdus {
-		found, err := access[vdu].Find(has)
-		if err != nil {
-			return err
-		}
-		servers = append(servers, found...)
+	servers, err := hosts.FindAll(access, t.vdus, has)
+	if err != nil {
+		return err
 	}
 	inventory, err := json.Marshal(describe(call, has))
 	if err != nil {
@@ -141,8 +137,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	return remote.Each(ctx, bound, servers, func(ctx context.Context, s hosts.Server) error {
 		return call.Once(ctx, s.ID, func(ctx context.Context) error {
 			err := run(ctx, call, t, text, inventory, s)
-			if err != nil && call.Operation == vnfm.OpHeal && !call.End && slices.Contains(call.Leaving, s.ID) && ctx.Err() == nil {
-				// A server that is replaced may no longer answer.
+			if err != nil && s.MayFail(ctx, call) {
 				call.Recorder.Progress(ctx, fmt.Sprintf("script %s did not run on VNFC %s, which is replaced: %s", t.file, s.ID, err))
 				return nil
 			}

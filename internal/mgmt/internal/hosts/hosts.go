@@ -243,6 +243,30 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 	return out, nil
 }
 
+// FindAll returns the servers of VDUs, in the order of these.
+func FindAll(access map[string]Access, vdus []string, has *vnfm.ResourceInfo) ([]Server, error) {
+	var out []Server
+	for _, vdu := range vdus {
+		found, err := access[vdu].Find(has)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, found...)
+	}
+	return out, nil
+}
+
+// isLeaving reports whether a server goes with the operation, and has not gone yet.
+func (s Server) isLeaving(call *vnfm.HookCall) bool {
+	return !call.End && slices.Contains(call.Leaving, s.ID)
+}
+
+// MayFail reports whether a server that cannot be reached is no error: a heal replaces it, maybe for the very reason that it no longer
+// answers.
+func (s Server) MayFail(ctx context.Context, call *vnfm.HookCall) bool {
+	return call.Operation == vnfm.OpHeal && s.isLeaving(call) && ctx.Err() == nil
+}
+
 // KnownHosts returns the lines of known_hosts of a server: the keys that its login names, else the one that was pinned.
 func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) string {
 	keys := login.HostKeys
@@ -304,7 +328,7 @@ const leavingPatience = 20 * time.Second
 
 // patienceIn is how long a call waits for the server.
 func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
-	if call.Forceful || (!call.End && slices.Contains(call.Leaving, s.ID)) {
+	if call.Forceful || s.isLeaving(call) {
 		return min(s.patience, leavingPatience)
 	}
 	return s.patience

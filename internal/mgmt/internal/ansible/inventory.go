@@ -1,0 +1,32 @@
+package ansible
+
+import (
+	"cmp"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+)
+
+// Group is a group of an inventory in YAML.
+type Group struct {
+	Hosts    map[string]map[string]any `yaml:"hosts,omitempty"`
+	Children map[string]*Group         `yaml:"children,omitempty"`
+}
+
+// ConnectionVariables are those of a node by which Ansible logs in to it. keyFile is where the private key of the login is on the host of
+// Ansible, if it has one.
+func ConnectionVariables(address string, login remote.Host, keyFile string) map[string]any {
+	out := map[string]any{"ansible_host": address, "ansible_user": Literal(login.User)}
+	if login.Port != 0 {
+		out["ansible_port"] = login.Port
+	}
+	if login.Password != "" {
+		out["ansible_password"] = Literal(login.Password.Reveal())
+	}
+	if become := cmp.Or(login.SudoPassword, login.Password); become != "" {
+		out["ansible_become_password"] = Literal(become.Reveal())
+	}
+	if login.PrivateKey != "" {
+		out["ansible_ssh_private_key_file"] = keyFile
+	}
+	return out
+}
