@@ -3,11 +3,9 @@
 package chartsource
 
 import (
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
-	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
@@ -31,10 +29,6 @@ var (
 	server   = []string{"ca_certificate", "insecure_skip_tls_verify", "plain_http"}
 )
 
-func text(description string, rules ...validator.String) schema.Attribute {
-	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, rules...)}
-}
-
 func flag(description string) schema.Attribute {
 	return schema.BoolAttribute{MarkdownDescription: description, Optional: true, Computed: true, Default: booldefault.StaticBool(false)}
 }
@@ -47,14 +41,14 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 		name = "Embedded chart, or the name of the chart in `repository`. The embedded charts are `openstack`, for servers of OpenStack (v1beta1 of Cluster API Provider OpenStack, v1beta2 of Cluster API), and `in-memory`, for simulated machines of the development provider of Cluster API."
 	}
 	return map[string]schema.Attribute{
-		"name":       text(name),
-		"path":       text("Directory or archive of a chart on the machine that runs Terraform. Every plan reads it."),
-		"repository": text("URL of a Helm repository with an `index.yaml`, `https://…`.", repositoryURL{}),
-		"oci":        text("Chart in an OCI registry, `oci://<registry>/<path>`.", tfutil.Matches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
-		"version":    text("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is not a pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
-		"digest": text("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
+		"name":       tfutil.OptionalText(name),
+		"path":       tfutil.OptionalText("Directory or archive of a chart on the machine that runs Terraform. Every plan reads it."),
+		"repository": tfutil.OptionalText("URL of a Helm repository with an `index.yaml`, `https://…`.", repositoryURL{}),
+		"oci":        tfutil.OptionalText("Chart in an OCI registry, `oci://<registry>/<path>`.", tfutil.Matches(ociAddress, "must be oci://<registry>/<path>, without a tag or digest: version and digest say which one it is")),
+		"version":    tfutil.OptionalText("Version of the chart in the repository or registry, or a range such as `~1.16` or `>=1.16, <2`. Defaults to the newest version that is not a pre-release. A range is resolved by the first plan, and again if an argument of the source changes."),
+		"digest": tfutil.OptionalText("Expected digest, `sha256:…`: of the archive in a repository, of the manifest in a registry, as `helm pull` and `helm push` print it.",
 			tfutil.Matches(sha256Digest, "must be sha256: and 64 hexadecimal digits")),
-		"ca_certificate":           text("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
+		"ca_certificate":           tfutil.OptionalText("PEM CA bundle used to verify the server. Defaults to the CA bundle of the system.", tfutil.Certificates()),
 		"insecure_skip_tls_verify": flag("Whether to accept the server without verification. An attacker can then replace the chart, unless `digest` is set. Defaults to `false`."),
 		"plain_http":               flag("Whether to connect to the registry without TLS, and to send a password unencrypted. Defaults to `false`."),
 	}
@@ -62,7 +56,7 @@ func Attributes(embedded ...string) map[string]schema.Attribute {
 
 // Login are the credentials for a repository or registry.
 func Login() map[string]schema.Attribute {
-	attributes := map[string]schema.Attribute{"username": text("User name for the repository or registry.")}
+	attributes := map[string]schema.Attribute{"username": tfutil.OptionalText("User name for the repository or registry.")}
 	tfutil.Secret{Name: "password", Description: "Password or token for the repository or registry."}.AddTo(attributes)
 	return attributes
 }

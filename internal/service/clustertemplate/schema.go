@@ -37,12 +37,6 @@ func resourceSchema() schema.Schema {
 	}
 }
 
-func optional(description string, validators ...validator.String) schema.Attribute {
-	return schema.StringAttribute{
-		MarkdownDescription: description, Optional: true, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, validators...),
-	}
-}
-
 func required(description string, validators ...validator.String) schema.Attribute {
 	return schema.StringAttribute{
 		MarkdownDescription: description, Required: true, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, validators...),
@@ -56,8 +50,8 @@ func machineAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Image of the machines, with its properties in Glance. Changing anything here replaces the machines of the clusters one after the other; another `kube_version` upgrades them.",
 			Required:            true,
 			Attributes: map[string]schema.Attribute{
-				"id":           optional("Id of the image. Exactly one of `id` and `name` must be set.", stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("name"))),
-				"name":         optional("Name of the image."),
+				"id":           tfutil.OptionalText("Id of the image. Exactly one of `id` and `name` must be set.", stringvalidator.ExactlyOneOf(path.MatchRelative().AtParent().AtName("name"))),
+				"name":         tfutil.OptionalText("Name of the image."),
 				"kube_version": required("Property `kube_version` of the image: the version of kubelet and kubeadm in it, for example `v1.34.0`."),
 				"os_distro":    required("Property `os_distro` of the image: `ubuntu`, `debian`, `rocky`, `rockylinux`, `almalinux`, `centos`, `rhel`, `ol`, `oraclelinux`, `photon`, `opensuse`, `sles` or `flatcar`."),
 			},
@@ -69,23 +63,23 @@ func machineAttributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{attrs.KeepEqualVersion()},
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
-		"control_plane_flavor": optional("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
-		"node_flavor":          optional("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
-		"keypair":              optional("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
+		"control_plane_flavor": tfutil.OptionalText("Nova flavor of the control plane, by name, or by id if it is a UUID, for clusters that set none. Changing this replaces these machines one after the other."),
+		"node_flavor":          tfutil.OptionalText("Nova flavor of the nodes, by name, or by id if it is a UUID, for node groups that set none. Changing this replaces these machines one after the other."),
+		"keypair":              tfutil.OptionalText("Name of the SSH key pair of the machines, for clusters that set none. Changing this replaces their machines one after the other."),
 	}
 }
 
 // networkAttributes are the arguments about networks.
 func networkAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"external_network": optional("External network, by id or name. Defaults to the only external network. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
-		"fixed_network":    optional("Network of the machines, by id or name. Defaults to a new network for each cluster. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
-		"fixed_subnet":     optional("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"external_network": tfutil.OptionalText("External network, by id or name. Defaults to the only external network. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"fixed_network":    tfutil.OptionalText("Network of the machines, by id or name. Defaults to a new network for each cluster. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
+		"fixed_subnet":     tfutil.OptionalText("Subnet of the machines, by id or name. Changing this is rejected by Cluster API Provider OpenStack for existing clusters."),
 		"dns_nameservers": schema.ListAttribute{
 			MarkdownDescription: "Name servers of the networks that are created for clusters. Changing this is rejected by Cluster API Provider OpenStack for existing clusters.", Optional: true, ElementType: types.StringType,
 			Validators: []validator.List{listvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 		},
-		"network_driver": optional("CNI that the chart installs, for example `calico`, for charts with `addons`. The embedded charts have none and take manifests as `workloadManifests` in `chart.values`. Changing this updates in place."),
+		"network_driver": tfutil.OptionalText("CNI that the chart installs, for example `calico`, for charts with `addons`. The embedded charts have none and take manifests as `workloadManifests` in `chart.values`. Changing this updates in place."),
 	}
 }
 

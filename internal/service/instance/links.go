@@ -44,9 +44,6 @@ type managedModel struct {
 var macAddress = lazyregexp.New(`^([0-9A-Fa-f]{2}:){5}[0-9A-Fa-f]{2}$`)
 
 func linkAttributes() map[string]schema.Attribute {
-	text := func(description string, validators ...validator.String) schema.Attribute {
-		return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: append(validators, stringvalidator.LengthAtLeast(1))}
-	}
 	resourceID := schema.StringAttribute{
 		MarkdownDescription: "Id of the network on the VIM.",
 		Required:            true,
@@ -70,7 +67,7 @@ func linkAttributes() map[string]schema.Attribute {
 							Optional:            true,
 							Validators:          []validator.List{listvalidator.NoNullValues(), addresses{}},
 							NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-								"subnet_id": text("Id of the subnet of the address. Defaults to the subnet that has the fixed addresses."),
+								"subnet_id": tfutil.OptionalText("Id of the subnet of the address. Defaults to the subnet that has the fixed addresses."),
 								"fixed_addresses": schema.ListAttribute{
 									MarkdownDescription: "Addresses of the VNFCs in turn, all IPv4 or all IPv6. Defaults to free addresses of the subnet.",
 									ElementType:         types.StringType,
@@ -79,9 +76,9 @@ func linkAttributes() map[string]schema.Attribute {
 								},
 							}},
 						},
-						"mac_address": text("MAC address, of a VDU with one VNFC.",
+						"mac_address": tfutil.OptionalText("MAC address, of a VDU with one VNFC.",
 							tfutil.Matches(macAddress, "must be a MAC address such as fa:16:3e:00:00:01"), stringvalidator.ConflictsWith(port)),
-						"link_port_id": text("Id of a port that exists on the network, for a VDU with one VNFC. Defaults to a new port."),
+						"link_port_id": tfutil.OptionalText("Id of a port that exists on the network, for a VDU with one VNFC. Defaults to a new port."),
 					}},
 				},
 			}},

@@ -62,10 +62,6 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 }
 
-func optional(description string, rules ...validator.String) schema.StringAttribute {
-	return schema.StringAttribute{Optional: true, MarkdownDescription: description, Validators: append([]validator.String{stringvalidator.LengthAtLeast(1)}, rules...)}
-}
-
 // fixed is an argument that only a new registry can have. An import may not know it: the next apply must not replace what is there.
 func fixed(a schema.StringAttribute) schema.StringAttribute {
 	const rule = "Another value replaces the registry."
@@ -91,11 +87,11 @@ func hostAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this replaces the registry.",
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1), tfutil.Name()},
 		}),
-		"host": fixed(optional("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
+		"host": fixed(tfutil.OptionalText("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
 			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),
-		"instance_id": fixed(optional("Id of the `vnf_instance` that the host is a server of. Changing this replaces the registry.",
+		"instance_id": fixed(tfutil.OptionalText("Id of the `vnf_instance` that the host is a server of. Changing this replaces the registry.",
 			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name")))),
-		"ssh_cp_name": optional("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
+		"ssh_cp_name": tfutil.OptionalText("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("instance_id"))),
 		"instance_generation": schema.Int64Attribute{
 			Optional:            true,
@@ -146,10 +142,10 @@ func sshAttributes() map[string]schema.Attribute {
 // imageAttributes say what is run.
 func imageAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"image_path": optional("Path of a file that `docker save` wrote: an absolute path on the machine that runs Terraform, or a path in a VNF package. If omitted, the image is pulled. Changing this updates in place."),
-		"package_id": optional("Id of the `vnf_package` that `image_path` is a file of. Defaults to the package of the instance. Changing this updates in place.",
+		"image_path": tfutil.OptionalText("Path of a file that `docker save` wrote: an absolute path on the machine that runs Terraform, or a path in a VNF package. If omitted, the image is pulled. Changing this updates in place."),
+		"package_id": tfutil.OptionalText("Id of the `vnf_package` that `image_path` is a file of. Defaults to the package of the instance. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("image_path"))),
-		"container_image": optional("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
+		"container_image": tfutil.OptionalText("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
 		"runtime": fixed(schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
 			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this replaces the registry.",
@@ -165,7 +161,7 @@ func serviceAttributes() map[string]schema.Attribute {
 	}
 	tfutil.Secret{Name: "key", Description: "Private key of the certificate in PEM."}.AddTo(tls)
 	proxy := map[string]schema.Attribute{
-		"no_proxy": optional("Hosts that bypass the proxy, separated by commas."),
+		"no_proxy": tfutil.OptionalText("Hosts that bypass the proxy, separated by commas."),
 	}
 	for _, name := range []string{"http_proxy", "https_proxy"} {
 		tfutil.Secret{Name: name, Description: "URL of the proxy, with user and password where it needs them."}.AddTo(proxy)
@@ -190,7 +186,7 @@ func serviceAttributes() map[string]schema.Attribute {
 			Optional: true, MarkdownDescription: "Version of `users_wo`, any number. Changing this sends the current value of `users_wo`, in place.",
 			Validators: []validator.Int64{int64validator.AlsoRequires(path.MatchRoot("users_wo"))},
 		},
-		"storage_path": optional("Directory on the host for the images. Defaults to `/var/lib/<name>`. Changing this updates in place and does not move existing images."),
+		"storage_path": tfutil.OptionalText("Directory on the host for the images. Defaults to `/var/lib/<name>`. Changing this updates in place and does not move existing images."),
 		"deletion_policy": schema.SingleNestedAttribute{
 			Optional:            true,
 			MarkdownDescription: "Treatment of data when the registry is destroyed. Changing anything here affects the destruction only.",

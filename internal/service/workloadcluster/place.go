@@ -25,8 +25,8 @@ func placeAttributes() map[string]schema.Attribute {
 			Optional:            true,
 			Attributes: map[string]schema.Attribute{
 				"size":              schema.Int64Attribute{MarkdownDescription: "Size in GiB.", Required: true, Validators: []validator.Int64{int64validator.AtLeast(1)}},
-				"type":              optionalText("Volume type. Defaults to the volume type of the cloud."),
-				"availability_zone": optionalText("Availability zone of the volume. Defaults to the zone of the machine."),
+				"type":              tfutil.OptionalText("Volume type. Defaults to the volume type of the cloud."),
+				"availability_zone": tfutil.OptionalText("Availability zone of the volume. Defaults to the zone of the machine."),
 			},
 		},
 		"networks": schema.ListNestedAttribute{
@@ -60,8 +60,8 @@ func found(description, what string) schema.Attribute {
 
 func foundAttributes(what string) map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":   optionalText("Id of the " + what + "."),
-		"name": optionalText("Name of the " + what + "; it must be unique."),
+		"id":   tfutil.OptionalText("Id of the " + what + "."),
+		"name": tfutil.OptionalText("Name of the " + what + "; it must be unique."),
 		"tags": names("Tags, all of which the " + what + " has."),
 	}
 }
@@ -106,8 +106,4 @@ func names(description string) schema.Attribute {
 		Optional:            true,
 		Validators:          []validator.Set{setvalidator.NoNullValues(), setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},
 	}
-}
-
-func optionalText(description string) schema.Attribute {
-	return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
 }

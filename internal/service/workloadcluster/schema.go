@@ -151,7 +151,7 @@ func shapeAttributes() map[string]schema.Attribute {
 			Attributes: tfutil.Merged(cloudNetworkAttributes(), map[string]schema.Attribute{
 				"pod_cidrs":       cidrs("CIDR blocks of the pods. Defaults to the blocks of the form."),
 				"service_cidrs":   cidrs("CIDR blocks of the services. Defaults to the blocks of the form."),
-				"service_domain":  optionalText("DNS domain of the services, for example `cluster.local`. Defaults to the domain of the form."),
+				"service_domain":  tfutil.OptionalText("DNS domain of the services, for example `cluster.local`. Defaults to the domain of the form."),
 				"api_server_port": schema.Int64Attribute{MarkdownDescription: "Port of the API server.", Optional: true, Validators: []validator.Int64{int64validator.Between(1, 65535)}},
 			}),
 		},

@@ -25,9 +25,6 @@ var definitionPath = path.Root("cluster_template").AtName("definition")
 
 // clusterTemplateAttribute is the form for templates in the style of Magnum.
 func clusterTemplateAttribute() schema.Attribute {
-	optional := func(description string) schema.Attribute {
-		return schema.StringAttribute{MarkdownDescription: description, Optional: true, Validators: []validator.String{stringvalidator.LengthAtLeast(1)}}
-	}
 	return schema.SingleNestedAttribute{
 		MarkdownDescription: "Template of the cluster, in the style of Magnum, with arguments of this cluster. Version, flavors and machine counts default to the values of the template, then to one machine of the control plane and one node in the group `" + magnum.DefaultGroup + "`. " +
 			"Changing anything here upgrades in place, also when the template changes; see the guide [Coming from OpenStack Magnum](../guides/magnum.md).",
@@ -38,10 +35,10 @@ func clusterTemplateAttribute() schema.Attribute {
 				Required:            true,
 				Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 			},
-			"keypair":                 optional("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
-			"fixed_network":           optional("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"fixed_subnet":            optional("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
-			"credentials_secret_name": optional("Name of the Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
+			"keypair":                 tfutil.OptionalText("Name of the SSH key pair. Defaults to the key pair of the template. Changing this replaces the machines one after the other."),
+			"fixed_network":           tfutil.OptionalText("Network of the machines, by id or name. Defaults to the network of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"fixed_subnet":            tfutil.OptionalText("Subnet of the machines, by id or name. Defaults to the subnet of the template. Changing this is rejected by Cluster API Provider OpenStack."),
+			"credentials_secret_name": tfutil.OptionalText("Name of the Secret in the namespace of the cluster with `clouds.yaml` and, if the cloud needs it, `cacert`. Defaults to `<name of the cluster>-cloud-credentials`. Changing this updates in place; machines whose template refers to the Secret are replaced."),
 			"labels":                  textMap("Labels of Magnum, which override those of the template. Changing this updates in place; labels about machines replace them one after the other."),
 			chartCredentials: schema.SingleNestedAttribute{
 				MarkdownDescription: "Credentials for the repository or registry of the chart of the template. They belong to the cluster because the definition of the template is in plan and state. Changing anything here takes effect with the next download.",
