@@ -26,6 +26,12 @@ func (e *NotFoundError) Error() string {
 // Is makes errors.Is(err, ErrNotFound) true.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
+// IsMissing reports whether an error says that the store has no record of an id.
+func IsMissing(err error, id string) bool {
+	var missing *NotFoundError
+	return errors.As(err, &missing) && missing.ID == id
+}
+
 // ErrKeyLost is the error of a DigestKey where a VIM has digests of an instance and not, or not
 // for this user, the key that they were made with: they cannot be compared.
 var ErrKeyLost = errors.New("the key of the digests cannot be read")

@@ -210,7 +210,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 		return
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
-	if isMissing(err, id) {
+	if vnfm.IsMissing(err, id) {
 		// A destroy needs the record, and not what is looked at to refresh it. The package tells which management drivers work at the end.
 		if packageErr := r.ensurePackage(ctx, req.Private, &resp.Diagnostics); packageErr != nil {
 			resp.Diagnostics.AddWarning(fmt.Sprintf("Package of %s Could Not Be Read", r.config.titled(name)),
@@ -223,7 +223,7 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 		}
 	}
 	switch {
-	case isMissing(err, id):
+	case vnfm.IsMissing(err, id):
 		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
 			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s. Its record could not be written again from Terraform's state. Correct the cause, or run terraform apply first, which writes the records of VIM, package and %[1]s again; then destroy.", r.config.Noun, r.config.VIMNoun))
 	case err != nil:

@@ -39,7 +39,7 @@ func (r *InstanceResource[M, P]) keepPackage(ctx context.Context, before private
 // says that the store has lost it. It reports whether that is the same content.
 func (r *InstanceResource[M, P]) readPackage(ctx context.Context, private privateState, missing error, diags *diag.Diagnostics) bool {
 	note, err := readNote[vnfm.KnownPackage](ctx, private, packageKey, diags)
-	if err != nil || note.ID == "" || !isMissing(missing, note.ID) {
+	if err != nil || note.ID == "" || !vnfm.IsMissing(missing, note.ID) {
 		return false
 	}
 	p, problems, err := r.data.Manager.ReadPackage(ctx, note.PackageSpec)

@@ -57,7 +57,7 @@ func (r *InstanceResource[M, P]) refresh(ctx context.Context, state P, from tfsd
 	common := state.Common()
 	id := common.ID.ValueString()
 	instance, err := r.data.Manager.Instance(ctx, id)
-	if isMissing(err, id) {
+	if vnfm.IsMissing(err, id) {
 		recovered, recoverErr := r.recoverAll(ctx, state, from, private, diags)
 		if recoverErr != nil {
 			common.Status = types.StringValue(string(vnfm.StatusUnknown))

@@ -2,7 +2,6 @@ package base
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -26,12 +25,6 @@ func WarnRecovered(ctx context.Context, data *tfutil.ProviderData, diags *diag.D
 	}
 	diags.AddWarning(RecoveredSummary, fmt.Sprintf("The store of this provider configuration had no record of %s. It was written again from Terraform's state and from what there is. That changes nothing else. "+
 		"If the store should have had it, check the argument \"store\" of the provider: on a machine that keeps no disk, use a store that outlives it.", object))
-}
-
-// isMissing reports whether an error says that the store has no record of an id.
-func isMissing(err error, id string) bool {
-	var missing *vnfm.NotFoundError
-	return errors.As(err, &missing) && missing.ID == id
 }
 
 // known is what a state says of an instance besides its arguments.
@@ -84,7 +77,7 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 		return err
 	}
 	id := state.Common().ID.ValueString()
-	if _, err := r.data.Manager.Instance(ctx, id); !isMissing(err, id) {
+	if _, err := r.data.Manager.Instance(ctx, id); !vnfm.IsMissing(err, id) {
 		// Another error is the update's to tell.
 		return nil
 	}
@@ -101,11 +94,11 @@ func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spe
 	var lost []lostRecord
 	vims := vnfm.Instance{VIMID: spec.VIMID, Connections: spec.Connections, Cluster: spec.Cluster}
 	for _, id := range vims.VIMIDs() {
-		if _, err := r.data.Manager.VIM(ctx, id); id != "" && isMissing(err, id) {
+		if _, err := r.data.Manager.VIM(ctx, id); id != "" && vnfm.IsMissing(err, id) {
 			lost = append(lost, lostRecord{id, "VIM", "vnf_vim"})
 		}
 	}
-	if spec.PackageID != "" && isMissing(err, spec.PackageID) {
+	if spec.PackageID != "" && vnfm.IsMissing(err, spec.PackageID) {
 		lost = append(lost, lostRecord{spec.PackageID, "VNF package", "vnf_package"})
 	}
 	return lost

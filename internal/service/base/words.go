@@ -43,7 +43,7 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 		spec.Known = r.known(P(state))
 	}
 	planned, err := r.data.Manager.PlanUpdate(ctx, id, spec, changedFrom(plan, before))
-	missing := isMissing(err, id)
+	missing := vnfm.IsMissing(err, id)
 	if missing {
 		// The apply of a saved plan over a store that was lost since: the update would recover the record as well.
 		short, cancel := context.WithTimeout(ctx, fillLimit)

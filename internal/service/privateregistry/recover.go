@@ -14,12 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// isMissing reports whether an error says that the store has no record of a registry.
-func isMissing(err error, id string) bool {
-	var missing *vnfm.NotFoundError
-	return errors.As(err, &missing) && missing.ID == id
-}
-
 // recover writes the record of a registry again that the store has lost, by its mark on the host. Ending is set where only a removal
 // follows.
 func (r *Resource) recover(ctx context.Context, state *model, ending *vnfm.RegistryRemoval) (*vnfm.Registry, error) {

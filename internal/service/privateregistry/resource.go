@@ -173,7 +173,7 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	defer cancel()
 	id := state.ID.ValueString()
 	seen, err := r.Data.Manager.ReadRegistry(ctx, id)
-	if isMissing(err, id) {
+	if vnfm.IsMissing(err, id) {
 		if !r.readLost(ctx, &state, &resp.Diagnostics) {
 			resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &state)...)
 			return
@@ -261,7 +261,7 @@ func (r *Resource) Delete(ctx context.Context, req resource.DeleteRequest, resp 
 		Images: removeImages, OnUnreachable: vnfm.OnUnreachable(state.OnUnreachable.ValueString()), DefaultOnUnreachable: r.Data.DefaultOnUnreachable(),
 		LeftBehind: func(reason error) { warnLeftBehind(&state, reason, &resp.Diagnostics) },
 	}
-	if _, err := manager.Registry(ctx, id); isMissing(err, id) && !r.findLost(ctx, &state, how, &resp.Diagnostics) {
+	if _, err := manager.Registry(ctx, id); vnfm.IsMissing(err, id) && !r.findLost(ctx, &state, how, &resp.Diagnostics) {
 		return
 	}
 	err := manager.RemoveRegistry(ctx, id, how)
