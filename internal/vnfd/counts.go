@@ -9,16 +9,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Names of the arguments that Counts and ScaleStatus find fault with.
+// Names of the arguments that Counts and scaleStatus find fault with.
 const (
 	attrScaleLevels = "scale_levels"
 	attrLevelID     = "instantiation_level_id"
 )
 
-// ScaleStatus returns the scale level of each aspect: scale_info of the
+// scaleStatus returns the scale level of each aspect: scale_info of the
 // instantiation level (0 for an aspect that it leaves out) with scale merged over
 // it. An empty levelID stands for the flavour's default level.
-func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
+func scaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
 	level, problems := levelOrDefault(f, levelID)
 	status := make(map[string]int, len(f.Aspects))
 	highest := make(map[string]int, len(f.Aspects))
@@ -64,14 +64,14 @@ func ScaleStatus(f *vnfm.Flavour, levelID string, scale map[string]int) (map[str
 // An unknown level or aspect, a scale level out of range, and a count outside
 // vdu_profile are errors; the counts are returned all the same.
 func Counts(f *vnfm.Flavour, levelID string, scale map[string]int) (map[string]int, vnfm.Problems) {
-	status, problems := ScaleStatus(f, levelID, scale)
+	status, problems := scaleStatus(f, levelID, scale)
 	counts, more := countsAt(f, levelID, status, len(scale) > 0)
 	return counts, append(problems, more...)
 }
 
-// Scaled returns what ScaleStatus does and, where that finds no fault, what Counts does.
+// Scaled returns what scaleStatus does and, where that finds no fault, what Counts does.
 func Scaled(f *vnfm.Flavour, levelID string, scale map[string]int) (status, counts map[string]int, problems vnfm.Problems) {
-	if status, problems = ScaleStatus(f, levelID, scale); problems.HasErrors() {
+	if status, problems = scaleStatus(f, levelID, scale); problems.HasErrors() {
 		return status, nil, problems
 	}
 	counts, problems = countsAt(f, levelID, status, len(scale) > 0)
@@ -227,4 +227,9 @@ func baseOf(f *vnfm.Flavour, v *vnfm.VDU, level *vnfm.InstantiationLevel) int {
 		n -= stepsTo(a, v.ID, level.ScaleInfo[a.ID])
 	}
 	return n
+}
+
+// scales tells whether the aspect changes the number of instances of the VDU.
+func scales(a *vnfm.ScalingAspect, vdu string) bool {
+	return slices.ContainsFunc(a.StepDeltas, func(d string) bool { return a.Deltas[d][vdu] > 0 })
 }

@@ -206,7 +206,7 @@ func TestCounts(t *testing.T) {
 			if diff := cmp.Diff(tt.problems, text); diff != "" {
 				t.Errorf("problems (-want +got):\n%s", diff)
 			}
-			status, _ := ScaleStatus(f, tt.level, tt.scale)
+			status, _ := scaleStatus(f, tt.level, tt.scale)
 			if diff := cmp.Diff(tt.status, status); diff != "" {
 				t.Errorf("scale status (-want +got):\n%s", diff)
 			}
@@ -214,88 +214,8 @@ func TestCounts(t *testing.T) {
 	}
 }
 
-func TestLevelOf(t *testing.T) {
-	tests := []struct {
-		name   string
-		change func(f *vnfm.Flavour)
-		aspect string
-		counts map[string]int
-		want   int
-		none   bool
-	}{
-		{name: "initial", aspect: "media_aspect", counts: map[string]int{"media": 1, "signal": 1}, want: 0},
-		{name: "not uniform", aspect: "media_aspect", counts: map[string]int{"media": 4, "signal": 1}, want: 2},
-		{name: "explained by the other aspect", aspect: "media_aspect", counts: map[string]int{"media": 4, "signal": 3}, want: 1},
-		{name: "the other aspect itself", aspect: "all_aspect", counts: map[string]int{"media": 4, "signal": 3}, want: 1},
-		{name: "smallest of several when one VDU is unknown", aspect: "media_aspect", counts: map[string]int{"media": 4}, want: 1},
-		{name: "between two levels", aspect: "media_aspect", counts: map[string]int{"media": 3, "signal": 1}, none: true},
-		{name: "too many", aspect: "media_aspect", counts: map[string]int{"media": 20, "signal": 1}, none: true},
-		{name: "beyond the highest level", aspect: "all_aspect", counts: map[string]int{"signal": 7}, none: true},
-		{
-			name: "the default level before the formula", aspect: "all_aspect", counts: map[string]int{"signal": 3}, want: 2,
-			change: func(f *vnfm.Flavour) {
-				f.Aspects[1].Deltas["each"] = map[string]int{"signal": 2}
-				f.Levels[0].ScaleInfo = map[string]int{"all_aspect": 1}
-				f.Levels[0].Counts["signal"] = 1
-			},
-		},
-		{name: "too few", aspect: "media_aspect", counts: map[string]int{"media": 0, "signal": 1}, none: true},
-		{name: "no VDU known", aspect: "media_aspect", counts: map[string]int{"db": 2}, none: true},
-		{name: "unknown aspect", aspect: "x", counts: map[string]int{"media": 1}, none: true},
-		{
-			name: "from a level that differs from the formula", aspect: "all_aspect", counts: map[string]int{"media": 1, "signal": 4}, want: 1, none: false,
-			change: func(f *vnfm.Flavour) {
-				f.Aspects[1].Deltas["each"] = map[string]int{"signal": 2}
-				f.Levels[0].Counts["signal"] = 2
-			},
-		},
-		{
-			name: "from a level that is not the default", aspect: "all_aspect", counts: map[string]int{"signal": 6}, want: 2,
-			change: func(f *vnfm.Flavour) {
-				f.Aspects[1].Deltas["each"] = map[string]int{"signal": 2}
-				f.Levels[1].Counts["signal"] = 4
-			},
-		},
-		{
-			name: "many levels", aspect: "all_aspect", counts: map[string]int{"signal": 200_001}, want: 100_000,
-			change: func(f *vnfm.Flavour) {
-				f.Aspects[1].MaxLevel = maxCount
-				f.Aspects[1].Deltas["each"] = map[string]int{"signal": 2}
-			},
-		},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			f := flavour()
-			if tt.change != nil {
-				tt.change(f)
-			}
-			got, ok := LevelOf(f, tt.aspect, tt.counts)
-			if ok == tt.none || got != tt.want {
-				t.Errorf("LevelOf = %d, %v; want %d, %v", got, ok, tt.want, !tt.none)
-			}
-		})
-	}
-}
-
-// TestLevelOfIsBounded has two aspects whose levels have hundreds of millions of
-// combinations, none of which fits.
-func TestLevelOfIsBounded(t *testing.T) {
-	f := &vnfm.Flavour{
-		VDUs: []vnfm.VDU{{ID: "v", InitialDelta: ptr(0)}},
-		Aspects: []vnfm.ScalingAspect{
-			{ID: "a", MaxLevel: maxCount, StepDeltas: []string{"d"}, Deltas: map[string]map[string]int{"d": {"v": 2}}},
-			{ID: "b", MaxLevel: maxCount, StepDeltas: []string{"d"}, Deltas: map[string]map[string]int{"d": {"v": 2}}},
-		},
-	}
-	if n, ok := LevelOf(f, "a", map[string]int{"v": 999_999}); ok {
-		t.Errorf("LevelOf = %d, want none", n)
-	}
-}
-
 // TestScaleProperties holds for flavours made at random: Counts is the initial
-// delta plus the sum of the steps, each step alone adds its delta, and LevelOf
-// finds levels that give the same counts.
+// delta plus the sum of the steps, and each step alone adds its delta.
 func TestScaleProperties(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for round := range 2000 {
@@ -325,21 +245,6 @@ func TestScaleProperties(t *testing.T) {
 		for _, l := range f.Levels {
 			if again, _ := Counts(f, l.ID, scale); !maps.Equal(again, got) {
 				t.Fatalf("round %d: from the level %s: %v, from the default level: %v", round, l.ID, again, got)
-			}
-		}
-		for _, a := range f.Aspects {
-			if !slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return scales(&a, v.ID) }) {
-				continue
-			}
-			n, ok := LevelOf(f, a.ID, got)
-			if !ok || n > scale[a.ID] {
-				t.Fatalf("round %d: LevelOf(%s, %v) = %d, %v at %v", round, a.ID, got, n, ok, scale)
-			}
-			if len(f.Aspects) > 1 {
-				continue
-			}
-			if again, _ := Counts(f, "", map[string]int{a.ID: n}); !maps.Equal(again, got) {
-				t.Fatalf("round %d: LevelOf(%s) = %d gives %v, not %v", round, a.ID, n, again, got)
 			}
 		}
 		if problems := check(f2d(f), nil); problems.HasErrors() {
