@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -31,13 +32,13 @@ func units(cluster string, fields map[string]any) map[string]vnfm.Unit {
 			out[unitGroup(strings.TrimPrefix(name, cluster+"-"))] = machines(object, fieldAt(object, "spec", "replicas"), groupRollout(object, "spec"), map[string]any{
 				"version": fieldAt(object, "spec", "template", "spec", "version"), "bootstrap": fieldAt(object, "spec", "template", "spec", "bootstrap"),
 				"infrastructure": fieldAt(object, "spec", "template", "spec", "infrastructureRef"), "zone": fieldAt(object, "spec", "template", "spec", "failureDomain"),
-				"after": first(fieldAt(object, "spec", "rollout", "after"), fieldAt(object, "spec", "rolloutAfter")),
+				"after": cmp.Or(fieldAt(object, "spec", "rollout", "after"), fieldAt(object, "spec", "rolloutAfter")),
 			})
 		case strings.HasPrefix(apiGroup, "controlplane.") && strings.HasSuffix(kind, "ControlPlane"):
 			out[unitControlPlane] = machines(object, fieldAt(object, "spec", "replicas"), controlPlaneRollout(object), map[string]any{
 				"version": fieldAt(object, "spec", "version"), "configuration": fieldAt(object, "spec", "kubeadmConfigSpec"),
-				"infrastructure": first(fieldAt(object, "spec", "machineTemplate", "infrastructureRef"), fieldAt(object, "spec", "machineTemplate", "spec", "infrastructureRef")),
-				"after":          first(fieldAt(object, "spec", "rollout", "after"), fieldAt(object, "spec", "rolloutAfter")),
+				"infrastructure": cmp.Or(fieldAt(object, "spec", "machineTemplate", "infrastructureRef"), fieldAt(object, "spec", "machineTemplate", "spec", "infrastructureRef")),
+				"after":          cmp.Or(fieldAt(object, "spec", "rollout", "after"), fieldAt(object, "spec", "rolloutAfter")),
 			})
 		}
 	}
@@ -49,8 +50,8 @@ func topologyUnits(cluster map[string]any, out map[string]vnfm.Unit) {
 	topology, _ := fieldAt(cluster, "spec", "topology").(map[string]any)
 	common := func(part map[string]any) map[string]any {
 		return map[string]any{
-			"version": topology["version"], "class": first(topology["classRef"], topology["class"]), "variables": []any{topology["variables"], part["variables"]},
-			"after": first(fieldAt(part, "rollout", "after"), topology["rolloutAfter"]),
+			"version": topology["version"], "class": cmp.Or(topology["classRef"], topology["class"]), "variables": []any{topology["variables"], part["variables"]},
+			"after": cmp.Or(fieldAt(part, "rollout", "after"), topology["rolloutAfter"]),
 		}
 	}
 	plane, _ := topology["controlPlane"].(map[string]any)
@@ -94,7 +95,7 @@ func machines(object map[string]any, replicas any, rollout string, parts map[str
 // groupRollout says how a node group replaces its machines, whose description is at a path: by default it makes one more at a time.
 func groupRollout(object map[string]any, path ...string) string {
 	described, _ := fieldAt(object, path...).(map[string]any)
-	strategy, _ := first(fieldAt(described, "rollout", "strategy"), fieldAt(described, "strategy")).(map[string]any)
+	strategy, _ := cmp.Or(fieldAt(described, "rollout", "strategy"), fieldAt(described, "strategy")).(map[string]any)
 	if strategy["type"] == "OnDelete" {
 		return "replaced when they are deleted"
 	}
@@ -104,7 +105,7 @@ func groupRollout(object map[string]any, path ...string) string {
 
 // controlPlaneRollout is groupRollout for a control plane.
 func controlPlaneRollout(object map[string]any) string {
-	strategy, _ := first(fieldAt(object, "spec", "rollout", "strategy"), fieldAt(object, "spec", "rolloutStrategy")).(map[string]any)
+	strategy, _ := cmp.Or(fieldAt(object, "spec", "rollout", "strategy"), fieldAt(object, "spec", "rolloutStrategy")).(map[string]any)
 	return "replaced" + atATime(fieldAt(strategy, "rollingUpdate", "maxSurge"), nil) + ", drained"
 }
 
@@ -133,14 +134,4 @@ func fieldAt(object map[string]any, path ...string) any {
 	}
 	value, _, _ := unstructured.NestedFieldNoCopy(object, path...)
 	return value
-}
-
-// first is the first of some values that is there.
-func first(values ...any) any {
-	for _, v := range values {
-		if v != nil {
-			return v
-		}
-	}
-	return nil
 }

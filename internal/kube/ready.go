@@ -1,6 +1,7 @@
 package kube
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -243,7 +244,7 @@ func allReady(wanted, there, ready int64) *verdict {
 
 func jobRule(obj *unstructured.Unstructured) *verdict {
 	if c := condition(obj, "Failed"); c.status == "True" {
-		return hasFailed(orElse(c.reason, "JobFailed"), orElse(c.message, "the job has failed"))
+		return hasFailed(cmp.Or(c.reason, "JobFailed"), cmp.Or(c.message, "the job has failed"))
 	}
 	succeeded := integer(obj, 0, "status", "succeeded")
 	if c := condition(obj, "Complete"); c.status == "True" {
@@ -263,7 +264,7 @@ func podRule(obj *unstructured.Unstructured) *verdict {
 	case "Succeeded":
 		return isReady("the pod has completed")
 	case "Failed":
-		return hasFailed(orElse(text(obj, "status", "reason"), "PodFailed"), orElse(text(obj, "status", "message"), "the pod has failed"))
+		return hasFailed(cmp.Or(text(obj, "status", "reason"), "PodFailed"), cmp.Or(text(obj, "status", "message"), "the pod has failed"))
 	}
 	c := condition(obj, "Ready")
 	if phase == "Running" && c.status == "True" {
@@ -272,7 +273,7 @@ func podRule(obj *unstructured.Unstructured) *verdict {
 	if s := condition(obj, "PodScheduled"); s.status == "False" {
 		c = s
 	}
-	return inProgress(orElse(c.reason, "PodNotReady"), orElse(c.message, "phase "+orElse(phase, "unknown")))
+	return inProgress(cmp.Or(c.reason, "PodNotReady"), cmp.Or(c.message, "phase "+cmp.Or(phase, "unknown")))
 }
 
 func claimRule(obj *unstructured.Unstructured) *verdict {
@@ -282,7 +283,7 @@ func claimRule(obj *unstructured.Unstructured) *verdict {
 	case "Lost":
 		return hasFailed("Lost", fmt.Sprintf("the volume %q of the claim no longer exists", text(obj, "spec", "volumeName")))
 	default:
-		return inProgress(claimNotBound, "phase "+orElse(phase, "unknown"))
+		return inProgress(claimNotBound, "phase "+cmp.Or(phase, "unknown"))
 	}
 }
 
@@ -294,17 +295,17 @@ func volumeRule(obj *unstructured.Unstructured) *verdict {
 	case "Available", "Bound":
 		return isReady("phase " + phase)
 	case "Failed":
-		return hasFailed(orElse(text(obj, "status", "reason"), "Failed"), orElse(text(obj, "status", "message"), "the volume has failed"))
+		return hasFailed(cmp.Or(text(obj, "status", "reason"), "Failed"), cmp.Or(text(obj, "status", "message"), "the volume has failed"))
 	case "Released":
 		return inProgress(phase, "the volume still belongs to a claim that was deleted: remove spec.claimRef to use it again")
 	default:
-		return inProgress(orElse(phase, "Pending"), "phase "+orElse(phase, "unknown"))
+		return inProgress(cmp.Or(phase, "Pending"), "phase "+cmp.Or(phase, "unknown"))
 	}
 }
 
 func namespaceRule(obj *unstructured.Unstructured) *verdict {
 	if phase := text(obj, "status", "phase"); phase != "Active" {
-		return inProgress(orElse(phase, "Pending"), "phase "+orElse(phase, "unknown"))
+		return inProgress(cmp.Or(phase, "Pending"), "phase "+cmp.Or(phase, "unknown"))
 	}
 	return isReady("active")
 }
@@ -312,7 +313,7 @@ func namespaceRule(obj *unstructured.Unstructured) *verdict {
 func apiServiceRule(obj *unstructured.Unstructured) *verdict {
 	c := condition(obj, "Available")
 	if c.status != "True" {
-		return inProgress(orElse(c.reason, "NotAvailable"), orElse(c.message, "the extension API server has not answered yet"))
+		return inProgress(cmp.Or(c.reason, "NotAvailable"), cmp.Or(c.message, "the extension API server has not answered yet"))
 	}
 	return isReady("available")
 }
@@ -346,11 +347,4 @@ func condition(obj *unstructured.Unstructured, kind string) conditionState {
 		}
 	}
 	return conditionState{}
-}
-
-func orElse(s, fallback string) string {
-	if s == "" {
-		return fallback
-	}
-	return s
 }

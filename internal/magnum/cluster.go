@@ -1,6 +1,7 @@
 package magnum
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 
@@ -33,14 +34,14 @@ func (t *Template) Complete(spec *vnfm.ClusterSpec, c Choices, ps *vnfm.Problems
 	if spec.ControlPlane.Replicas == nil {
 		spec.ControlPlane.Replicas = &one
 	}
-	spec.ControlPlane.Flavor = first(spec.ControlPlane.Flavor, t.ControlPlaneFlavor)
+	spec.ControlPlane.Flavor = cmp.Or(spec.ControlPlane.Flavor, t.ControlPlaneFlavor)
 	groups := maps.Clone(spec.NodeGroups)
 	if len(groups) == 0 {
 		groups = map[string]vnfm.NodeGroup{DefaultGroup: {}}
 	}
 	for name := range sorted(groups) {
 		g := groups[name]
-		g.Flavor = first(g.Flavor, t.NodeFlavor)
+		g.Flavor = cmp.Or(g.Flavor, t.NodeFlavor)
 		if g.Replicas == nil && !g.Autoscaled() {
 			g.Replicas = &one
 		}

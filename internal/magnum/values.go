@@ -1,6 +1,7 @@
 package magnum
 
 import (
+	"cmp"
 	"iter"
 	"maps"
 	"slices"
@@ -32,7 +33,7 @@ type Choices struct {
 func (t *Template) values(cluster string, c Choices, l Labels) map[string]any {
 	out := map[string]any{
 		"osDistro":                   t.Image.OSDistro,
-		"cloudCredentialsSecretName": first(c.CredentialsSecret, cluster+"-cloud-credentials"),
+		"cloudCredentialsSecretName": cmp.Or(c.CredentialsSecret, cluster+"-cloud-credentials"),
 		"apiServer":                  apiServer(l),
 		"clusterNetworking":          t.networking(c, l),
 		"controlPlane":               machines(l),
@@ -43,7 +44,7 @@ func (t *Template) values(cluster string, c Choices, l Labels) map[string]any {
 	} else {
 		out["machineImage"] = t.Image.Name
 	}
-	if keypair := first(c.Keypair, t.Keypair); keypair != "" {
+	if keypair := cmp.Or(c.Keypair, t.Keypair); keypair != "" {
 		out["machineSSHKeyName"] = keypair
 	}
 	if device := etcdDevice(l); device != nil {
@@ -73,10 +74,10 @@ func apiServer(l Labels) map[string]any {
 
 func (t *Template) networking(c Choices, l Labels) map[string]any {
 	internal := map[string]any{"nodeCidr": l.text("fixed_subnet_cidr", defaultSubnetCIDR)}
-	if network := first(c.FixedNetwork, t.FixedNetwork); network != "" {
+	if network := cmp.Or(c.FixedNetwork, t.FixedNetwork); network != "" {
 		internal["networkFilter"] = by(network)
 	}
-	if subnet := first(c.FixedSubnet, t.FixedSubnet); subnet != "" {
+	if subnet := cmp.Or(c.FixedSubnet, t.FixedSubnet); subnet != "" {
 		internal["subnetFilter"] = by(subnet)
 	}
 	out := map[string]any{"internalNetwork": internal}
@@ -223,15 +224,6 @@ var unsafe = lazyregexp.New(`[^a-z0-9]+`)
 // sanitised makes a name for Kubernetes of any text.
 func sanitised(text string) string {
 	return strings.Trim(unsafe.ReplaceAllString(strings.ToLower(text), "-"), "-")
-}
-
-func first(texts ...string) string {
-	for _, text := range texts {
-		if text != "" {
-			return text
-		}
-	}
-	return ""
 }
 
 func texts(list []string) []any {
