@@ -3,7 +3,6 @@ package kube
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"slices"
 	"strings"
 
@@ -99,7 +98,7 @@ func (c *Client) unboundClaims(ctx context.Context, namespace string, pods map[s
 	}
 	out := map[string]corev1.PersistentVolumeClaim{}
 	// Without the right to list claims the event of the pod is what is known.
-	_, _ = listPages(ctx, c, claimResource, namespace, ListOptions{}, jsonType, json.Unmarshal, func(claim *corev1.PersistentVolumeClaim) error {
+	_, _ = listPages(ctx, c, listRequest{resource: claimResource, namespace: namespace}, func(claim *corev1.PersistentVolumeClaim) error {
 		if claim.Status.Phase != corev1.ClaimBound {
 			out[claim.Name] = *claim
 		}

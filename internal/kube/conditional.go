@@ -59,7 +59,7 @@ func (c *Client) GetMetadata(ctx context.Context, ref Ref) (*metav1.PartialObjec
 // ListEach calls item with each object of a kind in a namespace, page by page. A list that
 // expires between two pages is begun again, after a call of reset.
 func (c *Client) ListEach(ctx context.Context, r Resource, namespace string, o ListOptions, item func(json.RawMessage) error, reset func()) error {
-	_, err := listPages(ctx, c, r, namespace, o, jsonType, json.Unmarshal, func(raw *json.RawMessage) error { return item(*raw) }, reset)
+	_, err := listPages(ctx, c, listRequest{resource: r, namespace: namespace, options: o}, func(raw *json.RawMessage) error { return item(*raw) }, reset)
 	return err
 }
 

@@ -3,7 +3,6 @@ package kube
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -323,11 +322,7 @@ var eventResource = Resource{
 }
 
 func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]corev1.Event, error) {
-	var events []corev1.Event
-	_, err := listPages(ctx, c, eventResource, namespace, ListOptions{FieldSelector: selector}, jsonType, json.Unmarshal, func(e *corev1.Event) error {
-		events = append(events, *e)
-		return nil
-	}, func() { events = nil })
+	events, _, err := listAll[corev1.Event](ctx, c, listRequest{resource: eventResource, namespace: namespace, options: ListOptions{FieldSelector: selector}})
 	return events, err
 }
 

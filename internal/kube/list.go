@@ -49,11 +49,11 @@ func (c *Client) List(ctx context.Context, r Resource, namespace string, o ListO
 
 // ListVersion is List, and returns the resource version of the list as well.
 func (c *Client) ListVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]unstructured.Unstructured, string, error) {
+	items, version, err := listAll[map[string]any](ctx, c, listRequest{resource: r, namespace: namespace, options: o, decode: utiljson.Unmarshal})
 	var out []unstructured.Unstructured
-	version, err := listPages(ctx, c, r, namespace, o, jsonType, utiljson.Unmarshal, func(fields *map[string]any) error {
-		out = append(out, unstructured.Unstructured{Object: ofKind(*fields, r)})
-		return nil
-	}, func() { out = nil })
+	for _, fields := range items {
+		out = append(out, unstructured.Unstructured{Object: ofKind(fields, r)})
+	}
 	return out, version, err
 }
 
@@ -66,12 +66,10 @@ func (c *Client) ListMetadata(ctx context.Context, r Resource, namespace string,
 
 // ListMetadataVersion is ListMetadata, and returns the resource version of the list as well.
 func (c *Client) ListMetadataVersion(ctx context.Context, r Resource, namespace string, o ListOptions) ([]metav1.PartialObjectMetadata, string, error) {
-	var out []metav1.PartialObjectMetadata
-	version, err := listPages(ctx, c, r, namespace, o, metadataList+","+jsonType, json.Unmarshal, func(obj *metav1.PartialObjectMetadata) error {
-		obj.TypeMeta = metav1.TypeMeta{Kind: r.GVK.Kind, APIVersion: r.GVK.GroupVersion().String()}
-		out = append(out, *obj)
-		return nil
-	}, func() { out = nil })
+	out, version, err := listAll[metav1.PartialObjectMetadata](ctx, c, listRequest{resource: r, namespace: namespace, options: o, accept: metadataList + "," + jsonType})
+	for i := range out {
+		out[i].TypeMeta = metav1.TypeMeta{Kind: r.GVK.Kind, APIVersion: r.GVK.GroupVersion().String()}
+	}
 	return out, version, err
 }
 
@@ -96,21 +94,44 @@ func ofKind(fields map[string]any, r Resource) map[string]any {
 	return fields
 }
 
+// listRequest asks for the objects of a kind in a namespace, "" for all namespaces.
+type listRequest struct {
+	resource  Resource
+	namespace string
+	options   ListOptions
+	// accept is the media type of the answer; empty is JSON.
+	accept string
+	// decode decodes a page; nil is json.Unmarshal.
+	decode func([]byte, any) error
+}
+
+// listAll returns the items of a list, and its resource version.
+func listAll[T any](ctx context.Context, c *Client, l listRequest) ([]T, string, error) {
+	var out []T
+	version, err := listPages(ctx, c, l, func(item *T) error {
+		out = append(out, *item)
+		return nil
+	}, func() { out = nil })
+	return out, version, err
+}
+
 // listPages reads a list page by page and returns its resource version. A page is decoded once, its items are those of item. A list
 // that expires between two pages is begun again, after a call of reset.
-func listPages[T any](
-	ctx context.Context, c *Client, r Resource, namespace string, o ListOptions, accept string, decode func([]byte, any) error, item func(*T) error, reset func(),
-) (string, error) {
-	object := "the objects of kind " + r.GVK.Kind
-	if namespace != "" {
-		object += " in namespace " + namespace
+func listPages[T any](ctx context.Context, c *Client, l listRequest, item func(*T) error, reset func()) (string, error) {
+	decode := l.decode
+	if decode == nil {
+		decode = json.Unmarshal
 	}
-	query := o.query()
-	query.Set("limit", strconv.Itoa(cmp.Or(o.AtMost, pageSize)))
+	object := "the objects of kind " + l.resource.GVK.Kind
+	if l.namespace != "" {
+		object += " in namespace " + l.namespace
+	}
+	query := l.options.query()
+	query.Set("limit", strconv.Itoa(cmp.Or(l.options.AtMost, pageSize)))
 	for {
 		res, err := c.do(ctx, request{
 			doing: "listing", object: object,
-			method: http.MethodGet, path: r.collectionPath(namespace), query: query, accept: accept,
+			method: http.MethodGet, path: l.resource.collectionPath(l.namespace), query: query, accept: cmp.Or(l.accept, jsonType),
 		})
 		if apierrors.IsResourceExpired(err) && query.Has("continue") {
 			query.Del("continue")
@@ -135,7 +156,7 @@ func listPages[T any](
 		switch {
 		case page.Metadata.Continue == "":
 			return page.Metadata.ResourceVersion, nil
-		case o.AtMost > 0:
+		case l.options.AtMost > 0:
 			return "", fmt.Errorf("listing %s: %w", object, ErrMore)
 		}
 		query.Set("continue", page.Metadata.Continue)

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"context"
-	"encoding/json"
 	"slices"
 	"sync"
 
@@ -104,12 +103,7 @@ func (c *Client) listPods(ctx context.Context, namespace string, o ListOptions) 
 
 // listPodsVersion is listPods, and returns the resource version of the list as well.
 func (c *Client) listPodsVersion(ctx context.Context, namespace string, o ListOptions) ([]corev1.Pod, string, error) {
-	var pods []corev1.Pod
-	version, err := listPages(ctx, c, podResource, namespace, o, jsonType, json.Unmarshal, func(pod *corev1.Pod) error {
-		pods = append(pods, *pod)
-		return nil
-	}, func() { pods = nil })
-	return pods, version, err
+	return listAll[corev1.Pod](ctx, c, listRequest{resource: podResource, namespace: namespace, options: o})
 }
 
 // ownerTree reads the objects between workloads and pods, kind by kind, when a pod

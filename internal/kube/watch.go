@@ -97,11 +97,11 @@ func (f *follower) begin(ctx context.Context) (string, error) {
 
 func (f *follower) list(ctx context.Context) (string, error) {
 	objects := map[string]*unstructured.Unstructured{}
-	accept := jsonType
+	listing := listRequest{resource: f.resource, namespace: f.namespace, options: f.options, decode: utiljson.Unmarshal}
 	if f.metadataOnly {
-		accept = metadataList + "," + jsonType
+		listing.accept = metadataList + "," + jsonType
 	}
-	version, err := listPages(ctx, f.client, f.resource, f.namespace, f.options, accept, utiljson.Unmarshal, func(fields *map[string]any) error {
+	version, err := listPages(ctx, f.client, listing, func(fields *map[string]any) error {
 		obj := &unstructured.Unstructured{Object: ofKind(*fields, f.resource)}
 		objects[obj.GetName()] = obj
 		return nil
