@@ -66,7 +66,7 @@ func FuzzParseMeta(f *testing.F) {
 				t.Errorf("path %q leaves the package", s.Path)
 			}
 		}
-		if m.Keys[KeyEntryDefinitions] == "" && !problems.HasErrors() {
+		if m.Keys[keyEntryDefinitions] == "" && !problems.HasErrors() {
 			t.Error("no Entry-Definitions and no problem")
 		}
 	})

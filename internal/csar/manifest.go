@@ -11,22 +11,22 @@ import (
 // Keys of the metadata of a VNF package's manifest, SOL 004 clause 4.3.2. The last four
 // exist since version 3.
 const (
-	MetadataProvider        = "vnf_provider_id"
-	MetadataProduct         = "vnf_product_name"
-	MetadataReleaseDateTime = "vnf_release_date_time"
-	MetadataPackageVersion  = "vnf_package_version"
-	MetadataVNFDID          = "vnfd_id"
-	MetadataSoftwareVersion = "vnf_software_version"
-	MetadataVNFMInfo        = "vnfm_info"
-	MetadataSpecVersions    = "compatible_specification_versions"
+	metadataProvider        = "vnf_provider_id"
+	metadataProduct         = "vnf_product_name"
+	metadataReleaseDateTime = "vnf_release_date_time"
+	metadataPackageVersion  = "vnf_package_version"
+	metadataVNFDID          = "vnfd_id"
+	metadataSoftwareVersion = "vnf_software_version"
+	metadataVNFMInfo        = "vnfm_info"
+	metadataSpecVersions    = "compatible_specification_versions"
 )
 
 var (
-	metadataBase = []string{MetadataProvider, MetadataProduct, MetadataReleaseDateTime, MetadataPackageVersion}
-	metadataV3   = []string{MetadataVNFDID, MetadataSoftwareVersion, MetadataVNFMInfo, MetadataSpecVersions}
+	metadataBase = []string{metadataProvider, metadataProduct, metadataReleaseDateTime, metadataPackageVersion}
+	metadataV3   = []string{metadataVNFDID, metadataSoftwareVersion, metadataVNFMInfo, metadataSpecVersions}
 	metadataPNF  = []string{"pnfd_provider", "pnfd_name", "pnfd_release_date_time", "pnfd_archive_version"}
 	// metadataSpelling holds misspellings found in packages of vendors.
-	metadataSpelling = map[string]string{"vnf_release_data_time": MetadataReleaseDateTime}
+	metadataSpelling = map[string]string{"vnf_release_data_time": metadataReleaseDateTime}
 )
 
 // Manifest is the content of a manifest file (.mf).

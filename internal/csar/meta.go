@@ -10,24 +10,24 @@ import (
 // Canonical names of the keys in the first block of TOSCA.meta, SOL 004 clause 4.1.2.2.
 // Version 2.5.1 wrote the Entry keys without ETSI-; those are read as the same.
 const (
-	KeyMetaFileVersion  = "TOSCA-Meta-File-Version"
-	KeyCSARVersion      = "CSAR-Version"
-	KeyCreatedBy        = "Created-By"
-	KeyEntryDefinitions = "Entry-Definitions"
-	KeyOtherDefinitions = "Other-Definitions"
-	KeyManifest         = "ETSI-Entry-Manifest"
-	KeyChangeLog        = "ETSI-Entry-Change-Log"
-	KeyTests            = "ETSI-Entry-Tests"
-	KeyLicenses         = "ETSI-Entry-Licenses"
-	KeyCertificate      = "ETSI-Entry-Certificate"
+	keyMetaFileVersion  = "TOSCA-Meta-File-Version"
+	keyCSARVersion      = "CSAR-Version"
+	keyCreatedBy        = "Created-By"
+	keyEntryDefinitions = "Entry-Definitions"
+	keyOtherDefinitions = "Other-Definitions"
+	keyManifest         = "ETSI-Entry-Manifest"
+	keyChangeLog        = "ETSI-Entry-Change-Log"
+	keyTests            = "ETSI-Entry-Tests"
+	keyLicenses         = "ETSI-Entry-Licenses"
+	keyCertificate      = "ETSI-Entry-Certificate"
 )
 
 // metaKeys maps lower-case keys to canonical ones.
 var metaKeys = func() map[string]string {
-	keys := map[string]string{"tosca-meta-version": KeyMetaFileVersion}
+	keys := map[string]string{"tosca-meta-version": keyMetaFileVersion}
 	for _, key := range []string{
-		KeyMetaFileVersion, KeyCSARVersion, KeyCreatedBy, KeyEntryDefinitions, KeyOtherDefinitions,
-		KeyManifest, KeyChangeLog, KeyTests, KeyLicenses, KeyCertificate,
+		keyMetaFileVersion, keyCSARVersion, keyCreatedBy, keyEntryDefinitions, keyOtherDefinitions,
+		keyManifest, keyChangeLog, keyTests, keyLicenses, keyCertificate,
 	} {
 		keys[strings.ToLower(key)] = key
 		keys[strings.ToLower(strings.TrimPrefix(key, "ETSI-"))] = key
@@ -148,13 +148,13 @@ func (p *metaParser) endKey() {
 
 func (p *metaParser) finish() {
 	p.endKey()
-	p.version(KeyMetaFileVersion, "1.0", "1.1")
-	p.version(KeyCSARVersion, "1.0", "1.1")
-	if p.m.Keys[KeyCreatedBy] == "" {
-		p.warn(1, 0, KeyCreatedBy+" is missing", "TOSCA requires the name of the tool or person that made the package")
+	p.version(keyMetaFileVersion, "1.0", "1.1")
+	p.version(keyCSARVersion, "1.0", "1.1")
+	if p.m.Keys[keyCreatedBy] == "" {
+		p.warn(1, 0, keyCreatedBy+" is missing", "TOSCA requires the name of the tool or person that made the package")
 	}
-	if p.m.Keys[KeyEntryDefinitions] == "" {
-		p.err(max(1, p.m.positions[KeyEntryDefinitions].line), p.m.positions[KeyEntryDefinitions].column, KeyEntryDefinitions+" is missing", "it names the file where the VNFD begins, for example Definitions/vnfd.yaml")
+	if p.m.Keys[keyEntryDefinitions] == "" {
+		p.err(max(1, p.m.positions[keyEntryDefinitions].line), p.m.positions[keyEntryDefinitions].column, keyEntryDefinitions+" is missing", "it names the file where the VNFD begins, for example Definitions/vnfd.yaml")
 	}
 	p.checkSources(p.damage, p.m.Files)
 }

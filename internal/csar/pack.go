@@ -70,7 +70,7 @@ func Hash(dir string) (manifest string, gone []string, err error) {
 		return "", nil, fmt.Errorf("reading the package %q: %w", dir, err)
 	}
 	if p.Manifest == nil {
-		return "", nil, fmt.Errorf("reading the package %q: it has no manifest; create one with its metadata and name it in TOSCA.meta with %s", dir, KeyManifest)
+		return "", nil, fmt.Errorf("reading the package %q: it has no manifest; create one with its metadata and name it in TOSCA.meta with %s", dir, keyManifest)
 	}
 	text, gone, err := hashManifest(a, p)
 	if err != nil {

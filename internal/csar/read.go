@@ -137,47 +137,47 @@ func (r *reader) readMeta() {
 	meta, problems := parseMeta(metaFile, data, r.damage())
 	r.ps = append(r.ps, problems...)
 	r.meta, r.p.Meta = meta, meta.Keys
-	r.p.Entry = r.metaPath(KeyEntryDefinitions, vnfm.SeverityError, false)
+	r.p.Entry = r.metaPath(keyEntryDefinitions, vnfm.SeverityError, false)
 	if r.p.Entry != "" && !isYAML(r.p.Entry) {
-		r.add(vnfm.SeverityError, r.metaAt(KeyEntryDefinitions), fmt.Sprintf("%s %q is not a YAML file", KeyEntryDefinitions, r.p.Entry), "its name must end with .yaml or .yml")
+		r.add(vnfm.SeverityError, r.metaAt(keyEntryDefinitions), fmt.Sprintf("%s %q is not a YAML file", keyEntryDefinitions, r.p.Entry), "its name must end with .yaml or .yml")
 		r.p.Entry = ""
 	}
-	definitions := splitNames(meta.Keys[KeyOtherDefinitions])
+	definitions := splitNames(meta.Keys[keyOtherDefinitions])
 	if len(definitions) > maxSources {
-		r.add(vnfm.SeverityError, r.metaAt(KeyOtherDefinitions), KeyOtherDefinitions+" names "+tooManySources.Error(), fewerFiles)
+		r.add(vnfm.SeverityError, r.metaAt(keyOtherDefinitions), keyOtherDefinitions+" names "+tooManySources.Error(), fewerFiles)
 		definitions = nil
 	}
 	for _, name := range definitions {
-		if name = r.existing(KeyOtherDefinitions, name, vnfm.SeverityError, false); name != "" {
+		if name = r.existing(keyOtherDefinitions, name, vnfm.SeverityError, false); name != "" {
 			r.p.OtherDefinitions = append(r.p.OtherDefinitions, name)
 		}
 	}
-	r.p.ManifestFile = r.metaPath(KeyManifest, vnfm.SeverityError, false)
-	r.p.ChangeLog = r.metaPath(KeyChangeLog, vnfm.SeverityWarning, false)
-	r.p.Tests = r.metaPath(KeyTests, vnfm.SeverityWarning, true)
-	r.p.Licenses = r.metaPath(KeyLicenses, vnfm.SeverityWarning, true)
+	r.p.ManifestFile = r.metaPath(keyManifest, vnfm.SeverityError, false)
+	r.p.ChangeLog = r.metaPath(keyChangeLog, vnfm.SeverityWarning, false)
+	r.p.Tests = r.metaPath(keyTests, vnfm.SeverityWarning, true)
+	r.p.Licenses = r.metaPath(keyLicenses, vnfm.SeverityWarning, true)
 	severity := vnfm.SeverityError
 	if r.o.signature() == SignatureIgnore {
 		severity = vnfm.SeverityWarning
 	}
-	r.p.Certificate = r.metaPath(KeyCertificate, severity, false)
-	if base := baseName(r.p.Entry); base != "" && meta.Keys[KeyManifest] == "" {
+	r.p.Certificate = r.metaPath(keyCertificate, severity, false)
+	if base := baseName(r.p.Entry); base != "" && meta.Keys[keyManifest] == "" {
 		r.p.ManifestFile = r.ifExists(base + ".mf")
 	}
 	switch {
 	case r.p.ManifestFile == "":
 	case r.p.ManifestFile == metaFile:
-		r.add(vnfm.SeverityError, r.metaAt(KeyManifest), fmt.Sprintf("%q is named as the manifest", metaFile), "one file cannot be both")
+		r.add(vnfm.SeverityError, r.metaAt(keyManifest), fmt.Sprintf("%q is named as the manifest", metaFile), "one file cannot be both")
 		r.p.ManifestFile = ""
 	case r.p.ManifestFile == r.p.Entry || slices.Contains(r.p.OtherDefinitions, r.p.ManifestFile):
-		r.add(vnfm.SeverityError, r.metaAt(KeyManifest), fmt.Sprintf("%q is named as the manifest and as definitions", r.p.ManifestFile), "one file cannot be both")
+		r.add(vnfm.SeverityError, r.metaAt(keyManifest), fmt.Sprintf("%q is named as the manifest and as definitions", r.p.ManifestFile), "one file cannot be both")
 		r.p.ManifestFile = ""
 	}
 	if base := baseName(r.p.ManifestFile); base != "" {
 		if want := baseName(r.p.Entry); want != "" && want != base {
-			r.add(vnfm.SeverityWarning, r.metaAt(KeyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 requires "+want+".mf")
+			r.add(vnfm.SeverityWarning, r.metaAt(keyManifest), fmt.Sprintf("the manifest %q is not named after %q", r.p.ManifestFile, r.p.Entry), "SOL 004 requires "+want+".mf")
 		}
-		if r.p.Certificate == "" && meta.Keys[KeyCertificate] == "" {
+		if r.p.Certificate == "" && meta.Keys[keyCertificate] == "" {
 			r.p.Certificate = r.ifExists(base + ".cert")
 		}
 	}
@@ -345,8 +345,8 @@ func (r *reader) noEntry(yamls []string) {
 // readManifest parses the manifest, if there is one.
 func (r *reader) readManifest() {
 	if r.p.ManifestFile == "" {
-		if r.meta != nil && r.meta.Keys[KeyManifest] == "" && r.p.Entry != "" {
-			r.add(vnfm.SeverityWarning, place{file: metaFile, line: 1}, "the package has no manifest", "SOL 004 requires "+KeyManifest+"; the files listed in TOSCA.meta are taken instead")
+		if r.meta != nil && r.meta.Keys[keyManifest] == "" && r.p.Entry != "" {
+			r.add(vnfm.SeverityWarning, place{file: metaFile, line: 1}, "the package has no manifest", "SOL 004 requires "+keyManifest+"; the files listed in TOSCA.meta are taken instead")
 		}
 		return
 	}

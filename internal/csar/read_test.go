@@ -75,7 +75,7 @@ func TestReadVariations(t *testing.T) {
 			}),
 			entry: "Definitions/vnfd.yaml", manifest: "vnfd.mf",
 			check: func(t *testing.T, p *Package) {
-				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate, p.Meta[KeyManifest]}
+				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate, p.Meta[keyManifest]}
 				if diff := cmp.Diff([]string{"ChangeLog.txt", "Tests", "Licenses", "a.cert", "vnfd.mf"}, got); diff != "" {
 					t.Error(diff)
 				}
@@ -87,7 +87,7 @@ func TestReadVariations(t *testing.T) {
 			files: texts{"s.yaml": rootText, "s.mf": "metadata:\nvnf_provider_id:Acme\nvnf_product_name:cnf\nvnf_release_date_time:2021-01-01T10:00:00+02:00\nvnf_package_version:1.0\nvnfd_id:testCnf\nvnf_software_version:1\nvnfm_info:etsivnfm:v2.3.1,0:myGreatVnfm-1\ncompatible_specification_versions:2.6.1,3.1.1\n\nsource: s.yaml\nalgorithm: SHA-256\nhash: " + sha(rootText) + "\n"},
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
-				got := []string{p.Manifest.Metadata[MetadataVNFDID], p.Manifest.Metadata[MetadataReleaseDateTime], p.Manifest.Metadata[MetadataVNFMInfo], p.Manifest.Metadata[MetadataSpecVersions]}
+				got := []string{p.Manifest.Metadata[metadataVNFDID], p.Manifest.Metadata[metadataReleaseDateTime], p.Manifest.Metadata[metadataVNFMInfo], p.Manifest.Metadata[metadataSpecVersions]}
 				if diff := cmp.Diff([]string{"testCnf", "2021-01-01T10:00:00+02:00", "etsivnfm:v2.3.1,0:myGreatVnfm-1", "2.6.1,3.1.1"}, got); diff != "" {
 					t.Error(diff)
 				}
@@ -98,7 +98,7 @@ func TestReadVariations(t *testing.T) {
 			files: texts{"s.yaml": rootText, "s.mf": "metadata:\n  vnf_provider_id: \"Acme: Inc\"\n  vnf_product_name: 'cnf'\n  vnf_release_data_time: 2021\n  vnf_package_version: 1.0\n  compatible_specification_versions:\n    - 2.7.1\n    - 3.3.1\nSource: s.yaml\nAlgorithm: SHA256\nHash: " + sha(rootText) + "\n"},
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
-				got := []string{p.Manifest.Metadata[MetadataProvider], p.Manifest.Metadata[MetadataProduct], p.Manifest.Metadata[MetadataReleaseDateTime], p.Manifest.Metadata[MetadataSpecVersions]}
+				got := []string{p.Manifest.Metadata[metadataProvider], p.Manifest.Metadata[metadataProduct], p.Manifest.Metadata[metadataReleaseDateTime], p.Manifest.Metadata[metadataSpecVersions]}
 				if diff := cmp.Diff([]string{"Acme: Inc", "cnf", "2021", "2.7.1,3.3.1"}, got); diff != "" {
 					t.Error(diff)
 				}
@@ -172,7 +172,7 @@ func TestReadVariations(t *testing.T) {
 				if diff := cmp.Diff([]string{"Definitions/a.yaml", "Definitions/b.yml"}, p.OtherDefinitions); diff != "" {
 					t.Error(diff)
 				}
-				if diff := cmp.Diff([]string{"vnfd.cert", "Acme Network Functions"}, []string{p.Certificate, p.Meta[KeyCreatedBy]}); diff != "" {
+				if diff := cmp.Diff([]string{"vnfd.cert", "Acme Network Functions"}, []string{p.Certificate, p.Meta[keyCreatedBy]}); diff != "" {
 					t.Error(diff)
 				}
 			},

@@ -131,7 +131,7 @@ func (v *verifier) verify(s signed) verification {
 		info := &cms.signers[i]
 		candidates := info.certificatesOf(known)
 		if len(candidates) == 0 {
-			v.fail(s, fmt.Sprintf("the certificate that signed %s is missing", s.noun), "it is neither in the signature nor in the package; sign with the certificate included, or name its file with "+KeyCertificate)
+			v.fail(s, fmt.Sprintf("the certificate that signed %s is missing", s.noun), "it is neither in the signature nor in the package; sign with the certificate included, or name its file with "+keyCertificate)
 			return verification{}
 		}
 		cert := v.holds(s, cms, info, candidates)

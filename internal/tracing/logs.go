@@ -26,8 +26,8 @@ const (
 // Subsystems are all that the log has.
 var Subsystems = []Subsystem{Operations, Hooks, Kubernetes, OpenStack, Downloads, Registries, SSH, Store}
 
-// EnvLevel begins the variables for the level of a subsystem, as the plugin framework names them.
-const EnvLevel = "TF_LOG_PROVIDER_VNF"
+// envLevel begins the variables for the level of a subsystem, as the plugin framework names them.
+const envLevel = "TF_LOG_PROVIDER_VNF"
 
 // durationField is the field of a line that says how long something took. Fields are set for each line by itself: the library masks the
 // fields of a logger where they are, so that two lines at the same time must not have them in common.
@@ -45,7 +45,7 @@ func WithLogs(ctx context.Context) context.Context {
 		return ctx
 	}
 	for _, s := range Subsystems {
-		ctx = tflog.NewSubsystem(ctx, string(s), tflog.WithLevelFromEnv(EnvLevel, string(s)), tflog.WithRootFields())
+		ctx = tflog.NewSubsystem(ctx, string(s), tflog.WithLevelFromEnv(envLevel, string(s)), tflog.WithRootFields())
 	}
 	return ctx
 }

@@ -26,7 +26,7 @@ var externalCloud = []string{`"cloud-provider":"external"`, `"name":"cloud-provi
 
 const silence = "If it is installed otherwise, ignore this, or set labels of the cluster by which a ClusterResourceSet, a HelmChartProxy or another tool selects it: there is no warning then."
 
-// NodeNeeds warns of what the nodes of a new cluster need and nothing gives them, see CheckNodeNeeds.
+// NodeNeeds warns of what the nodes of a new cluster need and nothing gives them, see checkNodeNeeds.
 func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	if t.Instance.ID != "" || t.AdoptExisting || t.Instance.Cluster.Topology != nil {
 		return nil
@@ -36,11 +36,11 @@ func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 		// The plan has tried the same objects.
 		return nil
 	}
-	return CheckNodeNeeds(t.Instance.Cluster, objects)
+	return checkNodeNeeds(t.Instance.Cluster, objects)
 }
 
-// CheckNodeNeeds finds what the nodes of a cluster on OpenStack need to become ready and what nothing gives them.
-func CheckNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Problems {
+// checkNodeNeeds finds what the nodes of a cluster on OpenStack need to become ready and what nothing gives them.
+func checkNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Problems {
 	if spec.Topology != nil || spec.Paused || !isOnOpenStack(objects) || isSelected(spec, objects) {
 		return nil
 	}

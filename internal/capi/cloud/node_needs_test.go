@@ -71,7 +71,7 @@ func TestNodeNeeds(t *testing.T) {
 			objects, _ := forms.Render(c.spec, &problems)
 			require.Empty(t, problems)
 			var got []string
-			for _, p := range CheckNodeNeeds(c.spec, objects) {
+			for _, p := range checkNodeNeeds(c.spec, objects) {
 				assert.Equal(t, vnfm.SeverityWarning, p.Severity)
 				assert.Equal(t, vnfm.AttributeAddons, p.Attribute)
 				got = append(got, p.Summary+": "+p.Detail)

@@ -14,11 +14,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ParamHost is the additional parameter that says where Ansible is, and ParamInput one
+// paramHost is the additional parameter that says where Ansible is, and paramInput one
 // whose attributes are variables of the playbook.
 const (
-	ParamHost  = "ansible_host"
-	ParamInput = "ansible_params"
+	paramHost  = "ansible_host"
+	paramInput = "ansible_params"
 )
 
 // bound is for how many servers it waits at a time.
@@ -33,7 +33,7 @@ var _ vnfm.ManagementDriver = Driver{}
 func New() Driver { return Driver{} }
 
 // Params implements vnfm.ManagementDriver.
-func (Driver) Params() []string { return []string{ParamHost, ParamInput, hosts.ParamAccess} }
+func (Driver) Params() []string { return []string{paramHost, paramInput, hosts.ParamAccess} }
 
 // Check implements vnfm.ManagementDriver.
 func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {

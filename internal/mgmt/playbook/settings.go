@@ -42,10 +42,10 @@ func readSettings(root *params.Object, f *vnfm.Flavour) *settings {
 	for _, vdu := range slices.Sorted(maps.Keys(s.access)) {
 		checkLogin(root.Object(hosts.ParamAccess).Object(vdu), s.access[vdu].Login)
 	}
-	if below := root.Needed(ParamHost, "ip_address, username, and password or private_key of the server that runs Ansible"); below != nil {
+	if below := root.Needed(paramHost, "ip_address, username, and password or private_key of the server that runs Ansible"); below != nil {
 		s.readHost(below)
 	}
-	s.input = ansible.ReadVariables(root, ParamInput)
+	s.input = ansible.ReadVariables(root, paramInput)
 	return s
 }
 

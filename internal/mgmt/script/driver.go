@@ -18,8 +18,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ParamInput is the additional parameter that is handed to scripts as it is.
-const ParamInput = "script_params"
+// paramInput is the additional parameter that is handed to scripts as it is.
+const paramInput = "script_params"
 
 // The inputs of a hook in the VNFD that are the driver's own; all others are handed to the
 // script.
@@ -44,7 +44,7 @@ var _ vnfm.ManagementDriver = Driver{}
 func New() Driver { return Driver{} }
 
 // Params implements vnfm.ManagementDriver.
-func (Driver) Params() []string { return []string{hosts.ParamAccess, ParamInput} }
+func (Driver) Params() []string { return []string{hosts.ParamAccess, paramInput} }
 
 // task is what a hook asks for.
 type task struct {
@@ -161,7 +161,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 	maps.Copy(env, t.inputs)
 	_, err = hosts.RunProgram(ctx, c, remote.Command{
 		What: fmt.Sprintf("script %s of the package on VNFC %s", t.file, s.ID), Env: env, Stdin: strings.NewReader(string(inventory)),
-		Sudo: t.sudo, Timeout: t.timeout, Secrets: vnfm.SecretsIn(call.Params[ParamInput]),
+		Sudo: t.sudo, Timeout: t.timeout, Secrets: vnfm.SecretsIn(call.Params[paramInput]),
 		Output: func(line string) { call.Recorder.Progress(ctx, s.ID+": "+line) },
 	}, text)
 	return err
@@ -191,7 +191,7 @@ type member struct {
 func describe(call *vnfm.HookCall, has *vnfm.ResourceInfo) inventory {
 	out := inventory{
 		InstanceID: call.Instance.ID, Name: call.Instance.Name, Operation: string(call.Operation), Hook: call.Hook.Name,
-		FlavourID: call.Instance.FlavourID, VNFCs: []member{}, Params: call.Params[ParamInput],
+		FlavourID: call.Instance.FlavourID, VNFCs: []member{}, Params: call.Params[paramInput],
 	}
 	for _, c := range has.VNFCs {
 		out.VNFCs = append(out.VNFCs, member{

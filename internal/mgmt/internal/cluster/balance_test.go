@@ -17,7 +17,7 @@ func TestFamilyOfVirtualAddress(t *testing.T) {
 	for address, want := range map[string][2]string{
 		"10.0.0.100": {"10.0.0.100:8383", "10.0.0.11"}, "2001:db8::100": {"[2001:db8::100]:8383", "2001:db8::11"},
 	} {
-		lb := &LoadBalancer{NIC: "lb_cp", APIPort: DefaultAPIPort, Virtual: netip.MustParseAddr(address)}
+		lb := &LoadBalancer{NIC: "lb_cp", APIPort: defaultAPIPort, Virtual: netip.MustParseAddr(address)}
 		endpoint, err := (&Cluster{Settings: &Settings{LoadBalancer: lb}}).Endpoint(t.Context())
 		require.NoError(t, err)
 		own, err := lb.address(server)

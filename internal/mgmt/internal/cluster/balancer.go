@@ -37,9 +37,9 @@ const (
 	scriptLimitParam = "script_timeout"
 )
 
-// DefaultAPIPort is the port at which a load balancer serves the API server, as Tacker's
+// defaultAPIPort is the port at which a load balancer serves the API server, as Tacker's
 // users know it.
-const DefaultAPIPort = 8383
+const defaultAPIPort = 8383
 
 // defaultRouterID is that of the samples of keepalived.
 const defaultRouterID = 51
@@ -53,7 +53,7 @@ func (r Reader) loadBalancer(o *params.Object, s *Settings) *LoadBalancer {
 	if below == nil {
 		return nil
 	}
-	lb := &LoadBalancer{Access: hosts.ReadAccess(below, r.flavour), Script: r.file(below, scriptParam, false), APIPort: below.Int("api_port", DefaultAPIPort, 1, 65535)}
+	lb := &LoadBalancer{Access: hosts.ReadAccess(below, r.flavour), Script: r.file(below, scriptParam, false), APIPort: below.Int("api_port", defaultAPIPort, 1, 65535)}
 	lb.NIC = r.point(below, "nic_cp_name", lb.Access, lb.Access.ConnectionPoint)
 	lb.ScriptTimeout = below.Duration(scriptLimitParam, defaultScriptTimeout)
 	if lb.Script != "" {

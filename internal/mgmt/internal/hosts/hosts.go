@@ -34,7 +34,7 @@ const paramBoot = "boot_timeout"
 // ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must be one
 // of the flavour's servers.
 func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
-	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: ReadLogin(o), Patience: o.Duration(paramBoot, 0)}
+	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: readLogin(o), Patience: o.Duration(paramBoot, 0)}
 	if a.ConnectionPoint != "" {
 		a.VDU = VDUOf(o, "ssh_cp_name", f)
 	}
@@ -65,9 +65,9 @@ func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
 	return ""
 }
 
-// ReadLogin reads how one logs in: user name, password or private key or the agent, host
+// readLogin reads how one logs in: user name, password or private key or the agent, host
 // keys, port, and a jump host. Their names may begin with ssh_.
-func ReadLogin(o *params.Object) remote.Host {
+func readLogin(o *params.Object) remote.Host {
 	prefixed := func(name string) string {
 		if o.Has("ssh_"+name) && !o.Has(name) {
 			return "ssh_" + name
@@ -93,7 +93,7 @@ func ReadLogin(o *params.Object) remote.Host {
 		o.Missing(prefixed("password"), "or private_key, or ssh_agent = true; secrets belong in additional_params_wo")
 	}
 	if jump := o.Object("jump_host"); jump != nil {
-		through := ReadLogin(jump)
+		through := readLogin(jump)
 		through.Address = jump.Required("address")
 		jump.Done()
 		h.Jump = &through
@@ -114,7 +114,7 @@ func ReadLogin(o *params.Object) remote.Host {
 // ReadAnsibleHost reads the address of the server that runs Ansible, ip_address, and how one logs in to it.
 func ReadAnsibleHost(o *params.Object) remote.Host {
 	address := o.Required("ip_address")
-	h := ReadLogin(o)
+	h := readLogin(o)
 	h.Address = address
 	if parsed, err := netip.ParseAddr(address); address != "" && (err != nil || parsed.IsUnspecified()) {
 		o.Errorf("ip_address", "", "must be the IP address of the server that runs Ansible, not %q", address)

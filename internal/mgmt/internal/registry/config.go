@@ -27,20 +27,20 @@ var runtimes = []Runtime{Docker, Podman, Containerd}
 
 // Defaults of the parameters.
 const (
-	DefaultName  = "private_registry"
-	DefaultImage = "docker.io/library/registry:3"
+	defaultName  = "private_registry"
+	defaultImage = "docker.io/library/registry:3"
 	DefaultPort  = 5000
 )
 
 // Config is the desired state of a registry.
 type Config struct {
-	// Name is that of the container; empty is DefaultName.
+	// Name is that of the container; empty is defaultName.
 	Name string
 	// Runtime is Docker when it is empty.
 	Runtime Runtime
 	// Archive is the file that the image comes from. Without it the image is pulled.
 	Archive *Archive
-	// Image is what is pulled, DefaultImage when it is empty, or which one of an Archive
+	// Image is what is pulled, defaultImage when it is empty, or which one of an Archive
 	// is meant that holds several.
 	Image string
 	// Port is where the registry listens on the host, on all its addresses; 0 is
@@ -78,10 +78,10 @@ type Archive struct {
 
 // completed is the config with its defaults.
 func (c Config) completed() Config {
-	c.Name = cmp.Or(c.Name, DefaultName)
+	c.Name = cmp.Or(c.Name, defaultName)
 	c.Runtime = cmp.Or(c.Runtime, Docker)
 	if c.Archive == nil {
-		c.Image = cmp.Or(c.Image, DefaultImage)
+		c.Image = cmp.Or(c.Image, defaultImage)
 		c.Image = canonical(c.Image)
 	}
 	if c.Port == 0 {

@@ -14,10 +14,10 @@ var referenceForm = lazyregexp.New(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._-]
 // checkReference says what is wrong with a reference.
 func checkReference(ref string) error {
 	if strings.Contains(ref, "://") {
-		return fmt.Errorf("%q is a URL: an image has no scheme, for example %s", ref, DefaultImage)
+		return fmt.Errorf("%q is a URL: an image has no scheme, for example %s", ref, defaultImage)
 	}
 	if !referenceForm.MatchString(ref) {
-		return fmt.Errorf("%q does not name an image: the form is [registry[:port]/]path[:tag][@digest] in lower case, for example %s", ref, DefaultImage)
+		return fmt.Errorf("%q does not name an image: the form is [registry[:port]/]path[:tag][@digest] in lower case, for example %s", ref, defaultImage)
 	}
 	return nil
 }
