@@ -3,6 +3,7 @@ package workloadcluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -26,7 +27,7 @@ func checkUpgrade(ctx context.Context, plan, state *model, diags *diag.Diagnosti
 		diags.AddAttributeError(at, summary, detail)
 	}
 	switch {
-	case less(to, from):
+	case slices.Compare(to, from) < 0:
 		refuse("Downgrade of Kubernetes", fmt.Sprintf("Workload cluster %q has version %s and cannot be downgraded to %s: Kubernetes does not support downgrades. Set the present version or a later one.",
 			plan.Name.ValueString(), present, wanted))
 	case to[0] != from[0] || to[1] > from[1]+1:
@@ -52,13 +53,4 @@ func parseVersion(text string) []int {
 		out = append(out, n)
 	}
 	return out
-}
-
-func less(a, b []int) bool {
-	for i := range a {
-		if a[i] != b[i] {
-			return a[i] < b[i]
-		}
-	}
-	return false
 }
