@@ -44,21 +44,28 @@ func (s *session) replacedPods(ctx context.Context, objects []*render.Object) vn
 	return out
 }
 
+// readTarget reads what a rendered object is on the server, with its live state in the target object; nil when it is not there, or cannot be read.
+func (s *session) readTarget(ctx context.Context, o *render.Object) (*targetObject, *unstructured.Unstructured) {
+	r, served, err := s.resolveKind(ctx, o.GVK)
+	if err != nil || !served {
+		return nil, nil
+	}
+	p := s.newTargetObject(o, r)
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil {
+		return nil, nil
+	}
+	p.live = liveOf(p, obj, false)
+	return p, obj
+}
+
 // blockingPods names the pods of a StatefulSet that are not ready, empty for none.
 func (s *session) blockingPods(ctx context.Context, o *render.Object) string {
 	if o.GVK.GroupKind() != statefulSetKind.GroupKind() {
 		return ""
 	}
-	r, served, err := s.resolveKind(ctx, o.GVK)
-	if err != nil || !served {
-		return ""
-	}
-	p := s.newTargetObject(o, r)
-	obj, err := s.client.Get(ctx, p.ref)
-	if err != nil || !restartable(p) {
-		return ""
-	}
-	if p.live = liveOf(p, obj, false); p.live.ready {
+	p, obj := s.readTarget(ctx, o)
+	if obj == nil || !restartable(p) || p.live.ready {
 		return ""
 	}
 	byOwner, err := s.client.PodsOf(ctx, p.ref.Namespace, map[types.UID]string{p.live.UID: o.Key})
@@ -81,16 +88,10 @@ func (s *session) howReplaced(ctx context.Context, o *render.Object) string {
 	if !render.KeepsPods(gk) && gk != podKind.GroupKind() {
 		return ""
 	}
-	r, served, err := s.resolveKind(ctx, o.GVK)
-	if err != nil || !served {
+	p, obj := s.readTarget(ctx, o)
+	if obj == nil {
 		return ""
 	}
-	p := s.newTargetObject(o, r)
-	obj, err := s.client.Get(ctx, p.ref)
-	if err != nil {
-		return ""
-	}
-	p.live = liveOf(p, obj, false)
 	adopted := s.adoptionChanges(ctx, p)
 	if isPod(p) {
 		if adopted || s.readsOther(p) {
@@ -116,12 +117,8 @@ func (s *session) adoptionChanges(ctx context.Context, p *targetObject) bool {
 		if !slices.Contains(p.object.Reads(), id) {
 			return false
 		}
-		r, served, err := s.resolveKind(ctx, o.GVK)
-		if err != nil || !served {
-			return false
-		}
-		obj, err := s.client.Get(ctx, s.newTargetObject(o, r).ref)
-		return err == nil && !hasContent(obj.Object, o.Content)
+		_, obj := s.readTarget(ctx, o)
+		return obj != nil && !hasContent(obj.Object, o.Content)
 	})
 }
 
