@@ -137,6 +137,8 @@ func TestAccCreate_fail(t *testing.T) {
 			t.Errorf("%s was made again", object)
 		}
 	}
+	env.expectExit(0, "taint", address)
+	env.expectOutput(env.expectExit(2, "plan", "-detailed-exitcode"), `VNF Instance "test" Exists`, "the apply removes it first, with all that runs there")
 	env.destroy()
 	env.destroyed()
 }

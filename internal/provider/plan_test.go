@@ -51,6 +51,18 @@ func configured(t *testing.T, typ tftypes.Type, value any) tftypes.Value {
 // planned plans a resource of a provider without configuration over a prior state, which may be null.
 func planned(t *testing.T, name string, config any, prior *tftypes.Value) tftypes.Value {
 	t.Helper()
+	resp := planResponse(t, name, config, prior)
+	for _, d := range resp.Diagnostics {
+		t.Errorf("%s: %s", d.Summary, d.Detail)
+	}
+	v, err := resp.PlannedState.Unmarshal(getSchema(t).ResourceSchemas[name].ValueType())
+	require.NoError(t, err)
+	return v
+}
+
+// planResponse is what a provider without configuration answers to a plan of a resource over a prior state, which may be null.
+func planResponse(t *testing.T, name string, config any, prior *tftypes.Value) *tfprotov6.PlanResourceChangeResponse {
+	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
 	require.NoError(t, err)
 	typ := getSchema(t).ResourceSchemas[name].ValueType()
@@ -68,12 +80,65 @@ func planned(t *testing.T, name string, config any, prior *tftypes.Value) tftype
 		TypeName: name, PriorState: dynamic(*prior), ProposedNewState: dynamic(proposed(t, written, *prior)), Config: dynamic(written),
 	})
 	require.NoError(t, err)
-	for _, d := range resp.Diagnostics {
-		t.Errorf("%s: %s", d.Summary, d.Detail)
+	return resp
+}
+
+// TestReplacementsStopFunctions: the plan of a replacement names what it stops, whatever argument asks for it.
+func TestReplacementsStopFunctions(t *testing.T) {
+	t.Parallel()
+	instance := object{"id": "i", "name": "core", "vim_id": "v", "package_id": "p", "namespace": "ns", "status": "INSTANTIATED", "vnfc_counts": object{"web": 2}}
+	cluster := object{"id": "c", "name": "north", "management_vim_id": "v", "namespace": "ns", "status": "READY", "topology": object{"class": "a"}, "control_plane_status": object{"replicas": 3}}
+	registry := object{"id": "r", "name": "images", "host": "192.0.2.1", "runtime": "docker", "status": "READY", "ssh": object{"username": "u", "password": "p"}}
+	for _, c := range []struct {
+		name     string
+		state    object
+		argument string
+		want     string
+	}{
+		{"vnf_instance", instance, "vim_id", `VNF Instance "core": web (2)`},
+		{"vnf_instance", instance, "namespace", `VNF Instance "core": web (2)`},
+		{"vnf_instance", instance, "name", ""},
+		{"vnf_capi_workload_cluster", cluster, "management_vim_id", `Workload Cluster "north": control plane (machines: 3)`},
+		{"vnf_capi_workload_cluster", cluster, "name", `Workload Cluster "north": control plane (machines: 3)`},
+		{"vnf_private_registry", registry, "host", `Private Registry "images": its container`},
+		{"vnf_private_registry", registry, "runtime", `Private Registry "images": its container`},
+	} {
+		schema := getSchema(t).ResourceSchemas[c.name]
+		state, config := configured(t, schema.ValueType(), c.state), object{}
+		for _, a := range schema.Block.Attributes {
+			if given, ok := c.state[a.Name]; ok && (a.Required || a.Optional) {
+				config[a.Name] = given
+			}
+		}
+		config[c.argument] = map[string]any{"runtime": "podman"}[c.argument]
+		if config[c.argument] == nil {
+			config[c.argument] = "another"
+		}
+		resp := planResponse(t, c.name, config, &state)
+		what := c.name + " " + c.argument
+		if c.want == "" {
+			assert.Empty(t, resp.Diagnostics, what)
+			assert.Empty(t, resp.RequiresReplace, what)
+			continue
+		}
+		assert.Equal(t, []*tftypes.AttributePath{tftypes.NewAttributePath().WithAttributeName(c.argument)}, resp.RequiresReplace, what)
+		if assert.Len(t, resp.Diagnostics, 1, what) {
+			assert.Equal(t, "Running Functions Stop", resp.Diagnostics[0].Summary, what)
+			assert.Equal(t, "This plan terminates "+c.want+".", resp.Diagnostics[0].Detail, what)
+		}
 	}
-	v, err := resp.PlannedState.Unmarshal(typ)
-	require.NoError(t, err)
-	return v
+}
+
+// TestUnknownNamespace: a namespace that is not known yet replaces nothing, and the plan says what the apply may find.
+func TestUnknownNamespace(t *testing.T) {
+	t.Parallel()
+	state := configured(t, getSchema(t).ResourceSchemas["vnf_instance"].ValueType(), object{
+		"id": "i", "name": "core", "vim_id": "v", "package_id": "p", "namespace": "ns", "status": "INSTANTIATED", "vnfc_counts": object{"web": 2},
+	})
+	resp := planResponse(t, "vnf_instance", object{"name": "core", "vim_id": "v", "package_id": "p", "namespace": tftypes.UnknownValue}, &state)
+	assert.Empty(t, resp.RequiresReplace)
+	require.Len(t, resp.Diagnostics, 1)
+	assert.Equal(t, `Namespace of VNF Instance "core" Is Not Known Yet`, resp.Diagnostics[0].Summary)
 }
 
 // at is what a value has at a path of names, keys and indexes.

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"regexp"
 	"slices"
@@ -36,6 +37,8 @@ type snippets struct {
 	t      *testing.T
 	server tfprotov6.ProviderServer
 	schema *tfprotov6.GetProviderSchemaResponse
+	// open has each block validated again with each null argument unknown.
+	open bool
 	// blocks counts the blocks of the provider that were validated.
 	blocks int
 	// problems are what was found.
@@ -126,7 +129,7 @@ func (s *snippets) names(where string, v cty.Value, a *tfprotov6.SchemaAttribute
 }
 
 // config evaluates the attributes of a body against a schema. It returns nothing for one in which a reader fills something in.
-func (s *snippets) config(where string, body *hclsyntax.Body, block *tfprotov6.SchemaBlock, partial bool) (*tfprotov6.DynamicValue, bool) {
+func (s *snippets) config(where string, body *hclsyntax.Body, block *tfprotov6.SchemaBlock, partial bool) (cty.Value, bool) {
 	values, sound := map[string]cty.Value{}, true
 	fail := func(format string, args ...any) {
 		sound = false
@@ -167,21 +170,11 @@ func (s *snippets) config(where string, body *hclsyntax.Body, block *tfprotov6.S
 			values[a.Name] = converted
 		}
 	}
-	if partial || !sound {
-		return nil, false
-	}
-	object := cty.ObjectVal(values)
-	encoded, err := msgpack.Marshal(object, s.object(block.Attributes).WithoutOptionalAttributesDeep())
-	if err != nil {
-		fail("%v", err)
-		return nil, false
-	}
-	return &tfprotov6.DynamicValue{MsgPack: encoded}, true
+	return cty.ObjectVal(values), sound && !partial
 }
 
 // block validates a block of the provider as `terraform validate` does.
 func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
-	ctx := s.t.Context()
 	var schema *tfprotov6.Schema
 	if b.Type == "provider" {
 		schema = s.schema.Provider
@@ -204,8 +197,59 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 	if !complete {
 		return
 	}
+	found := s.errors(b, schema.Block, config)
+	for _, d := range found {
+		s.report("%s: %s: %s", where, d.Summary, d.Detail)
+	}
+	if len(found) > 0 || !s.open {
+		return
+	}
+	s.opened("", config, schema.Block.Attributes, func(path string, config cty.Value) {
+		for _, d := range s.errors(b, schema.Block, config) {
+			s.report("%s: an unknown %s, which may become null: %s: %s", where, path, d.Summary, d.Detail)
+		}
+	})
+}
+
+// opened calls visit for each argument of a value that is null, with the value in which it is unknown.
+func (s *snippets) opened(path string, v cty.Value, attributes []*tfprotov6.SchemaAttribute, visit func(string, cty.Value)) {
+	if v.IsNull() || !v.IsKnown() {
+		return
+	}
+	values := v.AsValueMap()
+	replaced := func(name string, by cty.Value) cty.Value {
+		out := maps.Clone(values)
+		out[name] = by
+		return cty.ObjectVal(out)
+	}
+	for _, a := range attributes {
+		at, inner := strings.TrimPrefix(path+"."+a.Name, "."), values[a.Name]
+		switch {
+		case inner.IsNull() && a.Optional:
+			visit(at, replaced(a.Name, cty.UnknownVal(inner.Type())))
+		case a.NestedType == nil || inner.IsNull() || !inner.IsKnown():
+		case a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeSingle:
+			s.opened(at, inner, a.NestedType.Attributes, func(at string, inner cty.Value) { visit(at, replaced(a.Name, inner)) })
+		case a.NestedType.Nesting == tfprotov6.SchemaObjectNestingModeMap:
+			entries := inner.AsValueMap()
+			for key, entry := range entries {
+				s.opened(at+"."+key, entry, a.NestedType.Attributes, func(at string, entry cty.Value) {
+					other := maps.Clone(entries)
+					other[key] = entry
+					visit(at, replaced(a.Name, cty.MapVal(other)))
+				})
+			}
+		}
+	}
+}
+
+// errors are those that the provider finds in the arguments of a block.
+func (s *snippets) errors(b *hclsyntax.Block, block *tfprotov6.SchemaBlock, object cty.Value) []*tfprotov6.Diagnostic {
+	ctx := s.t.Context()
+	encoded, err := msgpack.Marshal(object, s.object(block.Attributes).WithoutOptionalAttributesDeep())
+	require.NoError(s.t, err)
+	config := &tfprotov6.DynamicValue{MsgPack: encoded}
 	var found []*tfprotov6.Diagnostic
-	var err error
 	switch b.Type {
 	case "provider":
 		var resp *tfprotov6.ValidateProviderConfigResponse
@@ -230,11 +274,7 @@ func (s *snippets) block(where string, b *hclsyntax.Block, partial bool) {
 		require.NoError(s.t, err)
 		found = resp.Diagnostics
 	}
-	for _, d := range found {
-		if d.Severity == tfprotov6.DiagnosticSeverityError {
-			s.report("%s: %s: %s", where, d.Summary, d.Detail)
-		}
-	}
+	return slices.DeleteFunc(found, func(d *tfprotov6.Diagnostic) bool { return d.Severity != tfprotov6.DiagnosticSeverityError })
 }
 
 // argumentsOf is where a block has the arguments of the provider: lists and actions have them in a block of their own.
@@ -329,4 +369,66 @@ func TestSnippets(t *testing.T) {
 	if found < 70 || s.blocks < 100 {
 		t.Errorf("%d snippets with %d blocks of the provider", found, s.blocks)
 	}
+}
+
+// pairs are arguments of which one excludes or needs another one, beyond those that the documents show together.
+const pairs = `
+provider "vnf" {
+  store = { local = {} }
+  vims = { edge = { kubernetes = { endpoint = "https://192.0.2.1:6443", bearer_token = "t" } }, cloud = { openstack = { from_environment = true } } }
+}
+resource "vnf_vim" "plain" {
+  name       = "edge"
+  kubernetes = { kubeconfig = var.kubeconfig }
+}
+resource "vnf_vim" "token" {
+  name       = "edge"
+  kubernetes = { endpoint = "https://192.0.2.1:6443", bearer_token_wo = "t" }
+}
+resource "vnf_package" "folder" {
+  name   = "web"
+  source = "packages/web"
+}
+resource "vnf_package" "login" {
+  name     = "web"
+  source   = "https://packages.example/web.csar"
+  username = "u"
+  password = "p"
+}
+resource "vnf_package" "token" {
+  name         = "web"
+  source       = "https://packages.example/web.csar"
+  bearer_token = "t"
+}
+data "vnf_instance" "id" {
+  id = "i"
+}
+data "vnf_instance" "name" {
+  vim_id = "v"
+  name   = "n"
+}
+resource "vnf_capi_workload_cluster" "charts" {
+  name              = "c"
+  management_vim_id = "v"
+  chart             = { name = "openstack" }
+  addons = {
+    path       = { namespace = "a", chart = { path = "charts/a" } }
+    repository = { namespace = "a", chart = { repository = "https://charts.example", name = "a" } }
+    oci        = { namespace = "a", chart = { oci = "oci://charts.example/a" } }
+  }
+}
+`
+
+// TestUnknownMayBeNull: an argument that is left out may as well be unknown, as `terraform validate` has it for each variable of a module
+// whose default is null. What excludes it is reported once it is known.
+func TestUnknownMayBeNull(t *testing.T) {
+	t.Parallel()
+	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
+	require.NoError(t, err)
+	s := &snippets{t: t, server: server, schema: getSchema(t), open: true}
+	s.validate("pairs", pairs)
+	for _, problem := range s.problems {
+		t.Error(problem)
+	}
+	require.Equal(t, 9, s.blocks)
 }

@@ -163,22 +163,23 @@ func kubernetesStoreAttribute() schema.SingleNestedAttribute {
 	}
 }
 
-// chosen are the names of the stores that are set, or may be.
-func (m *storeModel) chosen() []string {
-	var set []string
+// chosen are the names of the stores that are set. An unknown one may become null, so that open stores may be set as well.
+func (m *storeModel) chosen() (set []string, open bool) {
 	for name, value := range map[string]types.Object{"local": m.Local, "kubernetes": m.Kubernetes, "postgres": m.Postgres} {
-		if !value.IsNull() {
+		if tfutil.Set(value) {
 			set = append(set, name)
 		}
+		open = open || value.IsUnknown()
 	}
 	slices.Sort(set)
-	return set
+	return set, open
 }
 
 // validate checks the store as far as it is known.
 func (m *storeModel) validate(ctx context.Context, diags *diag.Diagnostics) {
 	const exactlyOne = "Set exactly one store type inside \"store\", for example store = { local = {} }. Leave \"store\" out to use the local store at its default path."
-	switch set := m.chosen(); {
+	switch set, open := m.chosen(); {
+	case len(set) == 0 && open:
 	case len(set) == 0:
 		diags.AddAttributeError(path.Root("store"), "No Store Type", exactlyOne)
 		return

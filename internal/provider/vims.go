@@ -109,7 +109,7 @@ func validateVIMs(ctx context.Context, all types.Map, diags *diag.Diagnostics) {
 		switch {
 		case k.IsNull() && o.IsNull():
 			diags.AddAttributeError(at, "No Connection", fmt.Sprintf("Set kubernetes or openstack in the entry %q of vims.", name))
-		case !k.IsNull() && !o.IsNull():
+		case tfutil.Set(k) && tfutil.Set(o):
 			diags.AddAttributeError(at, "Two Connections", fmt.Sprintf("The entry %q of vims has kubernetes and openstack. A VIM is one of the two: remove the other one.", name))
 		case tfutil.Set(k) && tfutil.FullyKnown(ctx, k):
 			c, credentials := kubernetesConnection(k.Attributes())

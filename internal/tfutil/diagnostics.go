@@ -231,11 +231,24 @@ func operationFacts(e *vnfm.OperationError) (lines []string) {
 	return lines
 }
 
+// continueAdvice says how an operation is continued. Its cause is nothing to correct when the user has ended the run.
+func continueAdvice(e *vnfm.OperationError) string {
+	const where = "again: the operation continues where it stopped."
+	cause := "Correct the cause and "
+	if vnfm.Interrupted(e) {
+		cause = "To go on, "
+	}
+	if e.Operation.Type == vnfm.OpTerminate {
+		return cause + "destroy " + where + " An apply of a configuration that still has the resource restores what is gone."
+	}
+	return cause + "apply " + where
+}
+
 func operationAdvice(e *vnfm.OperationError) string {
 	lines := operationFacts(e)
 	switch e.Operation.State {
 	case vnfm.StateFailedTemp, vnfm.StateProcessing, vnfm.StateStarting, vnfm.StateRollingBack:
-		lines = append(lines, "Existing objects are kept. Correct the cause and apply again: the operation continues where it stopped.")
+		lines = append(lines, "Existing objects are kept. "+continueAdvice(e))
 	case vnfm.StateRolledBack:
 		lines = append(lines, "The state before the operation is restored.")
 	case vnfm.StateFailed, vnfm.StateCompleted:

@@ -90,7 +90,8 @@ func (e excludes) MarkdownDescription(ctx context.Context) string { return e.Des
 
 // ValidateString implements validator.String.
 func (e excludes) ValidateString(ctx context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() {
+	// An unknown value may become null. Terraform validates again once it is known.
+	if !Set(req.ConfigValue) {
 		return
 	}
 	var other types.String

@@ -72,7 +72,7 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 	}
 	problem := vnfm.Problem{
 		Summary: fmt.Sprintf("objects of the planned instance exist already on VIM %q", s.target.VIM.Name),
-		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false.",
+		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false. \"terraform destroy -refresh=false\" destroys the rest of the configuration: without it, a destroy plans this creation first.",
 	}
 	if adoptable {
 		problem.Attribute = adoptExisting

@@ -41,6 +41,8 @@ type Config struct {
 	CompletedStatus string
 	// Identity is what identifies the resource.
 	Identity Identity
+	// Fixed are the arguments that only a new resource can have, but for the namespace.
+	Fixed []string
 	// Owns reports whether a record of the manager belongs to this resource.
 	Owns func(*vnfm.Instance) bool
 }

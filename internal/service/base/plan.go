@@ -49,8 +49,9 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 		}
 	}
 	enough := m.PlanArguments(ctx, manager, &config, state, resp)
-	if state != nil && !m.Common().Namespace.IsUnknown() && !m.Common().Namespace.Equal(P(state).Common().Namespace) {
-		resp.RequiresReplace.Append(path.Root("namespace"))
+	ReplaceFor(&req, resp, r.config.Fixed...)
+	if state != nil {
+		r.planNamespace(m, state, resp)
 	}
 	spec, known := r.spec(ctx, &plan, state, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
@@ -66,7 +67,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 		return
 	}
 	if state == nil && known && manager != nil {
-		r.warnOfIncomplete(ctx, m, manager, &resp.Diagnostics)
+		r.warnOfExisting(ctx, m, manager, &resp.Diagnostics)
 	}
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
@@ -82,6 +83,35 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		asked := state == nil || argumentsDiffer(&req.State, &resp.Plan)
 		r.dryRun(ctx, m, state, spec, asked, &resp.Diagnostics)
+	}
+}
+
+// ReplaceFor has Terraform replace a resource when an argument changes that only a new one can have. An import may not know one: what is
+// there stays. Plan modifiers of the schema could do so, and ModifyPlan would not know that it plans a replacement.
+func ReplaceFor(req *resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse, names ...string) {
+	var before, after map[string]tftypes.Value
+	if req.State.Raw.IsNull() || req.Plan.Raw.IsNull() || req.State.Raw.As(&before) != nil || req.Plan.Raw.As(&after) != nil {
+		return
+	}
+	for _, name := range names {
+		if !before[name].IsNull() && !after[name].Equal(before[name]) {
+			resp.RequiresReplace.Append(path.Root(name))
+		}
+	}
+}
+
+// planNamespace has Terraform replace an instance that is to be in another namespace. One that is not known yet is most often the same,
+// and nothing that runs is replaced for it.
+func (r *InstanceResource[M, P]) planNamespace(plan P, state *M, resp *resource.ModifyPlanResponse) {
+	wanted, present := plan.Common().Namespace, P(state).Common().Namespace
+	switch {
+	case wanted.Equal(present):
+	case !wanted.IsUnknown():
+		resp.RequiresReplace.Append(path.Root("namespace"))
+	case plan.VIM().Equal(P(state).VIM()):
+		resp.Diagnostics.AddAttributeWarning(path.Root("namespace"), fmt.Sprintf("Namespace of %s Is Not Known Yet", r.config.titled(plan.Common().Name.ValueString())),
+			fmt.Sprintf("It is in namespace %q now, and this plan keeps it there. If the apply finds another namespace, Terraform stops with \"Provider produced inconsistent final plan\" and changes nothing of the %s: "+
+				"plan again, and the plan replaces it.", present.ValueString(), r.config.Noun))
 	}
 }
 
@@ -128,9 +158,9 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 	}
 }
 
-// warnOfIncomplete says what a plan starts over that creates what is there already, incomplete. That is so when Terraform replaces
-// what it has marked as tainted: it plans such a creation without the state.
-func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, manager vnfm.Manager, diags *diag.Diagnostics) {
+// warnOfExisting says what becomes of an instance that the plan creates and that is there already. Terraform plans such a creation without
+// the state when it replaces what it has marked as tainted. (It does so as well for -replace, and shows no warning then.)
+func (r *InstanceResource[M, P]) warnOfExisting(ctx context.Context, plan P, manager vnfm.Manager, diags *diag.Diagnostics) {
 	common := plan.Common()
 	if !tfutil.Set(plan.VIM()) || !tfutil.Set(common.Namespace) || !tfutil.Set(common.Name) {
 		return
@@ -144,7 +174,13 @@ func (r *InstanceResource[M, P]) warnOfIncomplete(ctx context.Context, plan P, m
 		tfutil.AddError(diags, "Plan", r.config.titled(name), err, path.Empty())
 		return
 	}
-	if !r.config.Owns(found) || !found.Acknowledged || found.Status != vnfm.StatusFailedTemp {
+	if !r.config.Owns(found) || !found.Acknowledged {
+		return
+	}
+	if found.Status != vnfm.StatusFailedTemp {
+		diags.AddWarning(r.config.titled(name)+" Exists", fmt.Sprintf("If this plan replaces the %[1]s because it is tainted, the apply removes it first, with all that runs there: run \"terraform untaint\" with its address to keep it. "+
+			"If another configuration manages it, or none, the apply rejects the creation: choose another name or namespace, or import it by its id %[2]s.\n\n"+
+			"With create_before_destroy its creation is rejected, because the name is taken until the former %[1]s is destroyed.", r.config.Noun, found.ID))
 		return
 	}
 	diags.AddWarning(r.config.titled(name)+" Exists and Is Incomplete", fmt.Sprintf("Its last operation failed, and what it has made is kept. "+

@@ -34,23 +34,26 @@ func (v Rules) ValidateObject(_ context.Context, req validator.ObjectRequest, re
 		return
 	}
 	o := req.ConfigValue.Attributes()
-	given := func(name string) bool { return o[name] != nil && !o[name].IsNull() }
+	given := func(name string) bool { return o[name] != nil && tfutil.Set(o[name]) }
+	// An unknown value may become null. Terraform validates again once it is known.
+	open := func(name string) bool { return o[name] != nil && o[name].IsUnknown() }
 	refuse := func(summary, detail string) { resp.Diagnostics.AddAttributeError(Written(req.Path), summary, detail) }
 	var sources []string
+	unsure := false
 	for _, name := range []string{"path", "repository", "oci"} {
+		unsure = unsure || open(name)
 		if given(name) {
 			sources = append(sources, name)
 		}
 	}
 	const several = "Conflicting Chart Sources"
 	switch {
-	case len(sources) > 1 && slices.ContainsFunc(sources, func(name string) bool { return o[name].IsUnknown() }):
-		// A condition may choose between them: the plan knows which of them are null.
-		return
 	case len(sources) > 1:
 		refuse(several, sources[0]+" and "+sources[1]+" are two sources: set only one of them.")
 	case len(sources) == 1 && sources[0] != "repository" && given("name"):
 		refuse(several, "name is that of a chart in a repository, or of an embedded chart, and "+sources[0]+" is another source: set only one of them.")
+	case len(sources) == 0 && (unsure || open("name")):
+		return
 	case len(sources) == 0 && !given("name") && v.Optional:
 	case len(sources) == 0 && !given("name"):
 		refuse("Missing Chart Source", "Set one of "+v.choices()+".")
@@ -58,10 +61,10 @@ func (v Rules) ValidateObject(_ context.Context, req validator.ObjectRequest, re
 		refuse("Missing Chart Source", "name is that of a chart in a repository: set repository as well.")
 	case len(sources) == 0:
 		v.checkEmbedded(o["name"], refuse)
-	case sources[0] == "repository" && !given("name"):
+	case sources[0] == "repository" && !given("name") && !open("name"):
 		refuse("Missing Chart Name", "A repository has many charts: set name as well.")
 	}
-	if len(sources) == 1 && sources[0] != "path" {
+	if unsure || len(sources) == 1 && sources[0] != "path" {
 		return
 	}
 	for _, name := range slices.Concat(choosing, login, server) {

@@ -23,7 +23,8 @@ func TestRules(t *testing.T) {
 		"one of two":                         {unknown, unknown, unknown, ""},
 		"one, and another one perhaps":       {text, unknown, null, ""},
 		"a repository without a name":        {null, text, null, "Missing Chart Name"},
-		"a repository to be, without a name": {null, unknown, null, "Missing Chart Name"},
+		"a repository to be, without a name": {null, unknown, null, ""},
+		"a folder, and a name perhaps":       {text, null, unknown, ""},
 		"none":                               {null, null, null, "Missing Chart Source"},
 	} {
 		t.Run(name, func(t *testing.T) {

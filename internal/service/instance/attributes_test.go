@@ -275,7 +275,7 @@ func TestAccInstance_deleteTimeout(t *testing.T) {
 			},
 			Config:      config,
 			Destroy:     true,
-			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `ConfigMap `+env.namespace+`/web-content has been marked for deletion since 20`, ` ago); waits for the finalizers example.com/hold: the controller that set them has not removed them`, `apply again: the operation continues where it stopped`),
+			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, `ConfigMap `+env.namespace+`/web-content has been marked for deletion since 20`, ` ago); waits for the finalizers example.com/hold: the controller that set them has not removed them`, `destroy again: the operation continues where it stopped`),
 		},
 		resource.TestStep{
 			PreConfig: func() {

@@ -43,9 +43,10 @@ func (d *DataSource) ValidateConfig(ctx context.Context, req datasource.Validate
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	byName := !config.VIMID.IsNull() || !config.Namespace.IsNull() || !config.Name.IsNull()
+	// An unknown value may become null. Terraform validates again once it is known.
+	byName := tfutil.Set(config.VIMID) || tfutil.Set(config.Namespace) || tfutil.Set(config.Name)
 	switch {
-	case !config.ID.IsNull() && byName:
+	case tfutil.Set(config.ID) && byName:
 		resp.Diagnostics.AddAttributeError(path.Root("id"), "Conflicting Lookup Arguments", "Set either id, or vim_id and name, and namespace where the name is not unique.")
 	case config.ID.IsNull() && (config.VIMID.IsNull() || config.Name.IsNull()):
 		resp.Diagnostics.AddError("Missing Lookup Arguments", "Set either id, or vim_id and name, and namespace where the name is not unique.")

@@ -24,6 +24,7 @@ func config() base.Config {
 		CreateVerb: "Instantiate", RemoveVerb: "Terminate", IncompleteSummary: "Is Not Instantiated Yet",
 		// Its name and its place may change.
 		Identity:    base.Identity{{Name: "id", Description: "Id of the VNF instance."}},
+		Fixed:       []string{"vim_id"},
 		ContentPath: path.Root("package_id"),
 		CreateLimit: 30 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 30 * time.Minute, DeleteLimit: 15 * time.Minute,
 		Schema:           resourceSchema,

@@ -56,6 +56,7 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if !req.State.Raw.IsNull() {
 		resp.Diagnostics.Append(tfutil.Read(ctx, req.State, &state)...)
 	}
+	base.ReplaceFor(&req, resp, fixed...)
 	if req.Plan.Raw.IsNull() || len(resp.RequiresReplace) > 0 {
 		warnOfStop(&state, &resp.Diagnostics)
 	}

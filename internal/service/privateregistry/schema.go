@@ -62,15 +62,8 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	}
 }
 
-// fixed is an argument that only a new registry can have. An import may not know it: the next apply must not replace what is there.
-func fixed(a schema.StringAttribute) schema.StringAttribute {
-	const rule = "Another value replaces the registry."
-	known := func(_ context.Context, req planmodifier.StringRequest, resp *stringplanmodifier.RequiresReplaceIfFuncResponse) {
-		resp.RequiresReplace = !req.StateValue.IsNull()
-	}
-	a.PlanModifiers = append(a.PlanModifiers, stringplanmodifier.RequiresReplaceIf(known, rule, rule))
-	return a
-}
+// fixed are the arguments that only a new registry can have.
+var fixed = []string{"name", "host", "instance_id", "runtime"}
 
 // hostAttributes say where the registry is.
 func hostAttributes() map[string]schema.Attribute {
@@ -82,15 +75,15 @@ func hostAttributes() map[string]schema.Attribute {
 	delete(jump, "sudo_password_wo_version")
 	ssh["jump_host"] = schema.SingleNestedAttribute{Optional: true, MarkdownDescription: "Jump host for the connection to the host.", Attributes: jump}
 	return map[string]schema.Attribute{
-		"name": fixed(schema.StringAttribute{
+		"name": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("private_registry"),
 			MarkdownDescription: "Name of the container. Defaults to `private_registry`. Changing this replaces the registry.",
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1), tfutil.Name()},
-		}),
-		"host": fixed(tfutil.OptionalText("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
-			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id")))),
-		"instance_id": fixed(tfutil.OptionalText("Id of the `vnf_instance` that the host is a server of. Changing this replaces the registry.",
-			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name")))),
+		},
+		"host": tfutil.OptionalText("Address of the host. Set exactly one of `host` and `instance_id`. Changing this replaces the registry.",
+			stringvalidator.ExactlyOneOf(path.MatchRoot("instance_id"))),
+		"instance_id": tfutil.OptionalText("Id of the `vnf_instance` that the host is a server of. Changing this replaces the registry.",
+			stringvalidator.AlsoRequires(path.MatchRoot("ssh_cp_name"))),
 		"ssh_cp_name": tfutil.OptionalText("Connection point (VduCp) of the server to connect to; exactly one server of the instance must have it. Its floating address takes precedence. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("instance_id"))),
 		"instance_generation": schema.Int64Attribute{
@@ -146,11 +139,11 @@ func imageAttributes() map[string]schema.Attribute {
 		"package_id": tfutil.OptionalText("Id of the `vnf_package` that `image_path` is a file of. Defaults to the package of the instance. Changing this updates in place.",
 			stringvalidator.AlsoRequires(path.MatchRoot("image_path"))),
 		"container_image": tfutil.OptionalText("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
-		"runtime": fixed(schema.StringAttribute{
+		"runtime": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
 			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this replaces the registry.",
 			Validators:          []validator.String{stringvalidator.OneOf("docker", "podman", "containerd")},
-		}),
+		},
 	}
 }
 

@@ -129,20 +129,22 @@ func withoutSecrets(ctx context.Context, a *vnfm.ChartAccess) context.Context {
 	return tfutil.Mask(ctx, secrets...)
 }
 
-// check reports arguments that contradict each other or the source.
+// check reports arguments that contradict each other or the source. An unknown value may become null: Terraform validates again once
+// it is known.
 func (m *accessModel) check(source types.String, external bool, diags *diag.Diagnostics) {
-	basic := !m.Username.IsNull() || !m.Password.IsNull() || !m.PasswordWO.IsNull()
-	bearer := !m.BearerToken.IsNull() || !m.BearerTokenWO.IsNull()
+	basic := tfutil.Set(m.Username) || tfutil.Set(m.Password) || tfutil.Set(m.PasswordWO)
+	bearer := tfutil.Set(m.BearerToken) || tfutil.Set(m.BearerTokenWO)
 	switch {
 	case basic && bearer:
 		diags.AddAttributeError(path.Root("username"), "Conflicting Credentials", "username with password and bearer_token are two ways to log in: set one of them.")
-	case m.Username.IsNull() && (!m.Password.IsNull() || !m.PasswordWO.IsNull()):
+	case m.Username.IsNull() && basic:
 		diags.AddAttributeError(path.Root("username"), "Missing User Name", "A password is sent with a user name: set username. For a token alone, set bearer_token.")
 	}
 	if !tfutil.Set(source) || strings.Contains(source.ValueString(), "://") {
 		return
 	}
-	if basic || bearer || !m.Headers.IsNull() || !m.HeadersWO.IsNull() || !m.CACertificate.IsNull() && !external {
+	headers := len(m.Headers.Elements()) > 0 || len(m.HeadersWO.Elements()) > 0
+	if basic || bearer || headers || tfutil.Set(m.CACertificate) && !external {
 		diags.AddAttributeError(path.Root("source"), "Credentials Without a Server", "The source is a path. Credentials, headers and ca_certificate are for an https URL or an oci:// reference; ca_certificate is for external artifacts too (external_artifacts = true).")
 	}
 }

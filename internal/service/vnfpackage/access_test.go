@@ -3,6 +3,7 @@ package vnfpackage
 import (
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
@@ -15,6 +16,7 @@ func TestAccessOfConfigurations(t *testing.T) {
 	t.Parallel()
 	text := types.StringValue
 	const url = "https://packages.example/web.csar"
+	headers := types.MapValueMust(types.StringType, map[string]attr.Value{"PRIVATE-TOKEN": text("t")})
 	for name, tt := range map[string]struct {
 		source string
 		m      accessModel
@@ -30,7 +32,8 @@ func TestAccessOfConfigurations(t *testing.T) {
 		"for a path":         {source: "packages/web", m: accessModel{BearerToken: text("t")}, want: "Credentials Without a Server"},
 		"CA for a path":      {source: "packages/web", m: accessModel{CACertificate: text("c")}, want: "Credentials Without a Server"},
 		"CA for artifacts":   {source: "packages/web", m: accessModel{CACertificate: text("c")}, external: true},
-		"headers for a path": {source: "packages/web", m: accessModel{HeadersWO: types.MapUnknown(types.StringType)}, want: "Credentials Without a Server"},
+		"headers for a path": {source: "packages/web", m: accessModel{HeadersWO: headers}, want: "Credentials Without a Server"},
+		"no headers":         {source: "packages/web", m: accessModel{Headers: types.MapValueMust(types.StringType, map[string]attr.Value{})}},
 	} {
 		var diags diag.Diagnostics
 		tt.m.check(text(tt.source), tt.external, &diags)

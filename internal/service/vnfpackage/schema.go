@@ -96,7 +96,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		MarkdownDescription: "A VNF package (CSAR, ETSI GS NFV-SOL 004) with its VNFD (SOL001).\n\n" +
 			"Creating it verifies structure, digests and signature, reads the VNFD and keeps the content in the store, so that its instances can be scaled, healed and terminated when the source no longer exists. " +
 			"All of that is checked when the plan is made, and all computed attributes are known in the plan. " +
-			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it is rejected while an instance or a private registry uses it.\n\n" +
+			"A changed content becomes a new version in place: `id` moves with the content, and the old content stays until the last instance has left it. Destroying it leaves the content in the store until the last instance and private registry that use it are gone.\n\n" +
 			"A saved plan applies only to the content that it was made for: if the content has changed since, Terraform rejects the plan as inconsistent and changes nothing; plan again.",
 		Attributes: attributes,
 	}

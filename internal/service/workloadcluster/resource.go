@@ -33,6 +33,7 @@ func config() base.Config {
 			{Name: "namespace", Description: "Namespace of the Cluster object."},
 			{Name: "name", Description: "Name of the Cluster object."},
 		},
+		Fixed:       []string{managementVIM, "name"},
 		ContentPath: path.Empty(),
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
 		Schema:           resourceSchema,

@@ -16,7 +16,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringplanmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
@@ -56,12 +55,10 @@ func resourceSchema(ctx context.Context) schema.Schema {
 
 // identityAttributes identify the cluster and its version.
 func identityAttributes() map[string]schema.Attribute {
-	replaced := []planmodifier.String{stringplanmodifier.RequiresReplace()}
 	return map[string]schema.Attribute{
 		managementVIM: schema.StringAttribute{
 			MarkdownDescription: "Id of the `vnf_vim` that is the management cluster: a Kubernetes cluster with Cluster API and its providers. Changing this replaces the cluster.",
 			Required:            true,
-			PlanModifiers:       replaced,
 			Validators:          []validator.String{stringvalidator.LengthAtLeast(1)},
 		},
 		"namespace": schema.StringAttribute{
@@ -73,7 +70,6 @@ func identityAttributes() map[string]schema.Attribute {
 		"name": schema.StringAttribute{
 			MarkdownDescription: "Name of the cluster and of its object Cluster. Changing this replaces the cluster.",
 			Required:            true,
-			PlanModifiers:       replaced,
 			Validators:          []validator.String{tfutil.DNSLabel()},
 		},
 		"kubernetes_version": schema.StringAttribute{

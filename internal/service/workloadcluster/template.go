@@ -99,7 +99,7 @@ func (m *model) fromTemplate(ctx context.Context, cluster *vnfm.ClusterSpec, dia
 	template.Complete(cluster, o.choices(), &problems)
 	// A range of versions is resolved for each cluster.
 	cluster.Chart.Chart = tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags).toDomain()
-	if !o.ChartCredentials.IsNull() && !cluster.Chart.Fetched() {
+	if tfutil.Set(o.ChartCredentials) && !cluster.Chart.Fetched() {
 		diags.AddAttributeError(definitionPath.ParentPath(), "Argument Does Not Apply",
 			fmt.Sprintf("%s are only for a chart from a repository or registry, and that of the template is %s. Remove them.", chartCredentials, &cluster.Chart.ChartSource))
 	}
