@@ -107,6 +107,12 @@ func TestErrors(t *testing.T) {
 	tls := httptest.NewTLSServer(http.NotFoundHandler())
 	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(tls.Close)
+	unknown := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusNotFound)
+		_, _ = io.WriteString(w, `{"error":{"code":404,"message":"Could not recognize Fernet token","title":"Not Found"}}`)
+	}))
+	t.Cleanup(unknown.Close)
 	other := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: tls.Certificate().Raw}))
 	at := func(url string, change func(*vnfm.VIMSpec)) vnfm.VIMSpec {
 		spec := withPassword(url)
@@ -123,14 +129,16 @@ func TestErrors(t *testing.T) {
 			at(cloud.URL, func(s *vnfm.VIMSpec) { s.Credentials[vnfm.CredentialPassword] = "geheim-4711" }),
 			[]string{"authenticating: VIM \"cloud\" at http://", "401 Unauthorized: The request you have made requires authentication.", "(req-"},
 		},
-		"no Keystone":  {at(tls.URL, func(s *vnfm.VIMSpec) { s.OpenStack.CACertificate = other }), []string{"404 Not Found", "is the auth_url that of Keystone?"}},
-		"unknown CA":   {at(tls.URL, nil), []string{"set ca_certificate to the certificate authority of the cloud"}},
-		"dead port":    {at("http://127.0.0.1:1", nil), []string{`VIM "cloud" cannot be reached`, "connection refused"}},
-		"other region": {at(cloud.URL, func(s *vnfm.VIMSpec) { s.OpenStack.Region = "Elsewhere" }), []string{`no service for region "Elsewhere"`, "its regions are RegionOne"}},
+		"no Keystone":   {at(tls.URL, func(s *vnfm.VIMSpec) { s.OpenStack.CACertificate = other }), []string{"404 Not Found", "is the auth_url that of Keystone?"}},
+		"unknown token": {at(unknown.URL, nil), []string{"refused the credentials", "Could not recognize Fernet token"}},
+		"unknown CA":    {at(tls.URL, nil), []string{"set ca_certificate to the certificate authority of the cloud"}},
+		"dead port":     {at("http://127.0.0.1:1", nil), []string{`VIM "cloud" cannot be reached`, "connection refused"}},
+		"other region":  {at(cloud.URL, func(s *vnfm.VIMSpec) { s.OpenStack.Region = "Elsewhere" }), []string{`no service for region "Elsewhere"`, "its regions are RegionOne"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := check(t, c.spec)
 			require.Error(t, err)
+			assert.Equal(t, name == "no Keystone", openstack.IsNotFound(err))
 			for _, want := range c.want {
 				assert.Contains(t, err.Error(), want)
 			}

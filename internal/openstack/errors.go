@@ -17,7 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// CredentialsError says that Keystone does not accept the credentials (401).
+// CredentialsError says that Keystone does not accept the credentials: 401, or 404 for a token or an application credential that it does not know.
 type CredentialsError struct {
 	Peer    vnfm.Peer
 	AuthURL string
@@ -65,7 +65,8 @@ func IsConflict(err error) bool { return hasCode(err, http.StatusConflict) }
 
 func hasCode(err error, code int) bool {
 	var a *answerError
-	return errors.As(err, &a) && a.code == code
+	// Refused credentials say nothing of what was asked for with them.
+	return errors.As(err, &a) && a.code == code && !IsRefused(err)
 }
 
 // IsUnavailable reports whether a service did not answer, or answered that it cannot just
@@ -107,12 +108,23 @@ func (c *Client) failure(doing string, err error) error {
 	switch {
 	case answer.Actual >= 300 && answer.Actual < 400:
 		failure.message = "it redirects to another address, which is not followed; give the address of the service itself"
-	case answer.Actual == http.StatusUnauthorized:
+	case answer.Actual == http.StatusUnauthorized, answer.Actual == http.StatusNotFound && isTokens(answer.URL) && isKeystone(answer.Body):
 		return fmt.Errorf("%s: %w", doing, &CredentialsError{Peer: c.peer, AuthURL: c.access.AuthURL, Err: failure})
 	case answer.Actual == http.StatusNotFound && isTokens(answer.URL):
 		failure.message = strings.TrimPrefix(failure.message+"; is the auth_url that of Keystone?", "; ")
 	}
 	return fmt.Errorf("%s: %w", doing, failure)
+}
+
+// isKeystone reports whether an answer is an error in the form of Keystone's. What has no path for tokens answers in another one.
+func isKeystone(body []byte) bool {
+	var answer struct {
+		Error struct {
+			Code  int    `json:"code"`
+			Title string `json:"title"`
+		} `json:"error"`
+	}
+	return json.Unmarshal(body, &answer) == nil && answer.Error.Code != 0 && answer.Error.Title != ""
 }
 
 func isTokens(target string) bool { return strings.HasSuffix(target, "/v3/auth/tokens") }

@@ -123,6 +123,31 @@ func (c *Client) Ports(ctx context.Context) (map[string]*Port, error) {
 	return out, nil
 }
 
+// FloatingIP is a floating address of Neutron.
+type FloatingIP struct {
+	ID string `json:"id"`
+	// Port is the id of the port that it leads to; empty for none.
+	Port string `json:"port_id"`
+}
+
+// FloatingIPs returns the floating addresses of the project by id: one request for each page of Neutron's.
+func (c *Client) FloatingIPs(ctx context.Context) (map[string]*FloatingIP, error) {
+	own, err := c.authenticated(ctx)
+	if err != nil {
+		return nil, err
+	}
+	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "port_id"}, "limit": {"1000"}}
+	all, err := list[FloatingIP](ctx, c, call{doing: "listing the floating addresses", service: ServiceNetwork, path: "/floatingips", query: query}, "floatingips")
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*FloatingIP, len(all))
+	for i := range all {
+		out[all[i].ID] = &all[i]
+	}
+	return out, nil
+}
+
 // StartServer turns a server on, by and by. One that runs is left alone.
 func (c *Client) StartServer(ctx context.Context, s *Server) error {
 	return c.act(ctx, "starting server "+s.Name, s.ID, "os-start")
@@ -137,6 +162,15 @@ func (c *Client) StopServer(ctx context.Context, s *Server) error {
 // conflict for a server that is neither active nor off.
 func (c *Client) DetachPort(ctx context.Context, server, port string) error {
 	return c.discard(ctx, "detaching port "+port+" from server "+server, "/servers/"+url.PathEscape(server)+"/os-interface/"+url.PathEscape(port), http.StatusAccepted)
+}
+
+// AttachVolume gives a server a volume, by and by.
+func (c *Client) AttachVolume(ctx context.Context, server, volume string) error {
+	return c.do(ctx, call{
+		doing: "attaching volume " + volume + " to server " + server, service: ServiceCompute, method: http.MethodPost,
+		path: "/servers/" + url.PathEscape(server) + "/os-volume_attachments", body: map[string]any{"volumeAttachment": map[string]any{"volumeId": volume}},
+		ok: []int{http.StatusOK},
+	})
 }
 
 // DeleteServer deletes a server, by and by. One that is gone is left alone.

@@ -57,7 +57,9 @@ type StackResource struct {
 	UpdatedAt Timestamp `json:"updated_time"`
 	// Parent is the resource of the stack above whose nested stack the resource is in.
 	Parent string `json:"parent_resource"`
-	Links  []link `json:"links"`
+	// RequiredBy are the resources of the same stack that refer to it.
+	RequiredBy []string `json:"required_by"`
+	Links      []link   `json:"links"`
 }
 
 // Failed reports whether the last action on the resource did not succeed.
@@ -202,6 +204,11 @@ func (c *Client) UpdateStack(ctx context.Context, id string, r StackRequest) err
 // DeleteStack begins to delete a stack with all its resources.
 func (c *Client) DeleteStack(ctx context.Context, name, id string) error {
 	return c.remove(ctx, "deleting stack "+name, ServiceOrchestration, stackPath(name, id), nil)
+}
+
+// PreviewStack has Heat check a stack as it does before it makes one: the template, and what its values name. Nothing is made.
+func (c *Client) PreviewStack(ctx context.Context, r StackRequest) error {
+	return c.do(ctx, call{doing: "checking the stack", service: ServiceOrchestration, method: http.MethodPost, path: "/stacks/preview", body: r.body(), ok: []int{http.StatusOK}})
 }
 
 // ValidateStack has Heat look at a template without making anything.

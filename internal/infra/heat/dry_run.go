@@ -37,7 +37,11 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	return append(refused, problems...), err
 }
 
-// validate asks whether the VIM has flavors and images, and whether Heat takes the template.
+// previewName is the name of a stack that is only described to Heat. No instance has it.
+const previewName = stackPrefix + "preview"
+
+// validate asks whether the VIM has flavors and images, and whether Heat takes the template. Of a new stack Heat is asked more: whether
+// there is what its values name, such as flavors, networks and key pairs. That is a warning, since they may come with the same apply.
 func (s *session) validate(ctx context.Context) (vnfm.Problems, error) {
 	assets, ps, err := s.assets(ctx, nil, true)
 	if err != nil {
@@ -61,15 +65,28 @@ func (s *session) validate(ctx context.Context) (vnfm.Problems, error) {
 	if problems.HasErrors() {
 		return problems, nil
 	}
-	err = s.client.ValidateStack(ctx, openstack.StackRequest{
-		Name: stackName(s.target.Instance), StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
-	})
+	request := openstack.StackRequest{
+		Name: previewName, StackContent: openstack.StackContent{Template: stack.Template, Files: stack.Files, Parameters: stack.Parameters},
+	}
+	var missing error
+	if s.target.Instance.ID == "" {
+		if missing = s.client.PreviewStack(ctx, request); missing == nil {
+			return ps, nil
+		}
+	}
+	err = s.client.ValidateStack(ctx, request)
 	if openstack.IsBadRequest(err) {
 		ps = append(ps, vnfm.Problem{Summary: stackKey(s.target.Instance) + " would be rejected by Heat", Detail: err.Error() + "; correct the template or the argument that it names"})
 		return ps, nil
 	}
 	if openstack.IsForbidden(err) {
 		err = &vnfm.RightsError{Doing: fmt.Sprintf("having Heat validate the template on VIM %q", s.target.VIM.Name), Err: err}
+	}
+	if err == nil && openstack.IsBadRequest(missing) {
+		ps = append(ps, vnfm.Problem{
+			Severity: vnfm.SeverityWarning, Summary: stackKey(s.target.Instance) + " would be rejected by Heat as the VIM is now",
+			Detail: missing.Error() + "; correct the argument or the template, unless the same apply makes what is missing",
+		})
 	}
 	return ps, err
 }

@@ -125,6 +125,64 @@ resources:
 	}
 }
 
+// TestDryRunOfValues: what a new stack names and the VIM does not have is a warning with Heat's words; a template that Heat does not take is
+// an error.
+func TestDryRunOfValues(t *testing.T) {
+	t.Parallel()
+	const (
+		fine   = `{"Description": "", "Parameters": {}}`
+		wrong  = `{"code": 400, "title": "Bad Request", "error": {"type": "StackValidationFailed", "message": "Unknown Property falvor"}}`
+		absent = `{"code": 400, "title": "Bad Request", "error": {"type": "StackValidationFailed", "message": "The Key (nokey) could not be found."}}`
+	)
+	const rejected = "OS::Heat::Stack fw would be rejected by Heat"
+	for name, c := range map[string]struct {
+		id                string
+		preview, validate string
+		want              string
+		severity          vnfm.Severity
+	}{
+		"all there":          {"", fine, fine, "", 0},
+		"a key is not there": {"", absent, fine, rejected + " as the VIM is now", vnfm.SeverityWarning},
+		"a wrong template":   {"", wrong, wrong, rejected, vnfm.SeverityError},
+		"a stack exists":     {"0a3c64f2-5d3c-4b3d-8e43-6a6a3fdb53ae", absent, fine, "", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cloud := cloudtest.New(t)
+			cloud.Offer("orchestration", "/heat/v1/"+cloudtest.ProjectID)
+			cloud.Refuse(func(w http.ResponseWriter, r *http.Request) bool {
+				answer := c.validate
+				switch {
+				case strings.HasSuffix(r.URL.Path, "/stacks/preview"):
+					answer = c.preview
+				case strings.HasSuffix(r.URL.Path, "/stacks"):
+					answer = `{"stacks": []}`
+				case !strings.HasSuffix(r.URL.Path, "/validate"):
+					return false
+				}
+				w.Header().Set("Content-Type", "application/json")
+				if answer == wrong || answer == absent {
+					w.WriteHeader(http.StatusBadRequest)
+				}
+				_, _ = w.Write([]byte(answer))
+				return true
+			})
+			target := dryRunTarget(cloud, `resources:
+  FW: { type: OS::Nova::Server, properties: { flavor: m1.small, image: cirros, key_name: nokey } }`)
+			target.Instance.ID, target.Instance.Name = c.id, "fw"
+			problems, err := heat.New(openstack.NewPool("test/1")).DryRun(t.Context(), target, []string{"stack"})
+			require.NoError(t, err)
+			if c.want == "" {
+				require.Empty(t, problems)
+				return
+			}
+			require.Len(t, problems, 1)
+			require.Equal(t, c.want, problems[0].Summary)
+			require.Equal(t, c.severity, problems[0].Severity)
+		})
+	}
+}
+
 // TestDryRunOfZones: zones that Nova does not have are errors of the plan, with the nearest name; a list without any template that asks
 // for a zone is one without a VIM.
 func TestDryRunOfZones(t *testing.T) {

@@ -100,6 +100,8 @@ func (l *live) state() string {
 		// Servers are listed with their VDUs.
 		if r := &l.resources[i]; r.Failed() && r.Type != serverType {
 			texts = append(texts, l.pathOf(r)+" is "+r.Status)
+		} else if text := l.lost(r); text != "" {
+			texts = append(texts, l.pathOf(r)+" "+text)
 		}
 	}
 	return strings.Join(texts, ", ")

@@ -46,6 +46,9 @@ type live struct {
 	noted     bool
 	resources []openstack.StackResource
 	servers   map[string]*openstack.Server
+	// ports and floating are read only for a stack that has resources of these types.
+	ports    map[string]*openstack.Port
+	floating map[string]*openstack.FloatingIP
 }
 
 // look reads the stack of the instance; nil when there is none. It takes six requests,
@@ -76,8 +79,7 @@ func (s *session) readMembers(ctx context.Context, l *live) (err error) {
 	if l.resources, err = s.client.StackResources(ctx, l.stack); err != nil {
 		return err
 	}
-	l.servers, err = s.client.Servers(ctx)
-	return err
+	return s.readServices(ctx, l)
 }
 
 // note is what the driver writes into the environment of a stack, where no template reads

@@ -123,7 +123,8 @@ func (s *session) mark(ctx context.Context, l *live, leaving map[string][]*compo
 			return false, err
 		}
 	}
-	return len(unhealthy) > 0, nil
+	lost, err := s.repairLost(ctx, l)
+	return lost || len(unhealthy) > 0, err
 }
 
 // replace marks a VNFC. The member of a group that it is, or is in, is marked as well: a

@@ -151,12 +151,14 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	if err := s.readMembers(ctx, l); err != nil {
 		return nil, err
 	}
-	ports, err := s.client.Ports(ctx)
-	if err != nil {
-		return nil, err
+	if l.ports == nil {
+		// The stack may have none but those that it was given.
+		if l.ports, err = s.client.Ports(ctx); err != nil {
+			return nil, err
+		}
 	}
-	points := l.connectionPoints(ports, s.source)
-	addGivenPorts(points, ports, t.Instance.Links)
+	points := l.connectionPoints(l.ports, s.source)
+	addGivenPorts(points, l.ports, t.Instance.Links)
 	for _, c := range s.components(l) {
 		v := c.vnfc()
 		v.ConnectionPoints = points[c.resource.PhysicalID]
