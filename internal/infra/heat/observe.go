@@ -13,7 +13,7 @@ import (
 
 // Observe compares the stack with what was applied: whether somebody has changed it since,
 // how Heat's last action on it went, and whether its servers are there and as they are to
-// be. It takes six requests, however large the stack is.
+// be, and so are its ports, floating addresses and attached volumes. It takes as many requests as look.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {

@@ -51,8 +51,8 @@ type live struct {
 	floating map[string]*openstack.FloatingIP
 }
 
-// look reads the stack of the instance; nil when there is none. It takes six requests,
-// however large the stack is, and four more pages for every thousand servers.
+// look reads the stack of the instance; nil when there is none. It takes six requests, and one more for each of ports and floating
+// addresses that the stack has, however large it is, and more pages for every thousand of them.
 func (s *session) look(ctx context.Context) (*live, error) {
 	stack, err := s.find(ctx)
 	if err != nil || stack == nil {

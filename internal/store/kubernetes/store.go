@@ -90,13 +90,6 @@ func Open(ctx context.Context, client *kube.Client, namespace, release string) (
 	return open(ctx, client, namespace, release, defaultTiming())
 }
 
-// OpenBriefly is Open with leases that live, without renewal, for a time of the caller's: tests wait for their end.
-func OpenBriefly(ctx context.Context, client *kube.Client, namespace string, lease time.Duration) (store.Store, error) {
-	t := defaultTiming()
-	t.lease, t.renew = lease, lease/3
-	return open(ctx, client, namespace, "", t)
-}
-
 func open(ctx context.Context, client *kube.Client, namespace, release string, t timing) (*kubeStore, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
