@@ -340,6 +340,32 @@ func (c *cloud) sameVolumes(*terraform.State) error {
 	return nil
 }
 
+// takeParts deletes a port of the first VNFC of a VDU and detaches its volumes, behind the back of Heat, and waits until they are gone.
+func (c *cloud) takeParts(vdu string) {
+	c.Helper()
+	v := c.vnfcs()[vdu][0]
+	id := strings.TrimPrefix(v.ID, vdu+"-")
+	var list struct{ Ports []struct{ ID string } }
+	c.openstack.Get(c, "network", "/v2.0/ports?device_id="+id, &list)
+	c.openstack.Delete(c, "network", "/v2.0/ports/"+list.Ports[0].ID)
+	for _, volume := range v.Volumes {
+		c.openstack.Delete(c, "compute", "/servers/"+id+"/os-volume_attachments/"+volume)
+	}
+	c.until("the volumes to be detached", func(servers map[string]*openstack.Server) bool { return len(servers[id].Volumes) == 0 })
+}
+
+// connected checks that each VNFC of a VDU has addresses at n connection points.
+func (c *cloud) connected(vdu string, n int) resource.TestCheckFunc {
+	return func(*terraform.State) error {
+		for _, v := range c.vnfcs()[vdu] {
+			if len(v.ConnectionPoints) != n {
+				return fmt.Errorf("VNFC %s has %v, want %d connection points", v.ID, v.ConnectionPoints, n)
+			}
+		}
+		return nil
+	}
+}
+
 // survivors checks how many VNFCs of a VDU are what they were at remember.
 func (c *cloud) survivors(vdu string, n int) resource.TestCheckFunc {
 	return func(*terraform.State) error {
@@ -558,14 +584,15 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
-				// Somebody updates the stack by other means.
+				// Somebody updates the stack by other means, and takes a port and a volume from a server.
 				PreConfig: func() {
 					c.remember()
+					c.takeParts("FW")
 					c.intrude()
 				},
 				Config:           c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
 				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
+				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.sameVolumes, c.connected("FW", 2)),
 			},
 			{
 				// The next package has other boot data: its VNFCs are replaced one after the other.
