@@ -3,8 +3,8 @@ package document
 
 import "encoding/json"
 
-// Rewrite copies a document. What change returns with true stands in the place of what it was asked about; it is asked about a map or
-// a list before what is in it.
+// Rewrite copies a document and replaces values in the copy. It calls change for each value, for a map or a list before the values in it.
+// If change returns true, its result replaces the value, and nothing in that is visited.
 func Rewrite(v any, change func(v any) (any, bool)) any {
 	if out, changed := change(v); changed {
 		return out

@@ -52,8 +52,8 @@ func visit(v any, way []yamlpos.Step, do func(way []yamlpos.Step, name string, a
 	return true
 }
 
-// Rewrite copies a value and puts what change returns in the place of calls; change
-// returns false for those that stay.
+// Rewrite copies a value and replaces calls of functions by the results of change. A call
+// stays if change returns false.
 func Rewrite(v any, change func(name string, arg any) (any, bool)) any {
 	return document.Rewrite(v, func(v any) (any, bool) {
 		name, arg := function(v)

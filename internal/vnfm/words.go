@@ -69,8 +69,8 @@ type PlannedUpdate struct {
 	Changes map[string][]string
 }
 
-// FieldRule is what an infra driver knows of fields of its objects, for the words about their changes. A field is told by the lines about its
-// changes, "<path>: <change>", as a comparison of documents writes them.
+// FieldRule says how a plan words changes of some fields of an infra driver's objects. It applies to lines of the form "<path>: <change>", as
+// fielddiff writes them.
 type FieldRule struct {
 	Lines *lazyregexp.Regexp
 	// Words replace what Lines matches, with $1 for its first group. Without any the line stays.

@@ -4,7 +4,8 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 )
@@ -18,22 +19,24 @@ const (
 // readServices reads what Nova and Neutron have of the resources of the stack: the servers, and where the stack has some, the ports and the
 // floating addresses.
 func (s *session) readServices(ctx context.Context, l *live) error {
-	var all sync.WaitGroup
-	var errs [3]error
-	all.Go(func() { l.servers, errs[0] = s.client.Servers(ctx) })
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() (err error) {
+		l.servers, err = s.client.Servers(ctx)
+		return err
+	})
 	if l.has(portType) {
-		all.Go(func() { l.ports, errs[1] = s.client.Ports(ctx) })
+		g.Go(func() (err error) {
+			l.ports, err = s.client.Ports(ctx)
+			return err
+		})
 	}
 	if l.has(floatingIPType) {
-		all.Go(func() { l.floating, errs[2] = s.client.FloatingIPs(ctx) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
+		g.Go(func() (err error) {
+			l.floating, err = s.client.FloatingIPs(ctx)
 			return err
-		}
+		})
 	}
-	return nil
+	return g.Wait()
 }
 
 func (l *live) has(kind string) bool {

@@ -158,8 +158,8 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 	}
 }
 
-// warnOfExisting says what becomes of an instance that the plan creates and that is there already. Terraform plans such a creation without
-// the state when it replaces what it has marked as tainted. (It does so as well for -replace, and shows no warning then.)
+// warnOfExisting warns if the plan creates an instance that exists already. Terraform plans the replacement of a tainted resource as such
+// a creation, without its state. It does the same for -replace, but does not show the warning.
 func (r *InstanceResource[M, P]) warnOfExisting(ctx context.Context, plan P, manager vnfm.Manager, diags *diag.Diagnostics) {
 	common := plan.Common()
 	if !tfutil.Set(plan.VIM()) || !tfutil.Set(common.Namespace) || !tfutil.Set(common.Name) {

@@ -584,7 +584,7 @@ func TestAccInstance_openStack(t *testing.T) {
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
 			{
-				// Somebody updates the stack by other means, and takes a port and a volume from a server.
+				// The stack is updated by other means, a port is deleted, and a volume is detached.
 				PreConfig: func() {
 					c.remember()
 					c.takeParts("FW")
