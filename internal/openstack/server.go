@@ -126,8 +126,6 @@ func (c *Client) Ports(ctx context.Context) (map[string]*Port, error) {
 // FloatingIP is a floating address of Neutron.
 type FloatingIP struct {
 	ID string `json:"id"`
-	// Port is the id of the port that it leads to; empty for none.
-	Port string `json:"port_id"`
 }
 
 // FloatingIPs returns the floating addresses of the project by id: one request for each page of Neutron's.
@@ -136,7 +134,7 @@ func (c *Client) FloatingIPs(ctx context.Context) (map[string]*FloatingIP, error
 	if err != nil {
 		return nil, err
 	}
-	query := url.Values{"project_id": {own.project.ID}, "fields": {"id", "port_id"}, "limit": {"1000"}}
+	query := url.Values{"project_id": {own.project.ID}, "fields": {"id"}, "limit": {"1000"}}
 	all, err := list[FloatingIP](ctx, c, call{doing: "listing the floating addresses", service: ServiceNetwork, path: "/floatingips", query: query}, "floatingips")
 	if err != nil {
 		return nil, err

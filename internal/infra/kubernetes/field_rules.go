@@ -1,6 +1,8 @@
 package kubernetes
 
 import (
+	"regexp"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -8,7 +10,7 @@ import (
 // fieldRules are what a plan says of changes of some fields.
 var fieldRules = vnfm.FieldRules{
 	// The annotation by which pods follow their configuration, whether it changes, comes or goes.
-	{Lines: lazyregexp.New(`^(.*?)\.metadata\.annotations\..*vnf\.nfv-iac\.github\.io/.*$`), Words: "$1: reads other configuration"},
+	{Lines: lazyregexp.New(`^(.*?)\.metadata\.annotations\..*` + regexp.QuoteMeta(vnfm.LabelPrefix) + `.*$`), Words: "$1: reads other configuration"},
 	// The schema of a version of a custom resource is long, and mostly documentation.
 	{Lines: lazyregexp.New(`^spec\.versions\[.*?\]\.schema`), Counted: true},
 	// Objects of a chart have its version in their labels.
