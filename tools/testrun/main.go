@@ -20,7 +20,8 @@ const usage = `usage: testrun [flags] MODULE=PACKAGE,... [...]
 
 Runs the tests of the packages of each module, for example .=./... internal/lab=./internal/...
 The last line is "N passed, N failed, N skipped". What fails is run once more. The exit code is 1 when a test failed both
-times, or when more than two tests passed only then.
+times, or when more than two tests passed only then. With a limit of time, the last line ends with ", N left out" when tests
+were left out.
 
 `
 
@@ -34,6 +35,7 @@ type options struct {
 	short     bool
 	race      []string
 	timeout   time.Duration
+	limit     time.Duration
 	labs      []string
 	announce  string
 	modules   []module
@@ -91,6 +93,7 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.short, "short", false, "pass -short to the tests")
 	flags.StringVar(&race, "race", "", "`packages` of the module in the root, separated by commas, that run under the race detector")
 	flags.DurationVar(&o.timeout, "timeout", time.Hour, "end a test process after this time")
+	flags.DurationVar(&o.limit, "limit", 0, "leave out, and name, the longest tests that would not end within this `time`; 0 runs all")
 	flags.StringVar(&labs, "labs", os.Getenv("VNF_LAB_DIR"), "`folders` of running labs, separated by commas; their processor time is shared among the tests that use them")
 	flags.StringVar(&o.announce, "announce", "", "`text` that says what cannot run here, printed at the start")
 	if err := flags.Parse(args); err != nil {

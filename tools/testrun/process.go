@@ -171,6 +171,17 @@ func (a *attempt) readWaits() {
 	})
 }
 
+// atWork is how long the unit took without what it waited for other tests.
+func (a *attempt) atWork() time.Duration {
+	d := a.took
+	for what, waited := range a.waits {
+		if !strings.HasPrefix(what, "start of ") {
+			d -= waited
+		}
+	}
+	return d
+}
+
 // failure says why the process failed where no test did.
 func (a *attempt) failure() string {
 	if a.err == nil || len(a.reader.failures()) > 0 {

@@ -78,10 +78,14 @@ func (s *session) conclude() (int, error) {
 	}
 	if count[failed] > 0 {
 		status = exitFailed
-	} else if err := remember(s.selection(), took); err != nil {
-		fmt.Println("remembering the time of this run:", err)
 	}
-	fmt.Printf("%d passed, %d failed, %d skipped\n", count[passed], count[failed], count[skipped])
+	fmt.Print(s.describeLeftOut())
+	if status == 0 && len(s.leftOut) == 0 {
+		if err := remember(s.selection(), took); err != nil {
+			fmt.Println("remembering the time of this run:", err)
+		}
+	}
+	fmt.Printf("%d passed, %d failed, %d skipped%s\n", count[passed], count[failed], count[skipped], s.countLeftOut())
 	return status, nil
 }
 
@@ -233,12 +237,7 @@ func (s *session) durationsFile() string {
 			if !strings.Contains(name, "/") && got.outcome == passed {
 				d := got.elapsed
 				if a.test != "" {
-					d = a.took
-				}
-				for what, waited := range a.waits {
-					if a.test != "" && !strings.HasPrefix(what, "start of ") {
-						d -= waited
-					}
+					d = a.atWork()
 				}
 				s.known.put(a.pkg.path, name, d)
 			}

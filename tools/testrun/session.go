@@ -29,6 +29,8 @@ type session struct {
 	open     map[string]int
 	finished int
 	broken   []string
+	// leftOut are the units for which the limit of time left no room.
+	leftOut []unit
 
 	lastStart time.Time
 	printed   time.Time
@@ -231,7 +233,12 @@ func (s *session) loop(ctx context.Context, compiled <-chan compilation) {
 	defer ticker.Stop()
 	for s.compiling > 0 || len(s.pending) > 0 || len(s.running) > 0 {
 		for ctx.Err() == nil && len(s.pending) > 0 && s.room() {
-			s.start(ctx, ended)
+			at := s.next(time.Now())
+			if at < 0 {
+				s.leaveOut()
+				break
+			}
+			s.start(ctx, at, ended)
 		}
 		interrupted := ctx.Done()
 		if ctx.Err() != nil {
@@ -297,9 +304,10 @@ func (s *session) room() bool {
 	return s.sampler.idleNow() > idleEnough && (free == 0 || free > memoryEnough)
 }
 
-func (s *session) start(ctx context.Context, ended chan<- *attempt) {
-	u := s.pending[0]
-	s.pending = s.pending[1:]
+// start runs the unit at a place among those that wait.
+func (s *session) start(ctx context.Context, at int, ended chan<- *attempt) {
+	u := s.pending[at]
+	s.pending = slices.Delete(s.pending, at, at+1)
 	number := len(s.done) + len(s.running) + 1
 	a := &attempt{unit: u, number: number, dir: filepath.Join(s.folder, itoa(number)), began: time.Now(), reader: newReader()}
 	s.running = append(s.running, a)

@@ -79,14 +79,22 @@ func systems() []system {
 	}
 }
 
-// managedLinks are those of a managed system: what alternatives of packages would choose, and what systemd is to start.
+// managedLinks are those of a managed system: what alternatives of packages would choose, and what systemd is to start. All
+// generators are masked: each is a process at a boot and at a reload, and none has a disk, a terminal or a script to find.
 func managedLinks() map[string]string {
-	return map[string]string{
+	links := map[string]string{
 		"usr/sbin/iptables": "iptables-nft", "usr/sbin/iptables-save": "iptables-nft-save", "usr/sbin/iptables-restore": "iptables-nft-restore",
 		"usr/sbin/ip6tables": "ip6tables-nft", "usr/sbin/ip6tables-save": "ip6tables-nft-save", "usr/sbin/ip6tables-restore": "ip6tables-nft-restore",
 		"etc/systemd/system/default.target": "/lib/systemd/system/multi-user.target",
 		"etc/systemd/system/sshd.service":   "/lib/systemd/system/ssh.service",
 	}
+	for _, name := range []string{
+		"cloud-init", "systemd-cryptsetup", "systemd-debug", "systemd-fstab", "systemd-getty", "systemd-gpt-auto", "systemd-hibernate-resume",
+		"systemd-integritysetup", "systemd-rc-local", "systemd-run", "systemd-system-update", "systemd-sysv", "systemd-veritysetup",
+	} {
+		links["etc/systemd/system-generators/"+name+"-generator"] = "/dev/null"
+	}
+	return links
 }
 
 // managedMasks are the units that systemd must not start in any managed system.
