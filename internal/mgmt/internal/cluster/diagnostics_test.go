@@ -10,7 +10,7 @@ import (
 )
 
 // points are the connection points that a diagnostic lists.
-const points = `the servers of deployment flavour "simple" have masterNode_CP1, workerNode_CP2, externalLB_CP1; name that of the port: a floating address that leads to the server is used instead of its own`
+const points = `the servers of deployment flavour "simple" have masterNode_CP1, workerNode_CP2, externalLB_CP1; name the port: connections use its floating address where it has one`
 
 // Each bad input is one diagnostic, which says where it is and what to do.
 func TestDiagnostics(t *testing.T) {

@@ -57,7 +57,7 @@ func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
 		}
 		known = append(known, cp.ID)
 	}
-	detail := fmt.Sprintf("the servers of deployment flavour %q have %s; name that of the port: a floating address that leads to the server is used instead of its own", f.ID, strings.Join(known, ", "))
+	detail := fmt.Sprintf("the servers of deployment flavour %q have %s; name the port: connections use its floating address where it has one", f.ID, strings.Join(known, ", "))
 	if like := vnfm.Nearest(id, known); like != "" {
 		detail = fmt.Sprintf("did you mean %q? %s", like, detail)
 	}
