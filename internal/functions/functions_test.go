@@ -186,9 +186,10 @@ func TestParseVNFD(t *testing.T) {
 					"min_instances": number(1), "max_instances": number(4), "initial_instances": number(1)})}),
 			})}),
 		}), ""},
-		"no YAML":          {"a: [", nil, `Cannot read the VNFD: line:1: the file is not valid YAML`},
-		"no TOSCA":         {"a: 1\n", nil, `Cannot read the VNFD: line:1:1: .*tosca_definitions_version`},
-		"no descriptor_id": {strings.Replace(vnfd, "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", 1), nil, `line:11:5: the VNF node VNF has no descriptor_id`},
+		"empty":            {"", nil, `Cannot read the VNFD: content: the file is empty`},
+		"no YAML":          {"a: [", nil, `Cannot read the VNFD: content:1: the file is not valid YAML`},
+		"no TOSCA":         {"a: 1\n", nil, `Cannot read the VNFD: content:1:1: .*tosca_definitions_version`},
+		"no descriptor_id": {strings.Replace(vnfd, "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", 1), nil, `content:11:5: the VNF node VNF has no descriptor_id`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

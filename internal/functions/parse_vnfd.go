@@ -48,7 +48,7 @@ func vnfdTypes() map[string]attr.Type {
 }
 
 func readVNFD(ctx context.Context, content string, _ []string) (types.Object, diag.Diagnostics, *function.FuncError) {
-	d, problems := vnfd.Parse(budget.New(ctx, budget.Limits{}), "line", []byte(content))
+	d, problems := vnfd.Parse(budget.New(ctx, budget.Limits{}), "content", []byte(content))
 	if problems.HasErrors() {
 		return types.Object{}, nil, function.NewArgumentFuncError(0, problemText("Cannot read the VNFD", problems))
 	}
