@@ -47,7 +47,7 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
   chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "20m" } })] }
   node_groups        = { a = { replicas = 1 } }
   on_failure         = "rollback"
-  timeouts           = { create = "60s" }
+  timeouts           = { create = "3m" }
 `),
 		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that was created has been removed`),
 	})
