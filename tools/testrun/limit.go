@@ -1,14 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 )
 
-// shortUnit is how long a unit takes that starts before the long ones when the run has a limit: the pace that the short ones show
-// is what the choice among the long ones rests on.
+// shortUnit is the time below which units are never chosen by chance: they are most of the tests, and take the least time.
 const shortUnit = time.Minute
 
 // againTime is what comes on top of the limit for units that failed and are run once more.
@@ -17,33 +17,38 @@ const againTime = 8 * time.Minute
 // overtime is how much longer than expected a unit may take and still end within the limit.
 const overtime = 1.25
 
-// next is the place among those that wait of the unit that starts next, or -1 when none of them fits into the time that is left.
-// Without a limit that is the longest. With one it is the longest that leaves time for everything shorter.
+// next is the place among those that wait, the longest of which is the first, of the unit that starts next; -1 when none of them
+// fits into the time that is left. As long as all of them fit, that is the longest. Otherwise short ones come first, and long ones
+// in an order that each commit has for itself, so that all of them run now and then.
 func (s *session) next(now time.Time) int {
 	if s.limit == 0 {
 		return 0
 	}
-	// The units that wait are sorted, the longest first.
-	first := slices.IndexFunc(s.pending, func(u unit) bool { return u.expected < shortUnit })
 	left := s.began.Add(s.limit).Sub(now)
 	if s.pending[0].again {
 		left += againTime
 	}
-	if first >= 0 && left > 0 {
-		return first
-	}
 	pace := s.pace(now)
-	work := s.unfinished(now, pace.slowness)
-	at := -1
-	for place, u := range slices.Backward(s.pending) {
-		work += u.expected
-		late := time.Duration(float64(u.expected)*pace.slowness*overtime) > left
-		if late || (at >= 0 && time.Duration(float64(work)/pace.rate) > left) {
-			break
-		}
-		at = place
+	if s.unfinished(now, pace.slowness).Seconds() <= pace.rate*left.Seconds() {
+		return 0
 	}
-	return at
+	best := -1
+	for at, u := range s.pending {
+		fits := u.expected.Seconds()*pace.slowness*overtime <= left.Seconds()
+		if fits && (best < 0 || s.before(u, s.pending[best])) {
+			best = at
+		}
+	}
+	return best
+}
+
+// before reports whether a unit starts before another one when not all of them fit into the time.
+func (s *session) before(a, b unit) bool {
+	if a.expected < shortUnit || b.expected < shortUnit {
+		return a.expected < b.expected
+	}
+	first, second := sha256.Sum256([]byte(s.seed+a.name())), sha256.Sum256([]byte(s.seed+b.name()))
+	return bytes.Compare(first[:], second[:]) < 0
 }
 
 // pace is what the units show that have ended.
@@ -62,7 +67,7 @@ func (s *session) pace(now time.Time) pace {
 			expected += a.expected
 		}
 	}
-	p := pace{slowness: 1, rate: 1}
+	p := pace{slowness: 1}
 	if expected == 0 {
 		return p
 	}
@@ -80,11 +85,14 @@ func (a *attempt) progress(now time.Time, slowness float64) time.Duration {
 	return min(a.expected, time.Duration(float64(now.Sub(a.began))/slowness))
 }
 
-// unfinished is what is expected of the running units from now on.
+// unfinished is what is expected of the running units from now on, and of those that wait.
 func (s *session) unfinished(now time.Time, slowness float64) time.Duration {
 	var sum time.Duration
 	for _, a := range s.running {
 		sum += a.expected - a.progress(now, slowness)
+	}
+	for _, u := range s.pending {
+		sum += u.expected
 	}
 	return sum
 }

@@ -2,13 +2,13 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// A run with a limit starts short tests first, then the longest one that leaves time for everything shorter, and leaves out
-// what does not fit.
+// A run with a limit starts the longest test as long as all of them fit; otherwise short ones come first.
 func TestSession_limit(t *testing.T) {
 	const slowness = 2
 	cases := map[string]struct {
@@ -16,25 +16,22 @@ func TestSession_limit(t *testing.T) {
 		pending     []int
 		want        string
 	}{
-		"no limit: the longest":                           {0, time.Hour, []int{600, 300, 30, 5}, "600"},
-		"short ones first":                                {time.Hour, time.Hour, []int{600, 300, 30, 5}, "30"},
-		"all fit: the longest":                            {time.Hour, time.Hour, []int{600, 300, 100}, "600"},
-		"with the longest, the others do not fit":         {time.Hour, 30 * time.Minute, []int{600, 500, 300, 100}, "500"},
-		"only the shortest fits":                          {time.Hour, 5 * time.Minute, []int{600, 300, 100}, "100"},
-		"none fits":                                       {time.Hour, 4 * time.Minute, []int{600, 300, 100}, "none"},
-		"the time is up, for short ones as well":          {time.Hour, 0, []int{600, 30, 5}, "none"},
-		"one after another, each takes twice as long":     {time.Hour, 1600 * time.Second, []int{400, 300}, "400"},
-		"and with less time the longest one is not begun": {time.Hour, 1300 * time.Second, []int{400, 300}, "300"},
+		"no limit: the longest":               {0, time.Hour, []int{600, 300, 30, 5}, "600"},
+		"all fit: the longest":                {time.Hour, 35 * time.Minute, []int{600, 300, 100, 30, 5}, "600"},
+		"not all fit: the shortest":           {time.Hour, 34 * time.Minute, []int{600, 300, 100, 30, 5}, "5"},
+		"among long ones, one that fits":      {time.Hour, 7 * time.Minute, []int{600, 300, 100}, "100"},
+		"none fits":                           {time.Hour, 4 * time.Minute, []int{600, 300, 100}, "none"},
+		"the time is up":                      {time.Hour, 0, []int{600, 30, 5}, "none"},
+		"nothing has ended yet: the shortest": {time.Hour, time.Hour, []int{600, 30, 5}, "5"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			// What has ended so far took twice what was expected, one after another.
-			now, took := time.Now(), max(c.limit-c.left, time.Minute)
-			s := &session{open: map[string]int{}, began: now.Add(-took)}
-			if c.limit > 0 {
-				s.limit = took + c.left
+			now, took := time.Now(), c.limit-c.left
+			s := &session{options: options{limit: c.limit}, open: map[string]int{}, began: now.Add(-took)}
+			if took > 0 {
+				s.done = []*attempt{{unit: unit{pkg: &testPackage{path: "p"}, expected: took / slowness}, took: took}}
 			}
-			s.done = []*attempt{{unit: unit{pkg: &testPackage{path: "p"}, expected: took / slowness}, took: took}}
 			for _, seconds := range c.pending {
 				s.add(unit{pkg: &testPackage{path: "p"}, test: fmt.Sprintf("Test%d", seconds), expected: time.Duration(seconds) * time.Second})
 			}
@@ -46,6 +43,31 @@ func TestSession_limit(t *testing.T) {
 				t.Errorf("got %s, want %s", got, c.want)
 			}
 		})
+	}
+}
+
+// Each seed has another order of the long tests, and always the same one.
+func TestSession_before(t *testing.T) {
+	order := func(seed string) string {
+		var units []unit
+		for _, name := range []string{"A", "B", "C", "D", "E"} {
+			units = append(units, unit{pkg: &testPackage{path: "p"}, test: name, expected: time.Hour})
+		}
+		s := &session{options: options{seed: seed}}
+		slices.SortFunc(units, func(a, b unit) int {
+			if s.before(a, b) {
+				return -1
+			}
+			return 1
+		})
+		var names []string
+		for _, u := range units {
+			names = append(names, u.test)
+		}
+		return strings.Join(names, "")
+	}
+	if order("1") != order("1") || order("1") == order("2") {
+		t.Errorf("orders of two seeds: %s and %s", order("1"), order("2"))
 	}
 }
 

@@ -36,6 +36,7 @@ type options struct {
 	race      []string
 	timeout   time.Duration
 	limit     time.Duration
+	seed      string
 	labs      []string
 	announce  string
 	modules   []module
@@ -93,7 +94,8 @@ func parse(args []string) (options, error) {
 	flags.BoolVar(&o.short, "short", false, "pass -short to the tests")
 	flags.StringVar(&race, "race", "", "`packages` of the module in the root, separated by commas, that run under the race detector")
 	flags.DurationVar(&o.timeout, "timeout", time.Hour, "end a test process after this time")
-	flags.DurationVar(&o.limit, "limit", 0, "leave out, and name, the longest tests that would not end within this `time`; 0 runs all")
+	flags.DurationVar(&o.limit, "limit", 0, "leave out, and name, the tests that would not end within this `time`, long ones first; 0 runs all")
+	flags.StringVar(&o.seed, "seed", os.Getenv("TEST_SEED"), "any `text`, which the choice of long tests follows from when not all of them fit into the limit")
 	flags.StringVar(&labs, "labs", os.Getenv("VNF_LAB_DIR"), "`folders` of running labs, separated by commas; their processor time is shared among the tests that use them")
 	flags.StringVar(&o.announce, "announce", "", "`text` that says what cannot run here, printed at the start")
 	if err := flags.Parse(args); err != nil {
