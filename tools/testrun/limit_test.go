@@ -66,8 +66,9 @@ func TestSession_before(t *testing.T) {
 		}
 		return strings.Join(names, "")
 	}
-	if order("1") != order("1") || order("1") == order("2") {
-		t.Errorf("orders of two seeds: %s and %s", order("1"), order("2"))
+	first, again, other := order("1"), order("1"), order("2")
+	if first != again || first == other {
+		t.Errorf("orders: %s, %s with the same seed, %s with another one", first, again, other)
 	}
 }
 
