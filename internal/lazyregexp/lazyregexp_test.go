@@ -97,7 +97,7 @@ func isNew(f ast.Expr) bool {
 	return ok && p.Name == "lazyregexp"
 }
 
-// literal is the text of a literal, or of several that are joined.
+// literal is the text of a literal, or of several that are joined. Text that is quoted for an expression compiles in any.
 func literal(e ast.Expr) (string, error) {
 	switch e := e.(type) {
 	case *ast.BasicLit:
@@ -109,6 +109,11 @@ func literal(e ast.Expr) (string, error) {
 		}
 		right, err := literal(e.Y)
 		return left + right, err
+	case *ast.CallExpr:
+		if f, ok := e.Fun.(*ast.SelectorExpr); ok && f.Sel.Name == "QuoteMeta" {
+			return "", nil
+		}
+		return "", strconv.ErrSyntax
 	default:
 		return "", strconv.ErrSyntax
 	}
