@@ -211,7 +211,7 @@ func TestCancelKills(t *testing.T) {
 	file, err := runProcesses(ctx, t, c, remote.Command{}, func() { began = time.Now(); cancel() })
 	require.ErrorIs(t, err, context.Canceled)
 	require.ErrorContains(t, err, "living on "+c.Name()+" was stopped")
-	assert.Less(t, time.Since(began), 6*time.Second)
+	assert.Less(t, time.Since(began), 30*time.Second)
 	requireGone(t, file)
 	_, err = c.Run(t.Context(), remote.Command{What: "x", Script: "true"})
 	require.NoError(t, err, "the connection is good for others")

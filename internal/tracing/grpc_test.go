@@ -128,7 +128,7 @@ func TestNoGRPC(t *testing.T) {
 				}
 				Stop(t.Context())
 			})
-			assert.Less(t, time.Since(begin), 2*flushPatience)
+			assert.Less(t, time.Since(begin), 5*flushPatience)
 			assert.Empty(t, collector.Spans())
 			assert.Equal(t, notSent, said)
 		})
@@ -142,7 +142,7 @@ func TestNoGRPC(t *testing.T) {
 			span.End(nil)
 			Stop(t.Context())
 		})
-		assert.Less(t, time.Since(begin), 2*stopPatience)
+		assert.Less(t, time.Since(begin), 5*stopPatience)
 		assert.Equal(t, notSent, said)
 	})
 }
