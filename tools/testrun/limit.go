@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// shortUnit is the time below which units are never chosen by chance: they are most of the tests, and take the least time.
+// shortUnit is the time below which units are not chosen by chance.
 const shortUnit = time.Minute
 
 // againTime is what comes on top of the limit for units that failed and are run once more.
@@ -18,8 +18,9 @@ const againTime = 8 * time.Minute
 const overtime = 1.25
 
 // next is the place among those that wait, the longest of which is the first, of the unit that starts next; -1 when none of them
-// fits into the time that is left. As long as all of them fit, that is the longest. Otherwise short ones come first, and long ones
-// in an order that each commit has for itself, so that all of them run now and then.
+// fits into the time that is left. As long as all of them fit, that is the longest. Otherwise the short tests of packages come first,
+// since they are most of all, then other short ones, and long ones in an order that each commit has for itself, so that all of
+// them run now and then.
 func (s *session) next(now time.Time) int {
 	if s.limit == 0 {
 		return 0
@@ -44,6 +45,9 @@ func (s *session) next(now time.Time) int {
 
 // before reports whether a unit starts before another one when not all of them fit into the time.
 func (s *session) before(a, b unit) bool {
+	if (a.test == "") != (b.test == "") {
+		return a.test == ""
+	}
 	if a.expected < shortUnit || b.expected < shortUnit {
 		return a.expected < b.expected
 	}

@@ -46,6 +46,16 @@ func TestSession_limit(t *testing.T) {
 	}
 }
 
+// The short tests of a package come before a test that takes less time.
+func TestSession_packagesFirst(t *testing.T) {
+	s := &session{}
+	rest := unit{pkg: &testPackage{path: "p"}, expected: 2 * time.Minute}
+	test := unit{pkg: &testPackage{path: "p"}, test: "TestA", expected: 10 * time.Second}
+	if !s.before(rest, test) || s.before(test, rest) {
+		t.Error("a single test comes first")
+	}
+}
+
 // Each seed has another order of the long tests, and always the same one.
 func TestSession_before(t *testing.T) {
 	order := func(seed string) string {
