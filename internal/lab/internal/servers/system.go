@@ -79,7 +79,7 @@ func systems() []system {
 	}
 }
 
-// managedLinks are those of a managed system: what alternatives of packages would choose, and what systemd is to start. All
+// managedLinks are those of a managed system: what alternatives of packages would choose, and what systemd is to start. Its own
 // generators are masked: each is a process at a boot and at a reload, and none has a disk, a terminal or a script to find.
 func managedLinks() map[string]string {
 	links := map[string]string{
@@ -89,7 +89,7 @@ func managedLinks() map[string]string {
 		"etc/systemd/system/sshd.service":   "/lib/systemd/system/ssh.service",
 	}
 	for _, name := range []string{
-		"cloud-init", "systemd-cryptsetup", "systemd-debug", "systemd-fstab", "systemd-getty", "systemd-gpt-auto", "systemd-hibernate-resume",
+		"systemd-cryptsetup", "systemd-debug", "systemd-fstab", "systemd-getty", "systemd-gpt-auto", "systemd-hibernate-resume",
 		"systemd-integritysetup", "systemd-rc-local", "systemd-run", "systemd-system-update", "systemd-sysv", "systemd-veritysetup",
 	} {
 		links["etc/systemd/system-generators/"+name+"-generator"] = "/dev/null"
