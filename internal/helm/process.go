@@ -27,7 +27,7 @@ var process = helper.New("helm", work)
 func init() { process.Serve() }
 
 // The limits of one task: those of the first MiB that is sent, and what each further
-// MiB adds. The largest charts in use need a fifth of them, and three times that where page faults are slow.
+// MiB adds. The largest charts in use need less than half of the memory and, where page faults are quick, a sixth of the time.
 const (
 	firstMebibyte   = 1 << 20
 	timeOfFirst     = 5 * time.Second

@@ -30,13 +30,13 @@ func (s *session) next(now time.Time) int {
 		left += againTime
 	}
 	pace := s.pace(now)
-	if s.unfinished(now, pace.slowness).Seconds() <= pace.rate*left.Seconds() {
+	fits := func(u unit) bool { return u.expected.Seconds()*pace.slowness*overtime <= left.Seconds() }
+	if fits(s.pending[0]) && s.unfinished(now, pace.slowness).Seconds() <= pace.rate*left.Seconds() {
 		return 0
 	}
 	best := -1
 	for at, u := range s.pending {
-		fits := u.expected.Seconds()*pace.slowness*overtime <= left.Seconds()
-		if fits && (best < 0 || s.before(u, s.pending[best])) {
+		if fits(u) && (best < 0 || s.before(u, s.pending[best])) {
 			best = at
 		}
 	}

@@ -46,6 +46,20 @@ func TestSession_limit(t *testing.T) {
 	}
 }
 
+// Where several run at a time, there may be time for the work of all, and not for the longest.
+func TestSession_longestDoesNotFit(t *testing.T) {
+	p, now := &testPackage{path: "p"}, time.Now()
+	s := &session{options: options{limit: time.Hour}, open: map[string]int{}, began: now.Add(-40 * time.Minute)}
+	for range 10 {
+		s.done = append(s.done, &attempt{unit: unit{pkg: p, expected: 20 * time.Minute}, took: 40 * time.Minute})
+	}
+	s.add(unit{pkg: p, test: "TestLong", expected: 15 * time.Minute})
+	s.add(unit{pkg: p, test: "TestShort", expected: 5 * time.Minute})
+	if got := s.pending[s.next(now)].test; got != "TestShort" {
+		t.Errorf("got %s", got)
+	}
+}
+
 // The short tests of a package come before a test that takes less time.
 func TestSession_packagesFirst(t *testing.T) {
 	s := &session{}

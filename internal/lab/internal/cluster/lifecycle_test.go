@@ -455,7 +455,7 @@ func (b *bench) testCrash(t *testing.T) {
 		}
 		return nil
 	})
-	if took := time.Since(start); took > 60*time.Second {
+	if took := time.Since(start); took > 30*time.Second {
 		t.Errorf("deleting a pod took %s", took)
 	}
 }
