@@ -11,8 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
-	_ "github.com/nfv-iac/terraform-provider-vnf/internal/garbage" // first of all, see there
-	_ "github.com/nfv-iac/terraform-provider-vnf/internal/headstart"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
