@@ -11,9 +11,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// interruptible is a provider whose calls are interrupted when its lifetime says so. A runner that ends the whole process group sends SIGTERM
-// to the provider as well as to Terraform; without this, the provider would die with an operation unfinished and its lease held. Calls
-// that do nothing outside the process, such as those for the schema, go on.
+// interruptible is a provider whose calls are interrupted by a SIGTERM. A runner that ends the whole process
+// group sends it to the provider as well as to Terraform; without this, the provider would die with an
+// operation unfinished and its lease held. Calls that do nothing outside the process, such as those for the
+// schema, continue.
 type interruptible struct {
 	provider.Server
 	*lifetime
@@ -29,18 +30,6 @@ func (p interruptible) with(ctx context.Context) (call context.Context, done fun
 		cancel()
 		p.leave()
 	}
-}
-
-// GetProviderSchema implements tfprotov6.ProviderServer. Terraform's first call.
-func (p interruptible) GetProviderSchema(ctx context.Context, req *tfprotov6.GetProviderSchemaRequest) (*tfprotov6.GetProviderSchemaResponse, error) {
-	p.called()
-	return p.Server.GetProviderSchema(ctx, req)
-}
-
-// ValidateProviderConfig implements tfprotov6.ProviderServer. The first call of a Terraform that knows the schema from another process.
-func (p interruptible) ValidateProviderConfig(ctx context.Context, req *tfprotov6.ValidateProviderConfigRequest) (*tfprotov6.ValidateProviderConfigResponse, error) {
-	p.called()
-	return p.Server.ValidateProviderConfig(ctx, req)
 }
 
 // call is a call of Terraform's with what it is about.

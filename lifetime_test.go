@@ -4,8 +4,8 @@ package main
 
 import (
 	"bufio"
-	"io"
 	"os"
+	"os/exec"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -14,31 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLifetime: a process that no Terraform ends does so when it is terminated and its last call is answered.
+// TestLifetime: a terminated process ends itself when its last call is answered, unless Terraform ends it.
 func TestLifetime(t *testing.T) {
 	t.Parallel()
-	for name, test := range map[string]struct {
-		alone, called, orphan, ends bool
-	}{
-		"nobody has called":   {ends: true},
-		"Terraform will end":  {called: true},
-		"Terraform is gone":   {called: true, orphan: true, ends: true},
-		"a person debugs":     {alone: true, called: true, ends: true},
-		"gone before a call":  {orphan: true, ends: true},
-		"gone while debugged": {alone: true, orphan: true, ends: true},
-	} {
+	for name, debugged := range map[string]bool{"Terraform ends it": false, "a person debugs": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				ended := false
-				l := newLifetime(t.Context(), test.alone, func() { ended = true })
-				if test.called {
-					l.called()
+				var end func()
+				if debugged {
+					end = func() { ended = true }
 				}
+				l := newLifetime(t.Context(), end)
 				l.enter()
-				if test.orphan {
-					l.orphaned()
-				}
 				l.interrupt()
 				l.endWhenIdle()
 				if ended {
@@ -50,41 +39,45 @@ func TestLifetime(t *testing.T) {
 				}
 				<-time.After(2 * answerTime)
 				synctest.Wait()
-				require.Equal(t, test.ends, ended)
+				require.Equal(t, debugged, ended)
 			})
 		})
 	}
 }
 
-// TestEndsWithoutClient: nobody has to kill a provider that no Terraform waits for.
-func TestEndsWithoutClient(t *testing.T) {
+// TestTerminated: a SIGTERM ends an idle debugged provider. Terraform's own provider waits for Terraform or a second SIGTERM.
+func TestTerminated(t *testing.T) {
 	t.Parallel()
-	t.Run("SIGTERM", func(t *testing.T) {
-		t.Parallel()
-		cmd := served(t.Context(), os.Args[0])
+	start := func(t *testing.T, arg ...string) *exec.Cmd {
+		t.Helper()
+		cmd := served(t.Context(), os.Args[0], arg...)
 		out, err := cmd.StdoutPipe()
 		require.NoError(t, err)
 		require.NoError(t, cmd.Start())
 		_, err = bufio.NewReader(out).ReadString('\n')
 		require.NoError(t, err)
+		return cmd
+	}
+	t.Run("debugged", func(t *testing.T) {
+		t.Parallel()
+		cmd := start(t, "-debug")
 		require.NoError(t, cmd.Process.Signal(syscall.SIGTERM))
 		require.NoError(t, cmd.Wait())
 	})
-	t.Run("parent is gone", func(t *testing.T) {
+	t.Run("Terraform's own", func(t *testing.T) {
 		t.Parallel()
-		// The shell ends when it is told that the provider has begun. Its child has the pipe until it ends.
-		cmd := served(t.Context(), "sh", "-c", `"$0" & read line`, os.Args[0])
-		in, err := cmd.StdinPipe()
-		require.NoError(t, err)
-		out, err := cmd.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, cmd.Start())
-		lines := bufio.NewReader(out)
-		_, err = lines.ReadString('\n')
-		require.NoError(t, err)
-		require.NoError(t, in.Close())
-		_, err = io.Copy(io.Discard, lines)
-		require.NoError(t, err)
-		_ = cmd.Wait()
+		cmd := start(t)
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
+		for {
+			// Signals that arrive together are one.
+			_ = cmd.Process.Signal(syscall.SIGTERM)
+			select {
+			case err := <-ended:
+				require.EqualError(t, err, "signal: terminated")
+				return
+			case <-time.After(10 * time.Millisecond):
+			}
+		}
 	})
 }

@@ -40,10 +40,17 @@ func main() {
 // serve answers Terraform until it ends the provider.
 func serve(ctx context.Context, debug bool) error {
 	run, logged := store.Run(), true
-	var options []tf6server.ServeOpt
+	var (
+		options []tf6server.ServeOpt
+		end     func()
+	)
 	if debug {
 		// A person has started it and ends it with Ctrl-C. It serves all runs of Terraform.
 		run, options = "", append(options, tf6server.WithManagedDebug())
+		end = func() {
+			tracing.Stop(ctx)
+			os.Exit(0)
+		}
 	} else {
 		var err error
 		if logged, err = setLogLevels(); err != nil {
@@ -53,11 +60,8 @@ func serve(ctx context.Context, debug bool) error {
 	tracing.SetLogging(logged)
 	tracing.Setup(ctx, version, run)
 	defer tracing.Stop(ctx)
-	life := newLifetime(ctx, debug, func() {
-		tracing.Stop(ctx)
-		os.Exit(0)
-	})
-	life.follow(os.Getppid)
+	life := newLifetime(ctx, end)
+	life.follow()
 	server := provider.NewServer(version)
 	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), life} }, options...)
 }
