@@ -3,16 +3,13 @@
 package e2e_test
 
 import (
-	"bytes"
 	"cmp"
-	"compress/flate"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -171,17 +168,8 @@ func (env *testEnv) uids() map[string]string {
 // have no label of ours.
 func (env *testEnv) objects() []string {
 	env.Helper()
-	instance := env.resource(address)
-	if former, ok := instance.values["objects"].(map[string]any); ok {
-		// Before there was a private state they were an attribute.
-		return slices.Sorted(maps.Keys(former))
-	}
-	var packed []byte
-	require.NoError(env, json.Unmarshal(instance.private["objects"], &packed))
-	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
-	require.NoError(env, err)
 	var digests map[string]string
-	require.NoError(env, json.Unmarshal(text, &digests))
+	require.NoError(env, json.Unmarshal(env.resource(address).private["objects"], &digests))
 	maps.DeleteFunc(digests, func(key, _ string) bool { return strings.HasPrefix(key, "helm.sh/v1/Release ") })
 	return slices.Sorted(maps.Keys(digests))
 }

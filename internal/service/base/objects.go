@@ -1,12 +1,8 @@
 package base
 
 import (
-	"bytes"
-	"compress/flate"
 	"context"
-	"encoding/json"
 	"fmt"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -131,33 +127,12 @@ func driftAttribute() schema.Attribute {
 	}
 }
 
-// readObjects takes over the objects of the private state.
+// readObjects reads the objects from the private state. If they are unreadable, the next apply compares all objects.
 func (m *InstanceModel) readObjects(ctx context.Context, private privateState, diags *diag.Diagnostics) {
-	packed, err := readNote[[]byte](ctx, private, objectsKey, diags)
-	if err != nil || len(packed) == 0 {
-		return
-	}
-	text, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
-	if err != nil || json.Unmarshal(text, &m.Objects) != nil {
-		// What cannot be read is not known: the next apply compares all objects.
-		m.Objects = nil
-	}
+	m.Objects, _ = readNote[Objects](ctx, private, objectsKey, diags)
 }
 
-// writeObjects keeps the objects in the private state. The names of objects are much alike, so that they take a fraction of their length.
+// writeObjects writes the objects to the private state.
 func (m *InstanceModel) writeObjects(ctx context.Context, private privateStateOut, diags *diag.Diagnostics) {
-	// Texts can be encoded, and memory be written.
-	text, _ := json.Marshal(m.Objects)
-	var packed bytes.Buffer
-	w, _ := flate.NewWriter(&packed, flate.DefaultCompression)
-	_, _ = w.Write(text)
-	_ = w.Close()
-	writeNote(ctx, private, objectsKey, packed.Bytes(), diags)
-}
-
-// keepObjects writes the objects unless the private state has the same ones: to pack them takes longer than to read them.
-func (m *InstanceModel) keepObjects(ctx context.Context, before Objects, private privateStateOut, diags *diag.Diagnostics) {
-	if before == nil || !maps.Equal(before, m.Objects) {
-		m.writeObjects(ctx, private, diags)
-	}
+	writeNote(ctx, private, objectsKey, m.Objects, diags)
 }

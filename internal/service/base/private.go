@@ -18,15 +18,16 @@ type privateStateOut interface {
 	SetKey(ctx context.Context, key string, value []byte) diag.Diagnostics
 }
 
-// readNote reads what the private state keeps under a key, the zero value when that is nothing.
-func readNote[T any](ctx context.Context, private privateState, key string, diags *diag.Diagnostics) (note T, err error) {
+// readNote reads a key of the private state, the zero value if it is missing or unreadable.
+func readNote[T any](ctx context.Context, private privateState, key string, diags *diag.Diagnostics) (T, error) {
+	var note, none T
 	data, more := private.GetKey(ctx, key)
 	diags.Append(more...)
 	if len(data) == 0 {
-		return note, nil
+		return none, nil
 	}
 	if err := json.Unmarshal(data, &note); err != nil {
-		return note, fmt.Errorf("reading the private state: %w", err)
+		return none, fmt.Errorf("reading the private state: %w", err)
 	}
 	return note, nil
 }

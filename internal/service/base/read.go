@@ -31,7 +31,6 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	before := P(state).Common().Objects
 	instance := r.refresh(ctx, state, req.State, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
@@ -39,7 +38,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if instance != nil {
 		r.keepVIMs(ctx, resp.Private, instance, &resp.Diagnostics)
 		r.keepPackage(ctx, req.Private, resp.Private, instance, &resp.Diagnostics)
-		P(state).Common().keepObjects(ctx, before, resp.Private, &resp.Diagnostics)
+		P(state).Common().writeObjects(ctx, resp.Private, &resp.Diagnostics)
 	}
 	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, state)...)
 }
