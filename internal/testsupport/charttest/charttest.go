@@ -10,6 +10,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -22,11 +23,16 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/google/go-containerregistry/pkg/registry"
 	"github.com/opencontainers/go-digest"
 	"github.com/opencontainers/image-spec/specs-go"
 	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/stretchr/testify/require"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content"
+	"oras.land/oras-go/v2/content/oci"
+	"oras.land/oras-go/v2/errdef"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
 )
 
 // Username and Password let one in.
@@ -83,8 +89,7 @@ type Server struct {
 	// Open is set to let everybody in.
 	Open atomic.Bool
 
-	files  map[string][]byte
-	client *http.Client
+	files map[string][]byte
 }
 
 func serve(t testing.TB, s *Server, handler http.Handler) *Server {
@@ -103,7 +108,6 @@ func serve(t testing.TB, s *Server, handler http.Handler) *Server {
 	server.Config.ErrorLog = log.New(io.Discard, "", 0)
 	server.StartTLS()
 	t.Cleanup(server.Close)
-	s.client = server.Client()
 	s.URL, s.Host = server.URL, strings.TrimPrefix(server.URL, "https://")
 	s.CA = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	return s
@@ -142,11 +146,17 @@ func (s *Server) Replace(file string, content []byte) { s.files[file] = content 
 // Registry serves charts as an OCI registry, as oci://<host>/charts/<name>.
 func Registry(t testing.TB, charts ...Chart) *Server {
 	t.Helper()
-	s := serve(t, &Server{}, registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	repositories := map[string]*oci.Store{}
 	for _, c := range charts {
-		s.push(t, c)
+		name := "charts/" + c.Name
+		if repositories[name] == nil {
+			layout, err := oci.New(t.TempDir())
+			require.NoError(t, err)
+			repositories[name] = layout
+		}
+		push(t, repositories[name], c)
 	}
-	return s
+	return serve(t, &Server{}, registrytest.Registry(repositories))
 }
 
 // Manifest is the digest of what Registry has as the manifest of a chart.
@@ -162,38 +172,24 @@ const (
 
 func manifest(t testing.TB, c Chart) []byte {
 	t.Helper()
-	describe := func(kind string, content []byte) ocispec.Descriptor {
-		return ocispec.Descriptor{MediaType: kind, Digest: digest.FromBytes(content), Size: int64(len(content))}
-	}
 	text, err := json.Marshal(ocispec.Manifest{
 		Versioned: specs.Versioned{SchemaVersion: 2}, MediaType: ocispec.MediaTypeImageManifest,
-		Config: describe(mediaConfig, []byte("{}")), Layers: []ocispec.Descriptor{describe(mediaChart, c.Archive(t))},
+		Config: content.NewDescriptorFromBytes(mediaConfig, []byte("{}")), Layers: []ocispec.Descriptor{content.NewDescriptorFromBytes(mediaChart, c.Archive(t))},
 	})
 	require.NoError(t, err)
 	return text
 }
 
-// push uploads a chart as the distribution specification of OCI says.
-func (s *Server) push(t testing.TB, c Chart) {
+// push writes a chart to the layout of its repository.
+func push(t testing.TB, layout *oci.Store, c Chart) {
 	t.Helper()
-	s.Open.Store(true)
-	defer s.Open.Store(false)
-	for _, blob := range [][]byte{[]byte("{}"), c.Archive(t)} {
-		s.send(t, http.MethodPost, fmt.Sprintf("/v2/charts/%s/blobs/uploads/?digest=%s", c.Name, digest.FromBytes(blob)), "application/octet-stream", blob)
+	for kind, blob := range map[string][]byte{mediaConfig: []byte("{}"), mediaChart: c.Archive(t)} {
+		// Versions share their configuration.
+		_, err := oras.PushBytes(t.Context(), layout, kind, blob)
+		if !errors.Is(err, errdef.ErrAlreadyExists) {
+			require.NoError(t, err)
+		}
 	}
-	tag := strings.ReplaceAll(c.Version, "+", "_")
-	s.send(t, http.MethodPut, fmt.Sprintf("/v2/charts/%s/manifests/%s", c.Name, tag), ocispec.MediaTypeImageManifest, manifest(t, c))
-	s.Requests.Store(0)
-}
-
-func (s *Server) send(t testing.TB, method, where, kind string, content []byte) {
-	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL+where, bytes.NewReader(content))
+	_, err := oras.TagBytes(t.Context(), layout, ocispec.MediaTypeImageManifest, manifest(t, c), strings.ReplaceAll(c.Version, "+", "_"))
 	require.NoError(t, err)
-	req.Header.Set("Content-Type", kind)
-	resp, err := s.client.Do(req)
-	require.NoError(t, err)
-	defer func() { _ = resp.Body.Close() }()
-	text, _ := io.ReadAll(resp.Body)
-	require.Equal(t, http.StatusCreated, resp.StatusCode, "%s %s: %s", method, where, text)
 }

@@ -1,6 +1,6 @@
-// Package registrytest is hosts for tests on which private registries are installed. Their engine is a stand-in for Docker whose
-// containers are processes of the test's own program, which serve a real registry: the settings of the container reach it, and a client
-// gets its answers.
+// Package registrytest serves OCI layouts as a registry, and makes hosts on which tests install private registries.
+// The engine of such a host is a stand-in for Docker. Its containers are processes of the test's own program that
+// serve an empty registry with the real one's settings for address, TLS and users.
 package registrytest
 
 import (

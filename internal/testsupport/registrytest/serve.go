@@ -2,27 +2,25 @@ package registrytest
 
 import (
 	"crypto/tls"
-	"io"
 	"log"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
-	containers "github.com/google/go-containerregistry/pkg/registry"
 	"golang.org/x/crypto/bcrypt"
 )
 
-// Serve makes the process a registry, and does not return, when it is a container of a host. Anywhere else it does nothing.
+// Serve serves an empty registry and does not return if the process is a container of a host. Otherwise it does nothing.
 func Serve() {
 	if address := os.Getenv("STAND_IN_REGISTRY"); address != "" {
 		log.Fatal(serve(address))
 	}
 }
 
-// serve serves a registry as its environment says, which is that of the real one.
+// serve configures the registry by the environment variables of the real one.
 func serve(address string) error {
-	handler := containers.New(containers.Logger(log.New(io.Discard, "", 0)))
+	handler := Registry(nil)
 	if os.Getenv("REGISTRY_AUTH") == "htpasswd" {
 		users, err := os.ReadFile(os.Getenv("REGISTRY_AUTH_HTPASSWD_PATH")) //nolint:gosec // The test says which.
 		if err != nil {

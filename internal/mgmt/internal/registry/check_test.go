@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -32,8 +31,8 @@ func TestCheck(t *testing.T) {
 	expired, expiredKey := pair(t, func(c *x509.Certificate) { c.NotAfter = time.Now().Add(-time.Minute) })
 	early, earlyKey := pair(t, func(c *x509.Certificate) { c.NotBefore = time.Now().Add(time.Minute) })
 	nameless, namelessKey := pair(t, func(c *x509.Certificate) { c.DNSNames = nil })
-	one := saved(t, map[string]v1.Image{"registry:2": image(t, "amd64")})
-	two := saved(t, map[string]v1.Image{"registry:2": image(t, "amd64"), "quay.io/mirror/pause:3.9": image(t, "amd64")})
+	one := saved(t, map[string]image{"registry:2": newImage(t, "amd64")})
+	two := saved(t, map[string]image{"registry:2": newImage(t, "amd64"), "quay.io/mirror/pause:3.9": newImage(t, "amd64")})
 	oci := ociLayout(t, "docker.io/library/registry:3")
 	users := func(name, password string) map[string]vnfm.Secret {
 		return map[string]vnfm.Secret{"good": "password", name: vnfm.Secret(password)}

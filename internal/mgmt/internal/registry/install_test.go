@@ -11,7 +11,6 @@ import (
 	"strings"
 	"testing"
 
-	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -24,7 +23,7 @@ import (
 
 func plain(t *testing.T) Config {
 	t.Helper()
-	return Config{Port: porttest.Free(t), Archive: archive("Files/images/registry.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))}
+	return Config{Port: porttest.Free(t), Archive: archive("Files/images/registry.tar", saved(t, map[string]image{"registry:3": newImage(t, "amd64")}))}
 }
 
 func secured(t *testing.T, c Config) Config {
@@ -127,7 +126,7 @@ func TestInstall(t *testing.T) {
 	assert.Equal(t, http.StatusOK, answer(t, c, "reader"))
 
 	// An image of another archive takes the place of the first, which goes.
-	c.Archive = archive("Files/images/newer.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")}))
+	c.Archive = archive("Files/images/newer.tar", saved(t, map[string]image{"registry:3": newImage(t, "amd64")}))
 	newer, err := Install(t.Context(), client, c, silent)
 	require.NoError(t, err)
 	assert.NotEqual(t, state.Image, newer.Image)
@@ -273,11 +272,11 @@ func TestInstallImageOfAnotherMachine(t *testing.T) {
 	t.Parallel()
 	h := registrytest.New(t)
 	c := plain(t)
-	c.Archive = archive("Files/arm.tar", saved(t, map[string]v1.Image{"registry:3": image(t, "arm64")}))
+	c.Archive = archive("Files/arm.tar", saved(t, map[string]image{"registry:3": newImage(t, "arm64")}))
 	_, err := Install(t.Context(), h.Dial(t), c, silent)
 	require.ErrorContains(t, err, "the image registry:3 in Files/arm.tar is for arm64")
 	c.Archive.Size = 1 << 60
-	c.Archive.Open = archive("", saved(t, map[string]v1.Image{"registry:3": image(t, "amd64")})).Open
+	c.Archive.Open = archive("", saved(t, map[string]image{"registry:3": newImage(t, "amd64")})).Open
 	_, err = Install(t.Context(), h.Dial(t), c, silent)
 	require.ErrorContains(t, err, "is too full for the image registry:3: /var/tmp has ")
 }

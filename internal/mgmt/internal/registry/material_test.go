@@ -1,78 +1,108 @@
 package registry
 
 import (
+	"archive/tar"
 	"bytes"
 	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/x509"
 	"crypto/x509/pkix"
-	"encoding/hex"
+	"encoding/json"
 	"encoding/pem"
 	"io"
+	"maps"
 	"math/big"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
-	"github.com/google/go-containerregistry/pkg/name"
-	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/empty"
-	"github.com/google/go-containerregistry/pkg/v1/layout"
-	"github.com/google/go-containerregistry/pkg/v1/mutate"
-	"github.com/google/go-containerregistry/pkg/v1/random"
-	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/opencontainers/go-digest"
+	ocispec "github.com/opencontainers/image-spec/specs-go/v1"
 	"github.com/stretchr/testify/require"
+	"oras.land/oras-go/v2"
+	"oras.land/oras-go/v2/content/oci"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // archive is a file in memory.
 func archive(path string, content []byte) *Archive {
-	digest := sha256.Sum256(content)
 	return &Archive{
-		Path: path, Digest: "sha256:" + hex.EncodeToString(digest[:]), Size: int64(len(content)),
+		Path: path, Digest: digest.FromBytes(content).String(), Size: int64(len(content)),
 		Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil },
 	}
 }
 
-// image is one of 64 KiB for an architecture.
-func image(t *testing.T, architecture string) v1.Image {
+// image is the content of an image.
+type image struct{ config, layer []byte }
+
+// newImage makes an image of 64 KiB for an architecture.
+func newImage(t *testing.T, architecture string) image {
 	t.Helper()
-	made, err := random.Image(64<<10, 1)
+	layer := make([]byte, 64<<10)
+	_, err := rand.Read(layer)
 	require.NoError(t, err)
-	config, err := made.ConfigFile()
+	config, err := json.Marshal(ocispec.Image{
+		Platform: ocispec.Platform{Architecture: architecture, OS: "linux"},
+		RootFS:   ocispec.RootFS{Type: "layers", DiffIDs: []digest.Digest{digest.FromBytes(layer)}},
+	})
 	require.NoError(t, err)
-	config.Architecture, config.OS = architecture, "linux"
-	made, err = mutate.ConfigFile(made, config)
-	require.NoError(t, err)
-	return made
+	return image{config, layer}
 }
 
-// saved is what docker save makes of images by their names.
-func saved(t *testing.T, images map[string]v1.Image) []byte {
+// saved is the output of docker save for images by their names.
+func saved(t *testing.T, images map[string]image) []byte {
 	t.Helper()
-	byReference := map[name.Reference]v1.Image{}
-	for text, made := range images {
-		reference, err := name.ParseReference(text)
-		require.NoError(t, err)
-		byReference[reference] = made
+	type entry struct {
+		Config   string
+		RepoTags []string
+		Layers   []string
 	}
-	var b bytes.Buffer
-	require.NoError(t, tarball.MultiRefWrite(byReference, &b))
+	var (
+		b        bytes.Buffer
+		manifest []entry
+	)
+	packed := tar.NewWriter(&b)
+	write := func(name string, content []byte) {
+		require.NoError(t, packed.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(content))}))
+		_, err := packed.Write(content)
+		require.NoError(t, err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(images)) {
+		made := images[name]
+		e := entry{digest.FromBytes(made.config).String(), []string{name}, []string{digest.FromBytes(made.layer).Encoded() + ".tar"}}
+		write(e.Config, made.config)
+		write(e.Layers[0], made.layer)
+		manifest = append(manifest, e)
+	}
+	text, err := json.Marshal(manifest)
+	require.NoError(t, err)
+	write("manifest.json", text)
+	require.NoError(t, packed.Close())
 	return b.Bytes()
 }
 
-// ociLayout is an OCI layout in a tar archive, of one image of a name.
+// ociLayout is a tar archive of an OCI layout with one image of a name.
 func ociLayout(t *testing.T, reference string) []byte {
 	t.Helper()
 	dir := t.TempDir()
-	path, err := layout.Write(dir, empty.Index)
+	layout, err := oci.New(dir)
 	require.NoError(t, err)
-	require.NoError(t, path.AppendImage(image(t, "amd64"), layout.WithAnnotations(map[string]string{annotationName: reference})))
+	made := newImage(t, "amd64")
+	config, err := oras.PushBytes(t.Context(), layout, ocispec.MediaTypeImageConfig, made.config)
+	require.NoError(t, err)
+	layer, err := oras.PushBytes(t.Context(), layout, ocispec.MediaTypeImageLayer, made.layer)
+	require.NoError(t, err)
+	packed, err := oras.PackManifest(t.Context(), layout, oras.PackManifestVersion1_1, "", oras.PackManifestOptions{
+		ConfigDescriptor: &config, Layers: []ocispec.Descriptor{layer},
+	})
+	require.NoError(t, err)
+	packed.Annotations = map[string]string{annotationName: reference}
+	require.NoError(t, layout.Tag(t.Context(), packed, "3"))
 	return tarred(t, dir)
 }
 
