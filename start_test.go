@@ -24,8 +24,8 @@ const (
 // initialised is a line of the runtime's trace: init <package> @1.2 ms, 0.034 ms clock, 5678 bytes, 90 allocs.
 var initialised = regexp.MustCompile(`^init (\S+) @.* (\d+) bytes, \d+ allocs$`)
 
-// TestStartAllocatesLittle: a table, a regular expression or a template that a start does not need is made at its first use, with
-// lazyregexp or sync.OnceValue.
+// TestStartAllocatesLittle limits what the initialisation of packages allocates. Regular expressions are compiled at their first use, see
+// lazyregexp.
 func TestStartAllocatesLittle(t *testing.T) {
 	t.Parallel()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run", "^$") //nolint:gosec // the test binary itself

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sync/errgroup"
@@ -130,15 +129,10 @@ func digestFile(root *os.Root, name string, limit int64) (info FileInfo, err err
 	return info, err
 }
 
-// copyBuffers are those of digestReader: packages have hundreds of files that are smaller than a buffer.
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
-
 // digestReader reads at most limit bytes; one more is errTooLarge.
 func digestReader(name string, r io.Reader, limit int64) (FileInfo, error) {
 	h := sha256.New()
-	buffer, _ := copyBuffers.Get().(*[]byte)
-	defer copyBuffers.Put(buffer)
-	n, err := io.CopyBuffer(h, io.LimitReader(r, limit), *buffer)
+	n, err := io.Copy(h, io.LimitReader(r, limit))
 	if err != nil {
 		return FileInfo{}, err
 	}

@@ -8,7 +8,6 @@ import (
 	"hash"
 	"io"
 	"strings"
-	"sync"
 )
 
 const sha256Prefix = "sha256:"
@@ -29,9 +28,6 @@ func ParseDigest(digest string) (string, error) {
 	return sum, nil
 }
 
-// copyBuffers are those of CopyBlob: most contents are smaller than a buffer.
-var copyBuffers = sync.Pool{New: func() any { b := make([]byte, 32<<10); return &b }}
-
 // CopyBlob copies a content from r to w, to the end of r or of ctx, and returns an
 // error when its digest is another one.
 func CopyBlob(ctx context.Context, w io.Writer, r io.Reader, digest string) error {
@@ -39,9 +35,7 @@ func CopyBlob(ctx context.Context, w io.Writer, r io.Reader, digest string) erro
 		return err
 	}
 	sum := sha256.New()
-	buffer, _ := copyBuffers.Get().(*[]byte)
-	defer copyBuffers.Put(buffer)
-	if _, err := io.CopyBuffer(io.MultiWriter(w, sum), contextReader{ctx: ctx, r: r}, *buffer); err != nil {
+	if _, err := io.Copy(io.MultiWriter(w, sum), contextReader{ctx: ctx, r: r}); err != nil {
 		return err
 	}
 	if got := sha256Prefix + hex.EncodeToString(sum.Sum(nil)); got != digest {

@@ -6,7 +6,6 @@ import (
 	_ "embed"
 	"io/fs"
 	"strconv"
-	"sync"
 	"text/template"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -14,7 +13,7 @@ import (
 
 // proxy has HAProxy pass on what the configuration says.
 func (c Config) proxy(ctx context.Context, client *remote.Client) error {
-	text, err := render(haproxyConfig(), c)
+	text, err := render(haproxyConfig, c)
 	if err != nil {
 		return err
 	}
@@ -59,7 +58,7 @@ var (
 	haproxyText string
 )
 
-var haproxyConfig = sync.OnceValue(func() *template.Template { return template.Must(template.New("haproxy.cfg").Parse(haproxyText)) })
+var haproxyConfig = template.Must(template.New("haproxy.cfg").Parse(haproxyText))
 
 // render writes a whole configuration.
 func render(t *template.Template, data any) ([]byte, error) {

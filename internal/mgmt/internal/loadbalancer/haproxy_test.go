@@ -32,7 +32,7 @@ func golden(t *testing.T, name string, got []byte) {
 
 // The configuration is the same for the same nodes, whatever was there before.
 func TestConfiguration(t *testing.T) {
-	got, err := render(haproxyConfig(), config1())
+	got, err := render(haproxyConfig, config1())
 	require.NoError(t, err)
 	golden(t, "haproxy.cfg", got)
 }
@@ -53,7 +53,7 @@ func TestAddressesOfIPv6(t *testing.T) {
 	c := config1()
 	c.Masters, c.Workers = []Node{{"master1", "2001:db8::1"}, {"master2", "2001:db8::2"}}, []Node{{"worker1", "2001:db8::3"}}
 	c.Virtual = &Virtual{Address: netip.MustParseAddr("2001:db8::100"), RouterID: 51}
-	got, err := render(haproxyConfig(), c)
+	got, err := render(haproxyConfig, c)
 	require.NoError(t, err)
 	golden(t, "haproxy-ipv6.cfg", got)
 	got, err = c.sharedBy([]Server{{Name: "a", Address: "2001:db8::11"}, {Name: "b", Address: "2001:db8::12"}}, 1, "ens3")

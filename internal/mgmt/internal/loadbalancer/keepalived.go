@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"net/netip"
 	"strings"
-	"sync"
 	"text/template"
 	"time"
 
@@ -48,7 +47,7 @@ func (c Config) sharedBy(all []Server, at int, device string) ([]byte, error) {
 			s.Peers = append(s.Peers, all[other].Address)
 		}
 	}
-	return render(keepalivedConfig(), s)
+	return render(keepalivedConfig, s)
 }
 
 // share has keepalived on one of the load balancers take part in the virtual address.
@@ -129,4 +128,4 @@ var (
 	keepalivedText string
 )
 
-var keepalivedConfig = sync.OnceValue(func() *template.Template { return template.Must(template.New("keepalived.conf").Parse(keepalivedText)) })
+var keepalivedConfig = template.Must(template.New("keepalived.conf").Parse(keepalivedText))
