@@ -1,6 +1,5 @@
-// Command testrun runs the tests of several modules as one: it compiles each test binary once, starts the longest tests
-// first, keeps the processors busy without overloading them, and ends with a report of where the time went. Tests that
-// take long run in a process each, which is what their processor time is read from.
+// Command testrun runs the tests of several modules as one: it compiles each test binary once, runs several tests of one
+// package at a time, keeps the processors busy without overloading them, and ends with a report of where the time went.
 package main
 
 import (
@@ -19,27 +18,21 @@ import (
 const usage = `usage: testrun [flags] MODULE=PACKAGE,... [...]
 
 Runs the tests of the packages of each module, for example .=./... internal/lab=./internal/...
-The last line is "N passed, N failed, N skipped". What fails is run once more. The exit code is 1 when a test failed both
-times, or when more than two tests passed only then. With a limit of time, the last line ends with ", N left out" when tests
-were left out.
+The last line is "N passed, N failed, N skipped". The exit code is 1 when a test failed.
 
 `
 
 // options are the flags of the command.
 type options struct {
-	root      string
-	binaries  string
-	report    string
-	durations string
-	match     *regexp.Regexp
-	short     bool
-	race      []string
-	timeout   time.Duration
-	limit     time.Duration
-	seed      string
-	labs      []string
-	announce  string
-	modules   []module
+	root     string
+	binaries string
+	report   string
+	rest     string
+	match    *regexp.Regexp
+	timeout  time.Duration
+	labs     []string
+	announce string
+	modules  []module
 }
 
 func main() {
@@ -85,24 +78,17 @@ func parse(args []string) (options, error) {
 		fmt.Fprint(flags.Output(), usage)
 		flags.PrintDefaults()
 	}
-	var match, labs, race string
+	var match, labs string
 	flags.StringVar(&o.root, "root", ".", "`folder` of the repository")
 	flags.StringVar(&o.binaries, "binaries", "bin/tests", "`folder` of the test binaries, kept between runs")
 	flags.StringVar(&o.report, "report", "bin/test-report", "`path` of the report, written as .txt and .json")
-	flags.StringVar(&o.durations, "durations", "tools/testrun/durations.txt", "`file` with the tests that take long and their seconds")
+	flags.StringVar(&o.rest, "rest", "", "`path` of the report of an earlier run, without .json: run only the tests that were skipped there, and packages that it lacks")
 	flags.StringVar(&match, "run", "", "run only the top-level tests that match this `pattern`")
-	flags.BoolVar(&o.short, "short", false, "pass -short to the tests")
-	flags.StringVar(&race, "race", "", "`packages` of the module in the root, separated by commas, that run under the race detector")
 	flags.DurationVar(&o.timeout, "timeout", time.Hour, "end a test process after this time")
-	flags.DurationVar(&o.limit, "limit", 0, "leave out, and name, the tests that would not end within this `time`, long ones first; 0 runs all")
-	flags.StringVar(&o.seed, "seed", os.Getenv("TEST_SEED"), "any `text`, which the choice of long tests follows from when not all of them fit into the limit")
 	flags.StringVar(&labs, "labs", os.Getenv("VNF_LAB_DIR"), "`folders` of running labs, separated by commas; their processor time is shared among the tests that use them")
 	flags.StringVar(&o.announce, "announce", "", "`text` that says what cannot run here, printed at the start")
 	if err := flags.Parse(args); err != nil {
 		return o, err
-	}
-	if race != "" {
-		o.race = strings.Split(race, ",")
 	}
 	if labs != "" {
 		o.labs = strings.Split(labs, ",")

@@ -7,13 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
-	"time"
 )
 
 // module is a Go module and the patterns of its packages that are tested.
@@ -26,20 +25,19 @@ type module struct {
 type testPackage struct {
 	path, dir string
 	module    module
-	// race is set when the tests run under the race detector.
-	race   bool
-	binary string
+	// acceptance is set when the tests drive the provider through Terraform.
+	acceptance bool
+	binary     string
 }
 
-// unit is what runs as one process: one top-level test that takes long, or all others of its package.
+// unit is what runs as one process: one top-level test that uses a lab, or all others of its package.
 type unit struct {
 	pkg *testPackage
 	// test is empty for all tests of the package but those of without.
-	test     string
-	without  []string
-	expected time.Duration
-	// again is set when the unit failed before.
-	again bool
+	test    string
+	without []string
+	// only, unless nil, are the tests of the package that run.
+	only []string
 }
 
 func (u unit) name() string {
@@ -49,23 +47,38 @@ func (u unit) name() string {
 	return u.pkg.path + " " + u.test
 }
 
-// alone is how long a test takes that gets a process of its own.
-const alone = 8 * time.Second
+// The names of tests that run in a process of their own: several tests of one package then run at a time, and each has its own
+// processor time. Those of early start first, since operations of OpenStack and clusters take minutes.
+var (
+	alone = regexp.MustCompile(`^Test(Acc|Lab)|Example$|^TestCluster|^TestPairs$`)
+	early = regexp.MustCompile(`(?i)openstack|kubespray|cluster|nodes|capo`)
+)
 
-// list finds the packages of a module that have tests. Of the module in the root, those that the patterns of race match run
-// under the race detector.
-func list(ctx context.Context, root string, m module, race []string) ([]*testPackage, error) {
-	raced := map[string]bool{}
-	if m.dir == "." && len(race) > 0 {
-		out, err := goCommand(ctx, filepath.Join(root, m.dir), append([]string{"list"}, race...)...)
-		if err != nil {
-			return nil, err
-		}
-		for path := range strings.FieldsSeq(string(out)) {
-			raced[path] = true
-		}
+// The order in which units start.
+const (
+	orderEarly = iota
+	orderWhole
+	orderAlone
+)
+
+// order puts the longest units first: tests of clusters and stacks, then the tests of whole packages, then single tests.
+func (u unit) order() int {
+	switch {
+	case u.test == "":
+		return orderWhole
+	case early.MatchString(u.test):
+		return orderEarly
+	default:
+		return orderAlone
 	}
-	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles"}, m.patterns...)
+}
+
+// acceptancePackage is imported by tests that drive the provider through Terraform.
+const acceptancePackage = "/testsupport/acctest"
+
+// list finds the packages of a module that have tests.
+func list(ctx context.Context, root string, m module) ([]*testPackage, error) {
+	args := append([]string{"list", "-json=ImportPath,Dir,TestGoFiles,XTestGoFiles,TestImports,XTestImports"}, m.patterns...)
 	out, err := goCommand(ctx, filepath.Join(root, m.dir), args...)
 	if err != nil {
 		return nil, err
@@ -77,25 +90,27 @@ func list(ctx context.Context, root string, m module, race []string) ([]*testPac
 			Dir          string   `json:"Dir"`
 			TestGoFiles  []string `json:"TestGoFiles"`
 			XTestGoFiles []string `json:"XTestGoFiles"`
+			TestImports  []string `json:"TestImports"`
+			XTestImports []string `json:"XTestImports"`
 		}
 		if err := decoder.Decode(&p); errors.Is(err, io.EOF) {
 			return packages, nil
 		} else if err != nil {
 			return nil, fmt.Errorf("reading the output of go list: %w", err)
 		}
-		if len(p.TestGoFiles)+len(p.XTestGoFiles) > 0 {
-			packages = append(packages, &testPackage{path: p.ImportPath, dir: p.Dir, module: m, race: raced[p.ImportPath]})
+		if len(p.TestGoFiles)+len(p.XTestGoFiles) == 0 {
+			continue
 		}
+		acceptance := slices.ContainsFunc(append(p.TestImports, p.XTestImports...), func(path string) bool {
+			return strings.HasSuffix(path, acceptancePackage)
+		})
+		packages = append(packages, &testPackage{path: p.ImportPath, dir: p.Dir, module: m, acceptance: acceptance})
 	}
 }
 
 func goCommand(ctx context.Context, dir string, args ...string) ([]byte, error) {
 	command := exec.CommandContext(ctx, "go", args...)
 	command.Dir = dir
-	if slices.Contains(args, "-race") {
-		// The race detector links with the C library.
-		command.Env = append(os.Environ(), "CGO_ENABLED=1")
-	}
 	var stdout, stderr bytes.Buffer
 	command.Stdout, command.Stderr = &stdout, &stderr
 	if err := command.Run(); err != nil {
@@ -129,9 +144,6 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 	}
 	// Vetting is what lint does, once for all packages.
 	args := []string{"test", "-c", "-vet=off", "-ldflags=-s -w", "-o", folder + string(filepath.Separator)}
-	if packages[0].race {
-		args = append(args, "-race")
-	}
 	for _, p := range packages {
 		args = append(args, p.path)
 		p.binary = filepath.Join(folder, filepath.Base(p.path)+".test")
@@ -140,21 +152,53 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 	return err
 }
 
-// units are the processes that run the tests of a package: one for each test that takes long, and one for all others.
-func (s *session) units(p *testPackage) []unit {
-	rest := unit{pkg: p, expected: unknownTest}
+// units are the processes that run the tests of a package: one for each test of a lab, and one for all others. With a report
+// of an earlier run, they run what was skipped there.
+func (s *session) units(ctx context.Context, p *testPackage) ([]unit, error) {
+	names, err := s.tests(ctx, p)
+	if err != nil {
+		return nil, err
+	}
 	var out []unit
-	for _, name := range slices.Sorted(maps.Keys(s.known.tests[p.path])) {
-		took := s.known.tests[p.path][name]
-		switch {
-		case took < alone:
-			rest.expected += took
-		case s.match == nil || s.match.MatchString(name):
-			out = append(out, unit{pkg: p, test: name, expected: took})
-			fallthrough
-		default:
+	rest := unit{pkg: p}
+	for _, name := range names {
+		if alone.MatchString(name) {
+			out = append(out, unit{pkg: p, test: name})
 			rest.without = append(rest.without, name)
+		} else {
+			rest.only = append(rest.only, name)
 		}
 	}
-	return append(out, rest)
+	if len(rest.only) == 0 {
+		return out, nil
+	}
+	if s.skipped[p.path] == nil {
+		rest.only = nil
+	}
+	return append(out, rest), nil
+}
+
+// tests lists the top-level tests of a package that this run is to run.
+func (s *session) tests(ctx context.Context, p *testPackage) ([]string, error) {
+	match := "."
+	if s.match != nil {
+		match = s.match.String()
+	}
+	command := exec.CommandContext(ctx, p.binary, "-test.list="+match) //nolint:gosec // A test binary that was just built.
+	command.Dir = p.dir
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("listing the tests of %s: %w", p.path, err)
+	}
+	var names []string
+	for name := range strings.FieldsSeq(string(out)) {
+		// The list holds benchmarks, examples and fuzz targets as well; the seeds of the latter are tests.
+		if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") && !strings.HasPrefix(name, "Example") {
+			continue
+		}
+		if before := s.skipped[p.path]; before == nil || before[name] {
+			names = append(names, name)
+		}
+	}
+	return names, nil
 }

@@ -54,14 +54,13 @@ func (a *attempt) args(o options) []string {
 	switch {
 	case a.test != "":
 		args = append(args, "-test.run=^"+a.test+"$")
+	case a.only != nil:
+		args = append(args, "-test.run=^("+strings.Join(a.only, "|")+")$")
 	case o.match != nil:
 		args = append(args, "-test.run="+o.match.String())
 	}
 	if len(a.without) > 0 {
 		args = append(args, "-test.skip=^("+strings.Join(a.without, "|")+")$")
-	}
-	if o.short {
-		args = append(args, "-test.short")
 	}
 	return args
 }
@@ -162,24 +161,16 @@ func (a *attempt) uses(kind string) bool {
 // readWaits reads the lines `SECONDS WHAT` that the tests wrote.
 func (a *attempt) readWaits() {
 	a.waits = map[string]time.Duration{}
-	_ = eachLine(filepath.Join(a.dir, fileWaits), func(fields []string) error {
-		seconds, err := strconv.ParseFloat(fields[0], 64)
-		if err == nil {
-			a.waits[strings.Join(fields[1:], " ")] += time.Duration(seconds * float64(time.Second))
-		}
-		return nil
-	})
-}
-
-// atWork is how long the unit took without what it waited for other tests.
-func (a *attempt) atWork() time.Duration {
-	d := a.took
-	for what, waited := range a.waits {
-		if !strings.HasPrefix(what, "start of ") {
-			d -= waited
+	data, err := os.ReadFile(filepath.Join(a.dir, fileWaits))
+	if err != nil {
+		return // no test waited
+	}
+	for line := range strings.Lines(string(data)) {
+		number, what, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if seconds, err := strconv.ParseFloat(number, 64); err == nil {
+			a.waits[what] += time.Duration(seconds * float64(time.Second))
 		}
 	}
-	return d
 }
 
 // failure says why the process failed where no test did.

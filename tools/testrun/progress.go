@@ -8,20 +8,9 @@ import (
 )
 
 func (s *session) announceStart() {
-	raced := 0
-	for _, p := range s.packages {
-		if p.race {
-			raced++
-		}
-	}
-	fmt.Printf("== %d packages with tests, %d of them under the race detector\n", len(s.packages), raced)
+	fmt.Printf("== %d packages with tests\n", len(s.packages))
 	if s.announce != "" {
 		fmt.Println(strings.TrimRight(s.announce, "\n"))
-	}
-	if s.known.last > 0 {
-		fmt.Printf("the last complete run here took %s\n", minutes(s.known.last))
-	} else {
-		fmt.Println("there was no complete run here yet")
 	}
 }
 
@@ -43,7 +32,7 @@ func (s *session) show(a *attempt) {
 	} else if a.test != "" && a.took > slowUnit {
 		fmt.Printf("slow   %s %s  %s\n", short(a.pkg.path), a.test, minutes(a.took))
 	}
-	if s.open[a.pkg.path] > 0 || a.again {
+	if s.open[a.pkg.path] > 0 {
 		return
 	}
 	count := s.countPackage(a.pkg.path)
@@ -131,9 +120,6 @@ func (s *session) progress() {
 	if longest != nil {
 		line += fmt.Sprintf("; longest %s %s", longest.label(), minutes(time.Since(longest.began)))
 	}
-	if left := s.left(); left > 0 {
-		line += "; about " + minutes(left) + " left"
-	}
 	fmt.Println(line)
 }
 
@@ -152,14 +138,6 @@ func (a *attempt) label() string {
 		return a.test
 	}
 	return short(a.pkg.path)
-}
-
-// left estimates the time to the end from what the last complete run took.
-func (s *session) left() time.Duration {
-	if s.known.last == 0 {
-		return 0
-	}
-	return max(0, s.known.last-time.Since(s.began)).Round(time.Minute)
 }
 
 func (s *session) countPackage(path string) map[string]int {

@@ -18,7 +18,7 @@ const slowest = 40
 // headLines is how much of the report is printed at the end of a run.
 const headLines = 10
 
-// outcomes are the ends of all tests by "package test": that of the last time where one was run again.
+// outcomes are the ends of all tests by "package test".
 func (s *session) outcomes() map[string]string {
 	out := map[string]string{}
 	for _, a := range s.done {
@@ -27,20 +27,6 @@ func (s *session) outcomes() map[string]string {
 		}
 	}
 	return out
-}
-
-// flakes are the tests that failed and passed when they were run again.
-func (s *session) flakes() []string {
-	last := s.outcomes()
-	found := map[string]bool{}
-	for _, a := range s.done {
-		for _, name := range a.reader.failures() {
-			if key := a.pkg.path + " " + name; last[key] == passed {
-				found[key] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(found))
 }
 
 // conclude writes the report and prints what matters of it; the last line is the count of tests.
@@ -67,37 +53,19 @@ func (s *session) conclude() (int, error) {
 		fmt.Println("FAIL ", reason)
 	}
 	count[failed] += len(s.broken) + len(lost)
-	flakes := s.flakes()
-	for _, name := range flakes {
-		fmt.Println("flaky, passed when run again:", name)
-	}
 	status := 0
-	if len(flakes) > flakesAtMost {
-		fmt.Printf("FAIL  %d flaky tests, %d at most\n", len(flakes), flakesAtMost)
-		status = exitFailed
-	}
 	if count[failed] > 0 {
 		status = exitFailed
 	}
-	fmt.Print(s.describeLeftOut())
-	if status == 0 && len(s.leftOut) == 0 {
-		if err := remember(s.selection(), took); err != nil {
-			fmt.Println("remembering the time of this run:", err)
-		}
-	}
-	fmt.Printf("%d passed, %d failed, %d skipped%s\n", count[passed], count[failed], count[skipped], s.countLeftOut())
+	fmt.Printf("%d passed, %d failed, %d skipped\n", count[passed], count[failed], count[skipped])
 	return status, nil
 }
 
-// lost are the units whose process failed, the last time, without a test that did.
+// lost are the units whose process failed without a test that did.
 func (s *session) lost() []string {
-	last := map[string]*attempt{}
-	for _, a := range s.done {
-		last[a.name()] = a
-	}
 	var out []string
-	for _, name := range slices.Sorted(maps.Keys(last)) {
-		if reason := last[name].failure(); reason != "" {
+	for _, a := range s.done {
+		if reason := a.failure(); reason != "" {
 			out = append(out, reason)
 		}
 	}
@@ -179,7 +147,6 @@ func (s *session) writeSlowest(b *strings.Builder, title string, by func(*attemp
 type record struct {
 	Package  string             `json:"package"`
 	Test     string             `json:"test,omitempty"`
-	Again    bool               `json:"again,omitempty"`
 	Failed   bool               `json:"failed,omitempty"`
 	Start    float64            `json:"start"`
 	Wall     float64            `json:"wall"`
@@ -206,7 +173,7 @@ func (s *session) write(report string) error {
 			tests[name] = fmt.Sprintf("%s %.2f", got.outcome, got.elapsed.Seconds())
 		}
 		records = append(records, record{
-			Package: a.pkg.path, Test: a.test, Again: a.again, Failed: a.err != nil, Start: a.began.Sub(s.began).Seconds(), Wall: a.took.Seconds(),
+			Package: a.pkg.path, Test: a.test, Failed: a.err != nil, Start: a.began.Sub(s.began).Seconds(), Wall: a.took.Seconds(),
 			Own: a.own.Seconds(), Children: a.children.Seconds(), Services: a.services.Seconds(),
 			Waits: seconds(a.waits), Present: seconds(a.present), Tests: tests,
 		})
@@ -215,10 +182,7 @@ func (s *session) write(report string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(path+".json", append(data, '\n'), 0o600); err != nil {
-		return err
-	}
-	return os.WriteFile(path+".durations.txt", []byte(s.durationsFile()), 0o600)
+	return os.WriteFile(path+".json", append(data, '\n'), 0o600)
 }
 
 func seconds(in map[string]time.Duration) map[string]float64 {
@@ -229,29 +193,26 @@ func seconds(in map[string]time.Duration) map[string]float64 {
 	return out
 }
 
-// durationsFile is what the file of -durations would hold after this run: the top-level tests of at least two seconds. What
-// was not run keeps its time.
-func (s *session) durationsFile() string {
-	for _, a := range s.done {
-		for name, got := range a.reader.results {
-			if !strings.Contains(name, "/") && got.outcome == passed {
-				d := got.elapsed
-				if a.test != "" {
-					d = a.atWork()
-				}
-				s.known.put(a.pkg.path, name, d)
+// readSkipped reads the report of an earlier run: the top-level tests of each package that skipped, or that have a subtest that did.
+func readSkipped(path string) (map[string]map[string]bool, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // A report of this program.
+	if err != nil {
+		return nil, err
+	}
+	var records []record
+	if err := json.Unmarshal(data, &records); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	out := map[string]map[string]bool{}
+	for _, r := range records {
+		if out[r.Package] == nil {
+			out[r.Package] = map[string]bool{}
+		}
+		for name, outcome := range r.Tests {
+			if strings.HasPrefix(outcome, skipped+" ") {
+				out[r.Package][top(name)] = true
 			}
 		}
 	}
-	var lines []string
-	for pkg, tests := range s.known.tests {
-		for name, d := range tests {
-			if d >= 2*time.Second {
-				lines = append(lines, fmt.Sprintf("%5.0f %s %s", d.Seconds(), pkg, name))
-			}
-		}
-	}
-	slices.SortFunc(lines, func(x, y string) int { return strings.Compare(y, x) })
-	return "# Seconds that tests take on two processors: the longest start first, those of 8 s and more in a process of their own.\n" +
-		"# Written by each run to bin/test-report.durations.txt.\n" + strings.Join(lines, "\n") + "\n"
+	return out, nil
 }

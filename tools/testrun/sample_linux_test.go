@@ -55,3 +55,10 @@ func TestSampler_classify(t *testing.T) {
 		}
 	}
 }
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -15,7 +15,8 @@ import (
 // session is one run of all tests.
 type session struct {
 	options
-	known   known
+	// skipped are the tests by package that an earlier run skipped; without such a run it is nil.
+	skipped map[string]map[string]bool
 	sampler *sampler
 	began   time.Time
 	folder  string
@@ -29,8 +30,6 @@ type session struct {
 	open     map[string]int
 	finished int
 	broken   []string
-	// leftOut are the units for which the limit of time left no room.
-	leftOut []unit
 
 	lastStart time.Time
 	printed   time.Time
@@ -51,11 +50,6 @@ const (
 	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
 	memoryEnough = 3 << 30
-	// rerunAtMost units are run again when they failed: more failures are not flakes.
-	rerunAtMost = 8
-	// flakesAtMost tests may pass only then. A limit of 0 rejected good commits for the load of the machine, each time for another
-	// test; more are a fault of the product or of the lab.
-	flakesAtMost = 2
 	// progressEvery is how often a line says how far the run is.
 	progressEvery = 30 * time.Second
 )
@@ -69,15 +63,21 @@ func newSession(ctx context.Context, o options) (*session, error) {
 	}
 	o.root = root
 	s := &session{options: o, began: time.Now(), open: map[string]int{}}
-	if s.known, err = loadKnown(s.path(o.durations), s.selection()); err != nil {
-		return nil, err
+	if o.rest != "" {
+		if s.skipped, err = readSkipped(s.path(o.rest) + ".json"); err != nil {
+			return nil, err
+		}
 	}
 	for _, m := range o.modules {
-		packages, err := list(ctx, root, m, o.race)
+		packages, err := list(ctx, root, m)
 		if err != nil {
 			return nil, err
 		}
-		s.packages = append(s.packages, packages...)
+		for _, p := range packages {
+			if before, reported := s.skipped[p.path]; !reported || len(before) > 0 {
+				s.packages = append(s.packages, p)
+			}
+		}
 	}
 	// The name says whose it is: `lab sweep` removes it when this process was killed.
 	if s.folder, err = os.MkdirTemp("", "vnf-test."+itoa(os.Getpid())+"."); err != nil {
@@ -97,25 +97,7 @@ func (s *session) path(name string) string {
 	return filepath.Join(s.root, name)
 }
 
-// selection names what is run, to compare it with earlier runs of the same.
-func (s *session) selection() string {
-	var parts []string
-	for _, m := range s.modules {
-		parts = append(parts, m.dir+"="+strings.Join(m.patterns, ","))
-	}
-	if s.match != nil {
-		parts = append(parts, "-run="+s.match.String())
-	}
-	if s.short {
-		parts = append(parts, "-short")
-	}
-	if len(s.race) > 0 {
-		parts = append(parts, "-race")
-	}
-	return strings.Join(parts, " ")
-}
-
-// run compiles and runs everything, and then once more what failed.
+// run compiles and runs everything.
 func (s *session) run(ctx context.Context) error {
 	s.announceStart()
 	compiled := make(chan compilation)
@@ -124,20 +106,8 @@ func (s *session) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted: %w", ctx.Err())
 	}
-	if failures := s.failedUnits(); len(failures) > 0 && len(failures) <= rerunAtMost {
-		fmt.Printf("== once more: %d that failed\n", len(failures))
-		for _, a := range failures {
-			u := a.unit
-			u.again = true
-			s.add(u)
-		}
-		s.loop(ctx, nil)
-	}
-	return ctx.Err()
+	return nil
 }
-
-// longPackage is how long the tests of a package take together that is linked before the others.
-const longPackage = 30 * time.Second
 
 // compilation is a group of packages that is compiled, with the units in them.
 type compilation struct {
@@ -152,56 +122,23 @@ type group struct {
 	packages []*testPackage
 }
 
-// The parts of a module that are compiled apart from each other.
-const (
-	partLong = iota
-	partShort
-	partRace
-	partCount
-)
-
-// part is the part of its module that a package is compiled with.
-func (s *session) part(p *testPackage) int {
-	switch {
-	case p.race:
-		return partRace
-	case s.known.total(p.path) >= longPackage:
-		return partLong
-	default:
-		return partShort
-	}
-}
-
-// groups parts the packages of all modules. Those whose tests take long come first, so that these run while the others are
-// compiled; those under the race detector come last, since they take every dependency compiled once more.
+// groups parts the packages of all modules. Acceptance tests come first, so that these run while the others are compiled.
 func (s *session) groups() []group {
 	var out []group
-	for _, m := range s.modules {
-		var byPart [partCount][]*testPackage
-		for _, p := range s.packages {
-			if p.module.dir == m.dir {
-				byPart[s.part(p)] = append(byPart[s.part(p)], p)
+	for _, acceptance := range []bool{true, false} {
+		for _, m := range s.modules {
+			var packages []*testPackage
+			for _, p := range s.packages {
+				if p.module.dir == m.dir && p.acceptance == acceptance {
+					packages = append(packages, p)
+				}
 			}
-		}
-		for part, packages := range byPart {
-			slices.SortStableFunc(packages, func(a, b *testPackage) int { return int(s.known.total(b.path) - s.known.total(a.path)) })
 			for number, batch := range batches(packages) {
-				name := strings.ReplaceAll(strings.Trim(m.dir, "./"), "/", "-") + "-" + itoa(part) + "-" + itoa(number)
+				name := fmt.Sprintf("%s-%t-%d", strings.ReplaceAll(strings.Trim(m.dir, "./"), "/", "-"), acceptance, number)
 				out = append(out, group{folder: filepath.Join(s.path(s.binaries), name), packages: batch})
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b group) int {
-		first, second := a.packages[0], b.packages[0]
-		switch {
-		case first.race != second.race && first.race:
-			return 1
-		case first.race != second.race:
-			return -1
-		default:
-			return int(s.known.total(second.path) - s.known.total(first.path))
-		}
-	})
 	return out
 }
 
@@ -211,10 +148,14 @@ func (s *session) compileAll(ctx context.Context, out chan<- compilation) int {
 	go func() {
 		for _, g := range groups {
 			c := compilation{packages: g.packages}
-			if c.err = compile(ctx, g.packages, g.folder); c.err == nil {
-				for _, p := range g.packages {
-					c.units = append(c.units, s.units(p)...)
+			c.err = compile(ctx, g.packages, g.folder)
+			for _, p := range g.packages {
+				if c.err != nil {
+					break
 				}
+				var units []unit
+				units, c.err = s.units(ctx, p)
+				c.units = append(c.units, units...)
 			}
 			select {
 			case out <- c:
@@ -233,12 +174,7 @@ func (s *session) loop(ctx context.Context, compiled <-chan compilation) {
 	defer ticker.Stop()
 	for s.compiling > 0 || len(s.pending) > 0 || len(s.running) > 0 {
 		for ctx.Err() == nil && len(s.pending) > 0 && s.room() {
-			at := s.next(time.Now())
-			if at < 0 {
-				s.leaveOut()
-				break
-			}
-			s.start(ctx, at, ended)
+			s.start(ctx, ended)
 		}
 		interrupted := ctx.Done()
 		if ctx.Err() != nil {
@@ -278,11 +214,11 @@ func (s *session) take(c compilation) {
 	}
 }
 
-// add puts a unit among those that wait, the longest first.
+// add puts a unit among those that wait.
 func (s *session) add(u unit) {
 	s.open[u.pkg.path]++
 	s.pending = append(s.pending, u)
-	slices.SortStableFunc(s.pending, func(a, b unit) int { return int(b.expected - a.expected) })
+	slices.SortStableFunc(s.pending, func(a, b unit) int { return a.order() - b.order() })
 }
 
 // room tells whether a further unit may start.
@@ -304,10 +240,10 @@ func (s *session) room() bool {
 	return s.sampler.idleNow() > idleEnough && (free == 0 || free > memoryEnough)
 }
 
-// start runs the unit at a place among those that wait.
-func (s *session) start(ctx context.Context, at int, ended chan<- *attempt) {
-	u := s.pending[at]
-	s.pending = slices.Delete(s.pending, at, at+1)
+// start runs the first unit of those that wait.
+func (s *session) start(ctx context.Context, ended chan<- *attempt) {
+	u := s.pending[0]
+	s.pending = s.pending[1:]
 	number := len(s.done) + len(s.running) + 1
 	a := &attempt{unit: u, number: number, dir: filepath.Join(s.folder, itoa(number)), began: time.Now(), reader: newReader()}
 	s.running = append(s.running, a)
@@ -324,28 +260,4 @@ func (s *session) end(a *attempt) {
 	s.done = append(s.done, a)
 	s.open[a.pkg.path]--
 	s.show(a)
-}
-
-// failedUnits are those that failed, with only the top-level tests that failed of those that are whole packages.
-func (s *session) failedUnits() []*attempt {
-	var out []*attempt
-	for _, a := range s.done {
-		if a.err == nil {
-			continue
-		}
-		tops := map[string]bool{}
-		for _, name := range a.reader.failures() {
-			tops[top(name)] = true
-		}
-		if a.test != "" || len(tops) == 0 {
-			out = append(out, a)
-			continue
-		}
-		for name := range tops {
-			part := *a
-			part.test = name
-			out = append(out, &part)
-		}
-	}
-	return out
 }

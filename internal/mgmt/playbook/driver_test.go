@@ -81,6 +81,7 @@ const password = "it's {{ secret }} #1"
 func newCall(t *testing.T) (call *vnfm.HookCall, rec *hooktest.Recorder, out, temporary string) {
 	t.Helper()
 	labtest.NotShort(t, "Ansible")
+	labtest.FullRun(t, "Ansible")
 	for _, program := range []string{"ansible-playbook", "sshpass", "ssh"} {
 		if _, err := exec.LookPath(program); err != nil {
 			labtest.Missing(t, fmt.Sprintf("Ansible: %v", err))

@@ -200,14 +200,22 @@ func parse(connStr string) (*pgxpool.Config, error) {
 			return nil, fmt.Errorf("PostgreSQL store: the connection string cannot be used: %s: %s", part, reason(err))
 		}
 	}
+	// A "/" in the password of a URL ends the host before it.
+	hint := ""
+	if isURL(connStr) {
+		hint = "; " + escapeHint
+	}
 	for _, part := range []string{"invalid port", "invalid connect_timeout", "unknown target_session_attrs", "unknown channel_binding", "invalid require_auth"} {
 		if strings.Contains(err.Error(), "`: "+part) {
-			return nil, fmt.Errorf("PostgreSQL store: the connection string cannot be used: %s value", part)
+			return nil, fmt.Errorf("PostgreSQL store: the connection string cannot be used: %s value%s", part, hint)
 		}
 	}
 	return nil, errors.New("PostgreSQL store: the connection string cannot be read: write a URL (postgres://user@host:5432/database) or pairs (host=… port=5432 dbname=… user=…); " +
-		"in a URL, special characters of the password are written as %XX; or leave the password to PGPASSWORD or a password file")
+		escapeHint)
 }
+
+// escapeHint is for a password that ends the URL early.
+const escapeHint = "in a URL, special characters of the password are written as %XX; or leave the password to PGPASSWORD or a password file"
 
 // reason is the cause of an error about a connection string, without the string.
 func reason(err error) string {

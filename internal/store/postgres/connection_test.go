@@ -51,6 +51,7 @@ func TestTLSIsVerified(t *testing.T) {
 		"postgresql://u:secret-pw@db.example.com/d?application_name=x":        "verified",
 		"host=db.example.com user=u password=secret-pw":                       "verified",
 		"postgres://u:secret-pw@db.example.com/d?sslmode=verify-full":         "verified",
+		"postgres://u:secret-pw#1@db.example.com/d#x":                         "verified",
 		"host=db.example.com sslmode=verify-ca sslrootcert=" + ca:             "verified",
 		"host=db.example.com sslrootcert=" + ca:                               "verified",
 		"host=10.1.2.3,10.1.2.4 user=u":                                       "verified",
@@ -62,7 +63,7 @@ func TestTLSIsVerified(t *testing.T) {
 		"host=db.example.com sslmode=require sslrootcert=" + ca:               "sslmode=require",
 		"host=db.example.com sslmode=verify-ca":                               "sslmode=verify-ca",
 		"host=localhost,db.example.com sslmode=disable":                       "sslmode=disable",
-		"postgres://u@db.example.com/d#x":                                     "no sslmode is set where it takes effect",
+		"postgres://u:secret-pw?@db.example.com/d":                            "no sslmode is set where it takes effect",
 		"host=db.example.com password='secret-pw sslmode=verify-full' user=u": "sslmode=verify-full",
 		"host=db.example.com password='secret-pw sslmode=disable' user=u":     "sslmode=disable",
 		// This machine.
@@ -120,10 +121,9 @@ func wantError(t *testing.T, err error, parts ...string) {
 func TestMalformedConnectionStrings(t *testing.T) {
 	withoutLibpq(t)
 	for connStr, want := range map[string]string{
-		"postgres://u:secret-pw#1@host/d":                                "special characters of the password",
 		"postgres://u:secret-pw/1@host/d":                                "special characters of the password",
 		"postgres://u:secret-pw%@host/d":                                 "special characters of the password",
-		"postgres://u:secret-pw@host:port/d":                             "write a URL",
+		"postgres://u:secret-pw@host:port/d":                             "invalid port value",
 		"secret-pw":                                                      "write a URL",
 		"host=h password='secret-pw":                                     "write a URL",
 		"host=localhost port=secret-pw":                                  "invalid port value",

@@ -192,6 +192,7 @@ func (d *cutDisk) openOn(t *testing.T) (*sqliteStore, *seal.Store) {
 // mounted again, and the database must be sound.
 func TestLossOfPower(t *testing.T) {
 	labtest.NotShort(t, "root and a loop device")
+	labtest.FullRun(t, "root and a loop device")
 	if !withMounts(t) {
 		return
 	}
@@ -242,6 +243,7 @@ func TestLossOfPower(t *testing.T) {
 // TestLossOfPowerIsMade shows that the disk of TestLossOfPower loses what is not synced.
 func TestLossOfPowerIsMade(t *testing.T) {
 	labtest.NotShort(t, "root and a loop device")
+	labtest.FullRun(t, "root and a loop device")
 	if !withMounts(t) {
 		return
 	}

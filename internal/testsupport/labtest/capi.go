@@ -28,6 +28,7 @@ const deletionTimeout = 3 * time.Minute
 // of kind LabControlPlane are labs of their own. README.md of the lab tells more.
 func ClusterAPI(t testing.TB) Env {
 	t.Helper()
+	FullRun(t, "Cluster API")
 	Kubernetes(t)
 	env, err := findClusterAPI()
 	if err != nil {
@@ -42,6 +43,7 @@ func ClusterAPI(t testing.TB) Env {
 func OwnClusterAPI(t testing.TB) Env {
 	t.Helper()
 	NotShort(t, "a lab of its own")
+	FullRun(t, "Cluster API")
 	binary, err := clusterAPIBinary()
 	if err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
@@ -69,6 +71,7 @@ func OwnClusterAPI(t testing.TB) Env {
 func NeedsClusterAPI(t testing.TB) {
 	t.Helper()
 	NotShort(t, "a lab")
+	FullRun(t, "Cluster API")
 	if _, err := clusterAPIBinary(); err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}

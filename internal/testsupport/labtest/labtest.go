@@ -29,6 +29,10 @@ const EnvDir = "VNF_LAB_DIR"
 // envRequire is the environment variable that turns skips into failures.
 const envRequire = "LAB_REQUIRE"
 
+// envOnly is the environment variable that leaves out the tests of FullRun when it is
+// "kubernetes".
+const envOnly = "LAB_ONLY"
+
 // startTimeout bounds the start of a lab, and is longer than a lab needs on a busy
 // machine.
 const startTimeout = 4 * time.Minute
@@ -117,6 +121,15 @@ func NotShort(t testing.TB, needs string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("short: the test needs " + needs)
+	}
+}
+
+// FullRun skips a test that needs more than Terraform and a lab of Kubernetes when LAB_ONLY
+// is "kubernetes", as in `make test`. `make test-all` runs it.
+func FullRun(t testing.TB, needs string) {
+	t.Helper()
+	if os.Getenv(envOnly) == "kubernetes" {
+		t.Skip("make test-all: the test needs " + needs)
 	}
 }
 

@@ -19,6 +19,7 @@ const (
 func NeedsNodes(t testing.TB) {
 	t.Helper()
 	NotShort(t, "a lab")
+	FullRun(t, "real nodes")
 	for _, file := range []string{"sums", "cloud/sums"} {
 		if _, err := os.Stat(filepath.Join(Root(t), "bin", "nodes", file)); err != nil {
 			Missing(t, "there is no bin/nodes: `make bin/nodes` builds it")

@@ -98,6 +98,7 @@ type OpenStackUser struct {
 func OpenStack(t testing.TB) OpenStackEnv {
 	t.Helper()
 	NotShort(t, "an OpenStack lab")
+	FullRun(t, "OpenStack")
 	if os.Getenv(EnvOpenStackDir) == "" {
 		Kubernetes(t)
 	}

@@ -33,8 +33,8 @@ func TestOpenStackDocker(t *testing.T) {
 		{"systemctl is-active ssh docker haproxy || true", "active\nactive\ninactive\n"},
 		{"systemctl --failed --plain --no-legend", ""},
 		{"sudo systemctl start haproxy && systemctl is-active haproxy", "active\n"},
-		{"lab-kubectl version --client | head -1", "Client Version: v1.36.3\n"},
-		{"kube-apiserver --version && kube-controller-manager --version && hostname", "Kubernetes v1.36.3\nKubernetes v1.36.3\nregistry\n"},
+		{"lab-kubectl version --client | head -1", "Client Version: v1.37.2\n"},
+		{"kube-apiserver --version && kube-controller-manager --version && hostname", "Kubernetes v1.37.2\nKubernetes v1.37.2\nregistry\n"},
 		{"etcd --version | head -1 | cut -c-13", "etcd Version:\n"},
 	} {
 		if got := command(t, shell, output.line); got != output.want {

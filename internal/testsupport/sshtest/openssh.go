@@ -53,6 +53,7 @@ exec "$(command -v sshd)" -D -e -f "$1/sshd_config"
 func OpenSSH(t testing.TB, accounts ...Account) *Daemon {
 	t.Helper()
 	labtest.NotShort(t, "root and sshd")
+	labtest.FullRun(t, "root and sshd")
 	if os.Geteuid() != 0 {
 		labtest.Missing(t, "OpenSSH: a test that is not root cannot start sshd for several users")
 	}

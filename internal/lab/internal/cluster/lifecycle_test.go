@@ -141,7 +141,7 @@ func TestLabLifecycle(t *testing.T) {
 	admin.QPS = -1
 	b.admin, b.client = admin, newClient(t, admin)
 	// The lab's own control plane, unless the environment names another one.
-	if b.env.KubernetesVersion != "v1.36.3" && os.Getenv("LAB_CONTROL_PLANE") == "" {
+	if b.env.KubernetesVersion != "v1.37.2" && os.Getenv("LAB_CONTROL_PLANE") == "" {
 		t.Errorf("version %q", b.env.KubernetesVersion)
 	}
 

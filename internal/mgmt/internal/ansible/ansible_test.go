@@ -24,6 +24,7 @@ import (
 func host(t *testing.T, programs ...string) (*remote.Client, *sshtest.Server) {
 	t.Helper()
 	labtest.NotShort(t, "Ansible")
+	labtest.FullRun(t, "Ansible")
 	for _, program := range append(programs, "ansible-playbook") {
 		if _, err := exec.LookPath(program); err != nil {
 			labtest.Missing(t, fmt.Sprintf("Ansible: %v", err))
