@@ -16,6 +16,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // override gives a VDU of the package firewall another flavour or image than the VNFD.
@@ -154,7 +155,7 @@ func TestAccInstance_openStackImages(t *testing.T) {
 // TestAccInstance_badOpenStack has inputs that cannot be used on an OpenStack: errors of
 // the plan that name the argument.
 func TestAccInstance_badOpenStack(t *testing.T) {
-	c := newCloud(t)
+	c := newCloudOf(t, labtest.OpenStackCompute)
 	source := examplePackage(t, "firewall")
 	linked := c.links(c.openstack.Networks["net0"])
 	for name, bad := range map[string]struct{ config, want string }{
