@@ -121,16 +121,13 @@ func TestReleaseSignature(t *testing.T) {
 func TestReleaseBillOfMaterials(t *testing.T) {
 	d := openDist(t)
 	for _, platform := range d.platforms {
-		var bill struct {
-			Format     string `json:"bomFormat"`
-			Components []struct {
-				Name string `json:"name"`
-			} `json:"components"`
-		}
-		require.NoError(t, json.Unmarshal(d.read(t, d.name(platform+".cdx.json")), &bill))
-		assert.Equal(t, "CycloneDX", bill.Format)
+		path := d.name(platform + ".cdx.json")
+		var b bill
+		require.NoError(t, json.Unmarshal(d.read(t, path), &b))
+		assert.Equal(t, "CycloneDX", b.Format)
+		require.NoError(t, checkLicences(t.Output(), []string{filepath.Join(d.folder, path)}))
 		var names []string
-		for _, c := range bill.Components {
+		for _, c := range b.Components {
 			names = append(names, c.Name)
 		}
 		assert.Contains(t, names, "github.com/hashicorp/terraform-plugin-framework")

@@ -1,5 +1,6 @@
 // Command vnf-release makes what `make release-snapshot` and the workflow of releases need besides goreleaser: a complete
-// release of the work tree, signed with a key made for it, and the provenance of the files of a release.
+// release of the work tree, signed with a key made for it, a check of the licences in its bills of materials, and the provenance
+// of its files.
 package main
 
 import (
@@ -25,7 +26,7 @@ func main() {
 	}
 }
 
-const usage = "usage: vnf-release snapshot | provenance [flags]"
+const usage = "usage: vnf-release snapshot | licences | provenance [flags]"
 
 func run(ctx context.Context, args []string, out, log io.Writer) error {
 	if len(args) == 0 {
@@ -50,6 +51,14 @@ func run(ctx context.Context, args []string, out, log io.Writer) error {
 			s.targets = strings.Split(*targets, ",")
 		}
 		return s.run(ctx)
+	case "licences":
+		if err := flags.Parse(args[1:]); err != nil {
+			return err
+		}
+		if flags.NArg() == 0 {
+			return errors.New("licences: the path of a bill of materials is needed")
+		}
+		return checkLicences(out, flags.Args())
 	case "provenance":
 		var b build
 		checksums := flags.String("checksums", "", "`path` of the list of checksums of the release")

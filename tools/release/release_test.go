@@ -55,8 +55,9 @@ func TestBadInput(t *testing.T) {
 	for _, tt := range []struct {
 		args, want string
 	}{
-		{"", "usage: vnf-release snapshot | provenance [flags]"},
-		{"publish", `unknown command "publish"; usage: vnf-release snapshot | provenance [flags]`},
+		{"", "usage: vnf-release snapshot | licences | provenance [flags]"},
+		{"publish", `unknown command "publish"; usage: vnf-release snapshot | licences | provenance [flags]`},
+		{"licences", "licences: the path of a bill of materials is needed"},
 		{"provenance", "provenance: -checksums, -o, -commit and -version are needed"},
 		{
 			"snapshot -root ../.. -targets plan9/amd64",
