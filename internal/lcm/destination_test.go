@@ -132,8 +132,7 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 		"arguments":      {setField(t, "kubernetes.exec.args", []string{"eks", "get-token", ""}), "kubernetes.exec"},
 		"variable":       {setField(t, "kubernetes.exec.env.LD_PRELOAD", "/tmp/evil.so"), "kubernetes.exec.env.LD_PRELOAD"},
 		"empty variable": {setField(t, "kubernetes.exec.env.PATH", ""), "kubernetes.exec"},
-		// An earlier release has sealed without a destination: that may be put back.
-		"sealed part of an earlier release": {func(r *store.Record) {
+		"sealed without a destination": {func(r *store.Record) {
 			if r.Sealed, err = keys.Seal(t.Context(), v.ID, nil, nil); err != nil {
 				t.Error(err)
 			}
@@ -183,27 +182,6 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 		t.Errorf("with the endpoint that was given: %v", err)
 	}
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = first })
-	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
-	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
-}
-
-// TestVIMOfAnEarlierRelease has credentials that were sealed without their destination: they
-// are opened once, and are sealed with it then.
-func TestVIMOfAnEarlierRelease(t *testing.T) {
-	w := &env{driver: &driver{objects: map[string]string{}}, dir: t.TempDir()}
-	v, _, err := w.open(t).RegisterVIM(t.Context(), "", vaultVIM())
-	require.NoError(t, err)
-	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	old, err := keys.Seal(t.Context(), v.ID, nil, map[string]string{vnfm.CredentialBearerToken: "t0ken-of-the-test"})
-	require.NoError(t, err)
-	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = old })
-	for range 2 {
-		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-			t.Fatal(err)
-		}
-	}
-	rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, "kubernetes.endpoint", "https://evil.example"))
 	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
 }

@@ -31,6 +31,8 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 		return nil, nil
 	}
 	en := newInstance(id, spec)
+	// Nothing keeps the digests of a dry run.
+	en.Value.DigestKey = e.ownKey
 	if id != "" {
 		found, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 		if err != nil && !errors.Is(err, vnfm.ErrNotFound) {

@@ -74,7 +74,7 @@ type Engine struct {
 	// registries installs private registries.
 	registries *registries.Manager
 
-	// ownKey takes the place of the store's key where that cannot be made, see storeKey.
+	// ownKey keys digests that only this process compares.
 	ownKey []byte
 
 	// deciding is whose turn it is of this process's callers of withReferences.

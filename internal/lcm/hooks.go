@@ -24,9 +24,6 @@ func (e *Engine) callDrivers(ctx context.Context, op *operation, o hooks.Operati
 	if len(drivers) == 0 {
 		return nil
 	}
-	if err := e.ensureKey(ctx, &op.instance.Value); err != nil {
-		return err
-	}
 	// Drivers may take their time.
 	if err := op.saveKnown(ctx); err != nil {
 		return err

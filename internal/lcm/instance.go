@@ -26,11 +26,8 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	if err != nil {
 		return nil, err
 	}
-	if noted := e.noteShares(&en.Value); noted || !en.Value.Acknowledged || len(en.Value.DigestKey) == 0 {
+	if noted := e.noteShares(&en.Value); noted || !en.Value.Acknowledged {
 		en.Value.Acknowledged = true
-		if err := store.Spared(e.ensureKey(ctx, &en.Value)); err != nil {
-			return nil, err
-		}
 		// A stale record is being worked on; the next read acknowledges it.
 		if err := store.Spared(en.Update(ctx, s)); err != nil && !errors.Is(err, store.ErrStale) {
 			return nil, err

@@ -43,17 +43,9 @@ func (e *Engine) storeKey(ctx context.Context) ([]byte, error) {
 	return key, err
 }
 
-// ensureKey gives an instance that has no key one: earlier versions keyed all digests with
-// the store's, which is the instance's own from now on, so that its digests stay.
-func (e *Engine) ensureKey(ctx context.Context, i *vnfm.Instance) (err error) {
-	if len(i.DigestKey) == 0 {
-		i.DigestKey, err = e.storeKey(ctx)
-	}
-	return err
-}
-
 // keyOnVIM returns the key of an instance whose record the store has lost: the one that the
-// VIM has, or else the store's, as of an instance that an earlier version made.
+// VIM keeps. Where it keeps none, no digest depends on the key; that of the store is the same
+// in plan and apply.
 func (e *Engine) keyOnVIM(ctx context.Context, i *vnfm.Instance, spec vnfm.InstanceSpec, r *resolution) ([]byte, error) {
 	t, d, err := e.bind(ctx, i, r, spec)
 	if err != nil {
@@ -89,8 +81,7 @@ func (e *Engine) previewKey(ctx context.Context, present presentInstance, spec v
 		return nil, nil
 	}
 	if en := present.record; en != nil {
-		err := e.ensureKey(ctx, &en.Value)
-		return en.Value.DigestKey, err
+		return en.Value.DigestKey, nil
 	}
 	s, err := e.store(ctx)
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -174,31 +173,4 @@ func (w *env) again(t *testing.T, k *keeper) {
 func named(spec vnfm.InstanceSpec, name string) vnfm.InstanceSpec {
 	spec.Name = name
 	return spec
-}
-
-// TestAnInstanceWithoutAKey is one that an earlier version made, which keyed its digests
-// with the key of the store: that is its own from the first refresh on.
-func TestAnInstanceWithoutAKey(t *testing.T) {
-	w, k := newKeeper(t)
-	i := w.mustInstantiate(t, w.spec())
-	require.NoError(t, w.Close())
-	db, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
-	require.NoError(t, err)
-	if _, err := db.ExecContext(t.Context(), `UPDATE records SET data = CAST(json_remove(data, '$.digest_key') AS BLOB) WHERE kind = 'instance'`); err != nil {
-		t.Fatal(err)
-	}
-	require.NoError(t, db.Close())
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
-	old := w.summed(t, i.ID)
-	refreshed, err := w.Instance(t.Context(), i.ID)
-	require.NoError(t, err)
-	if len(refreshed.DigestKey) == 0 || string(refreshed.DigestKey) == string(i.DigestKey) {
-		t.Errorf("key %x", refreshed.DigestKey)
-	}
-	require.NoError(t, w.Close())
-	require.NoError(t, os.Remove(filepath.Join(w.dir, "key.txt")))
-	w.again(t, k)
-	if got := w.summed(t, i.ID); got != old {
-		t.Errorf("digest %s, want %s", got, old)
-	}
 }

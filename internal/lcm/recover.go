@@ -56,6 +56,7 @@ func (e *Engine) recoverToEnd(ctx context.Context, s store.Store, id string, spe
 	i.Status, i.Acknowledged, i.Recovered = vnfm.StatusFailedTemp, true, true
 	i.Generation, i.RegisteredVIMID = spec.Known.Generation, spec.Known.RegisteredVIMID
 	i.PackageID, i.Connections, i.OperationalState = spec.PackageID, spec.Connections, spec.OperationalState
+	i.DigestKey = newKey()
 	return i, en.Create(ctx, s)
 }
 

@@ -56,9 +56,6 @@ func (e *Engine) bindRecord(ctx context.Context, en *records.Entry[vnfm.Instance
 // bind composes a target that can be carried out, with VIM and credentials, and
 // returns the driver for all VIMs of the instance.
 func (e *Engine) bind(ctx context.Context, i *vnfm.Instance, r *resolution, spec vnfm.InstanceSpec) (*vnfm.Target, vnfm.InfraDriver, error) {
-	if err := e.ensureKey(ctx, i); err != nil {
-		return nil, nil, err
-	}
 	t := e.target(i, r, spec)
 	var err error
 	if t.VIM, t.Credentials, err = e.vims.Open(ctx, i.VIMID); err != nil {

@@ -176,9 +176,6 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 // planInput gathers what the plan follows from.
 func (u *update) planInput(ctx context.Context) (planInput, error) {
 	i := &u.instance.Value
-	if err := u.engine.ensureKey(ctx, i); err != nil {
-		return planInput{}, err
-	}
 	in := planInput{
 		record: *i, secrets: u.secrets, spec: u.spec, wanted: u.wanted,
 		configured: paramsDigest(i.DigestKey, u.spec.Management), observed: u.spec.Known.InSync && !i.Recovered,

@@ -3,7 +3,6 @@ package vnfm
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -328,26 +327,6 @@ type InventoryItem struct {
 	Hook bool `json:"hook,omitempty"`
 	// Posted is the digest of an object that was posted once and of which the VIM keeps nothing; empty for what exists.
 	Posted string `json:"posted,omitempty"`
-}
-
-// ConvertInventory converts the items of a record of an earlier form: a stack and a credential
-// were stored in the fields of an object, and an add-on as a connection.
-func (i *Instance) ConvertInventory() {
-	for n := range i.Inventory {
-		item := &i.Inventory[n]
-		if name, ok := strings.CutPrefix(item.Connection, ListedAddons+" "); ok {
-			item.Addon, item.Connection = name, ""
-		}
-		switch {
-		case item.Group == "orchestration" && item.Kind == "Stack":
-			item.Type = InventoryStack
-		case item.Group == "keystone" && item.Kind == "ApplicationCredential":
-			item.Type, item.UserID, item.Namespace = InventoryCredential, item.Namespace, ""
-		default:
-			continue
-		}
-		item.Group, item.Version, item.Kind = "", "", ""
-	}
 }
 
 // Preview is what an instance will consist of, computed offline.

@@ -127,8 +127,7 @@ func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Results that an earlier version has made may be larger.
-	if room := maxKept - len(out[digestKeyField]) - len(out[resultsField]); len(text) > min(maxArguments, room) {
+	if len(text) > maxArguments {
 		s.progress(ctx, "the arguments of the instance have %d bytes and are not kept in namespace %s: an import will show them as differences", len(text), s.namespace)
 	} else {
 		out[argumentsField] = text

@@ -54,9 +54,6 @@ func Decode[T any](rec store.Record) (*Entry[T], error) {
 	if err == nil {
 		err = checkRecord(&out.Value, rec.ID)
 	}
-	if i, ok := any(&out.Value).(*vnfm.Instance); ok {
-		i.ConvertInventory()
-	}
 	if err != nil {
 		return nil, fmt.Errorf("the record of %s %q is damaged in the store: %w; restore a backup of the store, or move the store away and apply: that writes all records again", nouns[rec.Kind], rec.ID, err)
 	}

@@ -24,7 +24,7 @@ func (r *Record) share(id string, known bool) bool {
 	return r.Shares.Take(id)
 }
 
-// isHeld reports whether anybody but a share has the VIM. The record of an earlier release has no shares.
+// isHeld reports whether anybody but a share has the VIM. After an import it has no shares until the next read takes one.
 func (r *Record) isHeld(share string) bool {
 	return len(r.Shares.Others(share)) > 0 || (r.Acknowledged && len(r.Shares) == 0)
 }

@@ -75,7 +75,7 @@ func TestLostRecord(t *testing.T) {
 	}
 }
 
-// Servers without marks, of an earlier version, are found in the cluster by their addresses. What cannot be told is an error, and
+// Servers without marks are found in the cluster by their addresses. What cannot be told is an error, and
 // nothing is installed.
 func TestLostRecord_unmarked(t *testing.T) {
 	for name, tt := range map[string]struct{ kubectl, want string }{

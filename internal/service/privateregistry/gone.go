@@ -30,8 +30,8 @@ func warnLeftBehind(state *model, reason error, diags *diag.Diagnostics) {
 			vnfm.OnUnreachableForget, strings.TrimSuffix(reason.Error(), "."), name, folder))
 }
 
-// warnPinned says which keys of hosts were pinned although they are not those of the first contact: the store has lost these, and the
-// state, of an earlier version of the provider, does not have them.
+// warnPinned says which keys of hosts were pinned although they are not those of the first contact: neither the
+// store nor the state has these.
 func warnPinned(state *model, keys map[string]string, diags *diag.Diagnostics) {
 	known := tfutil.Texts(state.PinnedHostKeys)
 	var lines []string

@@ -19,9 +19,9 @@ func TestWarnPinned(t *testing.T) {
 		reported []string
 		quiet    []string
 	}{
-		"state of an earlier version": {known: types.MapNull(types.StringType), reported: []string{"host/192.0.2.1 ssh-ed25519 AAAA", "host/192.0.2.2 ssh-ed25519 BBBB"}},
-		"another jump host":           {known: tfutil.StringMap(map[string]string{"host/192.0.2.1": "ssh-ed25519 AAAA"}), reported: []string{"host/192.0.2.2 ssh-ed25519 BBBB"}, quiet: []string{"AAAA"}},
-		"known":                       {known: tfutil.StringMap(met)},
+		"nothing known":     {known: types.MapNull(types.StringType), reported: []string{"host/192.0.2.1 ssh-ed25519 AAAA", "host/192.0.2.2 ssh-ed25519 BBBB"}},
+		"another jump host": {known: tfutil.StringMap(map[string]string{"host/192.0.2.1": "ssh-ed25519 AAAA"}), reported: []string{"host/192.0.2.2 ssh-ed25519 BBBB"}, quiet: []string{"AAAA"}},
+		"known":             {known: tfutil.StringMap(met)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

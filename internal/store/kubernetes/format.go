@@ -13,11 +13,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// format is the format that this release reads and writes: that of the objects and of the
-// data in the records. A release whose records have a field more, or one of another meaning,
-// has a new format: an earlier release would drop what it does not know when it writes a
-// record. It refuses the store instead, and every record of the new format when the store
-// was open already.
+// format is the format that this release reads and writes: the objects, and the data in the
+// records. A release whose records have a field more, or one of another meaning, has a new
+// format: an earlier one would drop unknown fields when it writes a record. It refuses the
+// store instead, and each record of the new format when the store was open already.
 const format = 1
 
 // formatName is the object that says which format the store has.

@@ -83,8 +83,8 @@ var (
 
 // Open returns the store in a namespace. It sends no request: a wrong address, missing rights
 // and a missing namespace are errors of the first use, and a store that nobody wrote to leaves
-// no trace. release is the version of the provider: a store that it brings to its format tells
-// earlier ones, which refuse it. Closing the store does not end the client. The returned store
+// no trace. release is the version of the provider, which each object records for the errors of
+// releases that cannot read it. Closing the store does not end the client. The returned store
 // keeps nothing of ctx.
 func Open(ctx context.Context, client *kube.Client, namespace, release string) (store.Store, error) {
 	return open(ctx, client, namespace, release, defaultTiming())

@@ -65,7 +65,7 @@ func damage(t *testing.T, address, digest string) {
 	conn, err := pgx.Connect(t.Context(), connStr)
 	require.NoError(t, err)
 	defer conn.Close(t.Context()) //nolint:errcheck // It was read from alone.
-	tag, err := conn.Exec(t.Context(), inSchema(schema, `UPDATE {schema}.chunks SET data = set_byte(data, length(data) / 2, get_byte(data, length(data) / 2) # 1)
+	tag, err := conn.Exec(t.Context(), (&pgStore{place: place{schema: schema}}).sql(`UPDATE {schema}.chunks SET data = set_byte(data, length(data) / 2, get_byte(data, length(data) / 2) # 1)
 		WHERE n = 0 AND generation = (SELECT generation FROM {schema}.contents WHERE digest = $1 AND state = 'current')`), digest)
 	if err != nil || tag.RowsAffected() != 1 {
 		t.Fatalf("%s: %v", tag, err)

@@ -181,7 +181,7 @@ func TestErrors(t *testing.T) {
 		"connections":     {server("53300", "sorry, too many clients already"), []string{"too many clients", "max_connections", "PgBouncer"}},
 		"locked":          {server("55P03", "canceling statement due to lock timeout"), []string{"lock timeout", "pg_stat_activity"}},
 		"dropped tables":  {server("42P01", `relation "vnf.records" does not exist`), []string{"does not exist", "restore a backup"}},
-		"newer format":    {checkFormat(7, 1, "v9.0.0"), []string{"format 7", "newer release", "v9.0.0", "use that release"}},
+		"newer format":    {checkFormat(7, "v9.0.0"), []string{"format 7", "newer release", "v9.0.0", "use that release"}},
 		"foreign tables":  {errForeign, []string{"another application", "name another schema"}},
 		"no TLS":          {errors.New("tls error: server refused TLS connection"), []string{"refused TLS", "ssl = on"}},
 		"other authority": {fmt.Errorf("tls: %w", x509.UnknownAuthorityError{}), []string{"unknown authority", "sslrootcert="}},

@@ -125,12 +125,12 @@ func (s *pgStore) ask(ctx context.Context, pool *pgxpool.Pool, q statement) erro
 // codeDivision is how a statement ends a transaction that must not go on.
 const codeDivision = "22012"
 
-// rights are the statements that end a transaction when the store has no format of this release any more, or a lease is another one's: see
+// rights are the statements that end a transaction when the store has a newer format by now, or a lease is another one's: see
 // checkRights, which says why.
 func (s *pgStore) rights(fences []store.Fence) []statement {
 	out := []statement{{
 		sql:  s.sql("SELECT CASE WHEN version <= $1 THEN version ELSE version / (version - version) END FROM {schema}.schema_version"),
-		args: []any{int64(len(migrations(s.schema)))},
+		args: []any{int64(format)},
 	}}
 	for _, f := range fences {
 		out = append(out, statement{

@@ -30,8 +30,8 @@ type Config struct {
 	ConnStr string
 	// Schema is the schema of the tables; empty is DefaultSchema.
 	Schema string
-	// Release is the release of the provider. A store that it brings to its format tells
-	// earlier ones, which refuse it.
+	// Release is the release of the provider, which a new store records for the errors of
+	// releases that cannot read it.
 	Release string
 }
 
@@ -72,7 +72,7 @@ type pgStore struct {
 	// maxContent is the bound of contents in bytes.
 	maxContent int64
 
-	// ready is the pool, once the tables have the format of this release.
+	// ready is the pool, once the tables exist, in a format of this release.
 	ready atomic.Pointer[pgxpool.Pool]
 	// absent is what the last look has seen that has found no tables.
 	absent atomic.Pointer[tables]
@@ -146,13 +146,12 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 		return pool, nil
 	}
 	pool, seen, err := s.looked(ctx, create)
-	steps := migrations(s.schema)
 	switch {
 	case err != nil:
 		return nil, err
-	case seen.version == len(steps):
+	case seen.present:
 		return pool, nil
-	case seen.version == 0 && !create:
+	case !create:
 		return nil, errAbsent
 	}
 	select {
@@ -164,11 +163,7 @@ func (s *pgStore) database(ctx context.Context, create bool) (*pgxpool.Pool, err
 	if pool := s.ready.Load(); pool != nil {
 		return pool, nil
 	}
-	doing := fmt.Sprintf("bringing its tables from format %d to %d", seen.version, len(steps))
-	if seen.version == 0 {
-		doing = "making its tables"
-	}
-	if err := s.retry(ctx, doing, func() error { return s.migrate(ctx, pool, &seen, steps) }); err != nil {
+	if err := s.retry(ctx, "making its tables", func() error { return s.createTables(ctx, pool, &seen) }); err != nil {
 		return nil, err
 	}
 	return pool, s.use(pool)
@@ -255,16 +250,15 @@ func (s *pgStore) look(ctx context.Context) (*pgxpool.Pool, tables, error) {
 
 // lookFor is the work of a look. Who asks from its end on, or once nobody waits for it, begins another one.
 func (s *pgStore) lookFor(ctx context.Context, pool *pgxpool.Pool, l *look) {
-	newest := len(migrations(s.schema))
 	l.err = s.retry(ctx, "looking for its tables", func() (err error) {
-		l.seen, err = s.formatNow(ctx, pool, newest)
+		l.seen, err = s.readTables(ctx, pool)
 		return err
 	})
 	switch {
 	case l.err != nil:
-	case l.seen.version == newest:
+	case l.seen.present:
 		l.err = s.use(pool)
-	case l.seen.version == 0:
+	default:
 		s.absent.Store(&l.seen)
 	}
 	s.mu.Lock()

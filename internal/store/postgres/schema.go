@@ -15,15 +15,16 @@ import (
 // another store has given must survive a copy to the last digit.
 const nowNanos = "(extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000"
 
-// migrations returns the statements that make format i+1 of the store out of format i. They
-// are never changed after a release; a change is a new one.
-//
-// The format is that of the tables and of the data in the records, as in package sqlite: a
-// release whose records have a field more, or one of another meaning, has a new format, and
-// an earlier release refuses the store. Every format has the table schema_version with the
-// columns version and release.
-func migrations(schema string) []string {
-	steps := []string{`
+// format is the format that this release reads and writes: the tables, and the data in the
+// records, as in package sqlite. Every format has the table schema_version with the columns
+// version and release.
+const format = 1
+
+const schemaSQL = `
+CREATE TABLE {schema}.schema_version (
+	version integer NOT NULL,
+	release text    NOT NULL -- of the provider that created the tables
+);
 CREATE TABLE {schema}.records (
 	seq        bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 	kind       text COLLATE "C" NOT NULL,
@@ -68,57 +69,41 @@ CREATE TABLE {schema}.chunks (
 	PRIMARY KEY (generation, n)
 );
 -- Sealed contents cannot be compressed.
-ALTER TABLE {schema}.chunks ALTER COLUMN data SET STORAGE EXTERNAL;
-`}
-	for i := range steps {
-		steps[i] = inSchema(schema, steps[i])
-	}
-	return steps
-}
-
-// inSchema puts the quoted name of the schema into a statement.
-func inSchema(schema, statement string) string {
-	return strings.ReplaceAll(statement, "{schema}", pgx.Identifier{schema}.Sanitize())
-}
+ALTER TABLE {schema}.chunks ALTER COLUMN data SET STORAGE EXTERNAL`
 
 // sql is a statement on the tables of the store: {schema} is their schema.
-func (s *pgStore) sql(statement string) string { return inSchema(s.schema, statement) }
+func (s *pgStore) sql(statement string) string {
+	return strings.ReplaceAll(statement, "{schema}", pgx.Identifier{s.schema}.Sanitize())
+}
 
 var (
 	errNewerFormat = errors.New("written by a newer release of the provider")
 	errForeign     = errors.New("holds tables of another application")
 )
 
-// tables are those of a schema, as they were seen.
+// tables is the state of a schema when it was last read.
 type tables struct {
-	// version is their format, 0 for none. schema says that there is the schema.
-	version int
-	schema  bool
+	// present is set when the tables exist, schema when at least the schema does.
+	present, schema bool
 }
 
-// formatNow looks at the tables. A version above newest is an error, and so are the tables of others.
-func (s *pgStore) formatNow(ctx context.Context, pool *pgxpool.Pool, newest int) (seen tables, err error) {
+// readTables reads the state of the schema. Tables of a newer format, or of another application, are an error.
+func (s *pgStore) readTables(ctx context.Context, pool *pgxpool.Pool) (seen tables, err error) {
 	var ours, others, schemas int
 	err = pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
 		return exchange(ctx, conn.Conn(), statement{
 			sql: tablesSQL, args: []any{s.schema}, row: func(row pgx.Row) error { return row.Scan(&ours, &others, &schemas) },
-		}, statement{sql: s.sql(formatSQL), row: func(row pgx.Row) error {
-			var release string
-			if err := row.Scan(&seen.version, &release); err != nil {
-				return err
-			}
-			return checkFormat(seen.version, newest, release)
-		}})
+		}, statement{sql: s.sql(formatSQL), row: scanFormat})
 	})
 	seen.schema = schemas > 0
 	switch c := code(err); {
 	case c == codeUndefinedTable && others == 0:
-		return tables{schema: seen.schema}, nil
+		return seen, nil
 	case c == codeUndefinedColumn, errors.Is(err, pgx.ErrNoRows), c == codeUndefinedTable && ours == 0:
 		return seen, errForeign
-	default:
-		return seen, err
 	}
+	seen.present = err == nil
+	return seen, err
 }
 
 // tablesSQL counts the tables of the schema, first those that say which format it has, and the schemas of its name.
@@ -129,19 +114,29 @@ const tablesSQL = `SELECT count(*) FILTER (WHERE c.relname = 'schema_version'), 
 
 const formatSQL = "SELECT version, release FROM {schema}.schema_version"
 
-// checkFormat refuses a format above the newest that this release knows.
-func checkFormat(version, newest int, release string) error {
-	if version > newest {
-		return fmt.Errorf("format %d was %w (%s), this one knows formats up to %d", version, errNewerFormat, release, newest)
+// scanFormat checks a row of formatSQL.
+func scanFormat(row pgx.Row) error {
+	var version int
+	var release string
+	if err := row.Scan(&version, &release); err != nil {
+		return err
+	}
+	return checkFormat(version, release)
+}
+
+// checkFormat refuses a newer format.
+func checkFormat(version int, release string) error {
+	if version > format {
+		return fmt.Errorf("format %d was %w (%s), this one knows formats up to %d", version, errNewerFormat, release, format)
 	}
 	return nil
 }
 
-// migrate brings the tables to the format after the last of steps, and notes that this release did it: all of that is one round trip, for
-// tables as they were seen. When another process was faster, they are looked at again. It can be repeated.
-func (s *pgStore) migrate(ctx context.Context, pool *pgxpool.Pool, seen *tables, steps []string) error {
+// createTables creates the tables in one round trip. If another process was faster, it reads the state of the schema again. It can be
+// repeated.
+func (s *pgStore) createTables(ctx context.Context, pool *pgxpool.Pool, seen *tables) error {
 	err := pool.AcquireFunc(ctx, func(conn *pgxpool.Conn) error {
-		_, err := conn.Conn().PgConn().Exec(ctx, s.migration(*seen, steps)).ReadAll()
+		_, err := conn.Conn().PgConn().Exec(ctx, s.creation(*seen)).ReadAll()
 		if code(err) != "" {
 			// The transaction has failed: without its end, the connection would be closed.
 			_ = exchange(ctx, conn.Conn(), statement{sql: "ROLLBACK"})
@@ -151,39 +146,31 @@ func (s *pgStore) migrate(ctx context.Context, pool *pgxpool.Pool, seen *tables,
 	if code(err) == "" {
 		return err
 	}
-	// They may have been seen a while ago.
 	before := *seen
-	now, lookErr := s.formatNow(ctx, pool, len(steps))
+	now, readErr := s.readTables(ctx, pool)
 	switch {
-	case lookErr != nil:
-		return lookErr
-	case now.version == len(steps):
+	case readErr != nil:
+		return readErr
+	case now.present:
 		return nil
 	case now != before:
 		*seen = now
 		return errOvertaken
 	default:
-		return fmt.Errorf("format %d: %w", len(steps), err)
+		return err
 	}
 }
 
-// migration is the transaction that leads from tables as they were seen to the format after the last of steps. It fails where they are others.
-func (s *pgStore) migration(seen tables, steps []string) string {
+// creation is the transaction that creates the tables, and the schema if it is missing. It fails where tables exist.
+func (s *pgStore) creation(seen tables) string {
 	release := "'" + strings.ReplaceAll(s.release, "'", "''") + "'"
 	// One process at a time; the lock ends with the transaction.
 	all := []string{s.beginSQL(), fmt.Sprintf("SELECT pg_advisory_xact_lock(%d)", lockKey(s.schema))}
-	if seen.version > 0 {
-		all = append(all, s.sql(fmt.Sprintf("SELECT 1 / CASE WHEN version = %d THEN 1 ELSE 0 END FROM {schema}.schema_version", seen.version)))
-	}
-	// An administrator may have made the schema, and have given no right to make one.
+	// An administrator may have created the schema, without the right to create others.
 	if !seen.schema {
 		all = append(all, s.sql("CREATE SCHEMA {schema}"))
 	}
-	if seen.version == 0 {
-		all = append(all, s.sql("CREATE TABLE {schema}.schema_version (version integer NOT NULL, release text NOT NULL); INSERT INTO {schema}.schema_version VALUES (0, '')"))
-	}
-	all = append(all, steps[seen.version:]...)
-	all = append(all, s.sql(fmt.Sprintf("UPDATE {schema}.schema_version SET version = %d, release = %s", len(steps), release)), "COMMIT")
+	all = append(all, s.sql(schemaSQL), s.sql(fmt.Sprintf("INSERT INTO {schema}.schema_version VALUES (%d, %s)", format, release)), "COMMIT")
 	return strings.Join(all, ";\n")
 }
 

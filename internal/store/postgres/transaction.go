@@ -68,10 +68,10 @@ func (s *pgStore) readEarly(ctx context.Context, f func(pool *pgxpool.Pool) erro
 	go func() { early <- f(pool) }()
 	_, seen, err := s.look(ctx)
 	failed := <-early
-	if err == nil && seen.version == 0 {
+	if err == nil && !seen.present {
 		err = errAbsent
 	}
-	return err == nil && failed == nil && seen.version == len(migrations(s.schema)), err
+	return err == nil && failed == nil, err
 }
 
 // change does f in a transaction that writes, when the leases of ctx are still the caller's.
@@ -154,15 +154,7 @@ func isUnsure(err error) bool {
 // stay locked against an acquisition, not against a renewal, until the transaction ends.
 func (s *pgStore) checkRights(ctx context.Context, tx pgx.Tx, fences []store.Fence) error {
 	var batch pgx.Batch
-	newest := len(migrations(s.schema))
-	batch.Queue(s.sql(formatSQL)).QueryRow(func(row pgx.Row) error {
-		var version int
-		var release string
-		if err := row.Scan(&version, &release); err != nil {
-			return err
-		}
-		return checkFormat(version, newest, release)
-	})
+	batch.Queue(s.sql(formatSQL)).QueryRow(scanFormat)
 	for _, f := range fences {
 		batch.Queue(s.sql("SELECT token, holder FROM {schema}.leases WHERE name = $1 FOR KEY SHARE"), f.Lease).QueryRow(func(row pgx.Row) error {
 			var token int64

@@ -11,15 +11,9 @@ import (
 // Destination is where secrets go and how the other side is known: the clear part of
 // their record, by the paths of its fields. It is sealed together with the secrets, which
 // open with the same destination only. So who may write the store and has no key can lead
-// them nowhere else.
-//
-// Values that were sealed without a destination, as earlier releases did, open with any.
-// A record that OpenRecord opens is then sealed with its destination at once, any other at
-// its next write. Who has kept such a value can put it back, with another destination,
-// as long as its key opens. So does a record that is put back as a whole: it leads to where
-// its secrets went when it was sealed. Earlier releases also sealed with the public key alone,
-// with which anybody who writes the store can seal secrets of their own, for a destination of
-// their own. Where more than secrets depends on a destination, Store.IsProven is asked first.
+// them nowhere else. A record that is put back as a whole leads to where its secrets went
+// when it was sealed. Where more than secrets depends on a destination, Store.IsProven is
+// asked first.
 //
 // A field that is empty is one that is not there, so that a release with further fields
 // opens what one without them has sealed.

@@ -26,7 +26,7 @@ func FuzzValue(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for _, text := range [][]byte{good, bound, bytes.Replace(bound, []byte(`"v":3`), []byte(`"v":2`), 1), good[:len(good)/2], []byte("{}"), []byte(`{"v":1,"scheme":"age"}`), bytes.Replace(good, []byte(`"v":1`), []byte(`"v":2`), 1), nil} {
+	for _, text := range [][]byte{good, bound, good[:len(good)/2], []byte("{}"), []byte(`{"v":1,"scheme":"age"}`), bytes.Replace(good, []byte(`"v":1`), []byte(`"v":2`), 1), nil} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -44,7 +44,7 @@ func FuzzValue(f *testing.F) {
 		if _, err := v.open("vim-2", to, id); err == nil {
 			t.Error("it opens for another owner")
 		}
-		if _, err := v.open("vim-1", Destination{"endpoint": "https://b.example"}, id); err == nil && v.Version >= versionBound {
+		if _, err := v.open("vim-1", Destination{"endpoint": "https://b.example"}, id); err == nil {
 			t.Error("it opens for another destination")
 		}
 	})

@@ -231,15 +231,13 @@ func (k *Keyring) present(ctx context.Context, v *sealedValue) bool {
 }
 
 // proves reports whether a value says that only who has a key of the configuration can have made
-// it: opening it proves that. The keys in the record of the contents prove nothing, for the
-// public key suffices to make that record; nor does a default key beside the vault that seals.
+// it: opening it proves that. Keys that the store itself has prove nothing: those in the record
+// of the contents, and a default key beside the vault that seals.
 func (k *Keyring) proves(ctx context.Context, sealed []byte) (bool, error) {
 	v, err := parseValue(sealed)
 	switch {
 	case err != nil:
 		return false, nil //nolint:nilerr // what cannot be read proves nothing
-	case v.Version < versionProven:
-		return false, nil
 	case v.Scheme == schemeBarbican:
 		return true, nil
 	case k.vaultSeals && !k.local.given:

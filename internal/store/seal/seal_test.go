@@ -89,7 +89,7 @@ func TestSealOpen(t *testing.T) {
 	}
 }
 
-// TestForm holds the form that stored values have: later releases must open it.
+// TestForm holds the form of stored values: later releases must open it.
 func TestForm(t *testing.T) {
 	id := newIdentity(t)
 	var form map[string]any
@@ -107,15 +107,15 @@ func TestForm(t *testing.T) {
 	}
 }
 
-// TestOpenOld opens a value that the first release sealed.
-func TestOpenOld(t *testing.T) {
+// TestOpenForm opens a stored value: later releases must open it too.
+func TestOpenForm(t *testing.T) {
 	key, err := os.ReadFile(filepath.Join("testdata", "v1.key"))
 	require.NoError(t, err)
 	sealed, err := os.ReadFile(filepath.Join("testdata", "v1.json"))
 	require.NoError(t, err)
 	k, err := New(Source{Key: string(key)})
 	require.NoError(t, err)
-	got, err := k.Open(t.Context(), "vim-1", sealed)
+	got, err := k.OpenFor(t.Context(), "vim-1", Destination{"kubernetes.endpoint": "https://a.example"}, sealed)
 	require.NoError(t, err)
 	if diff := cmp.Diff(map[string]string{"token": "t", "password": "p"}, got); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -160,9 +160,8 @@ func TestOpenRefuses(t *testing.T) {
 		"changed key":     {"vim-1", change("key", flip), []string{"unwrapping the data key"}},
 		"no data":         {"vim-1", change("data", func(any) any { return "" }), []string{"changed since it was sealed"}},
 		"other recipient": {"vim-1", change("recipient", func(any) any { return other.Recipient().String() }), []string{other.Recipient().String()}},
-		"bound version":   {"vim-1", change("v", func(any) any { return 2 }), []string{"changed since it was sealed"}},
-		"proven version":  {"vim-1", change("v", func(any) any { return 3 }), []string{"changed since it was sealed"}},
-		"newer version":   {"vim-1", change("v", func(any) any { return 4 }), []string{"version 4", "release of the provider"}},
+		"newer version":   {"vim-1", change("v", func(any) any { return 2 }), []string{"version 2", "release of the provider"}},
+		"no version":      {"vim-1", change("v", func(any) any { return 0 }), []string{"version 0", "release of the provider"}},
 		"other scheme":    {"vim-1", change("scheme", func(any) any { return "vault" }), []string{`"vault"`, "age and barbican"}},
 		"in a vault":      {"vim-1", change("scheme", func(any) any { return schemeBarbican }), []string{"set encryption.barbican", "decrypt_only"}},
 		"empty":           {"vim-1", nil, []string{"not a sealed value"}},

@@ -118,7 +118,7 @@ func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, seale
 // OpenRecord decrypts the sealed values of a record, which a Keyring has sealed for their
 // owner, and for the destination that it has now. An error of destination is returned as it
 // is, before anything is opened. Those that are not sealed with the key that seals at
-// present, or without a destination, are sealed with both again, and the keys that they had in
+// present are sealed with it again, and the keys that they had in
 // a vault are removed: that is how keys are rotated and moved. Whatever interrupts it, the
 // record names a key that is there, and the next one who opens it goes on.
 func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string, destination func(rec *store.Record) (Destination, error)) (map[string]string, error) {
@@ -129,9 +129,8 @@ func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string,
 	return plain, err
 }
 
-// IsProven reports whether sealed values open with their destination alone, and can have been
-// made only by who has a key of the configuration, once they open. The error is that of
-// reading the keys.
+// IsProven reports whether sealed values, once they open, can have been made only by who has a
+// key of the configuration. The error is that of reading the keys.
 func (s *Store) IsProven(ctx context.Context, sealed []byte) (bool, error) {
 	return s.keys.proves(ctx, sealed)
 }
@@ -186,15 +185,14 @@ func (s *Store) renew(ctx context.Context, rec *store.Record, of sealedFor, plai
 	if err != nil {
 		return err
 	}
-	to, err := of.to(rec)
-	if err != nil {
-		return err
-	}
-	unbound := to != nil && v.Version < versionBound
-	if !unbound && s.keys.isCurrent(ctx, rec.Sealed) {
+	if s.keys.isCurrent(ctx, rec.Sealed) {
 		return nil
 	}
-	if unbound || !s.keys.present(ctx, v) {
+	if !s.keys.present(ctx, v) {
+		to, err := of.to(rec)
+		if err != nil {
+			return err
+		}
 		sealed, err := s.keys.SealFor(ctx, of.owner, to, rec.Sealed, plain)
 		if err != nil {
 			return err

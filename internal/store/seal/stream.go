@@ -57,7 +57,7 @@ func (s *Store) openReader(ctx context.Context, r io.Reader) (io.Reader, error) 
 	if err := json.Unmarshal(line, &h); err != nil {
 		return nil, fmt.Errorf("%w: not the header of a sealed content: %w", errDamaged, err)
 	}
-	if err := checkForm(h.Version, version, h.Scheme, schemeAge); err != nil {
+	if err := checkForm(h.Version, h.Scheme, schemeAge); err != nil {
 		return nil, err
 	}
 	id, err := s.opening(ctx, h.Recipient)

@@ -23,23 +23,17 @@ const (
 	schemeBarbican = "barbican"
 )
 
-// The versions of sealed values and contents. Each is authenticated together with what
-// it is the version of, so that none can be passed off as another.
 const (
+	// version is the version of sealed values and contents. It is authenticated with what it
+	// is the version of, so that none can be passed off as another.
 	version = 1
-	// versionBound is that of a value that holds where its secrets go. Who has the public key,
-	// which the store has, can make one: earlier releases sealed so.
-	versionBound = 2
-	// versionProven is that of a value that holds the same, and that only a holder of the
-	// identity can make: the key of its data depends on it.
-	versionProven = 3
 	// dataKeySize makes it AES-256-GCM.
 	dataKeySize = 32
 )
 
-// sealedValue is the form of a sealed value. Data is encrypted with a random data
-// key that is used for nothing else; only Key, the wrapped data key, depends on the
-// scheme.
+// sealedValue is the form of a sealed value. Data is encrypted with a key that follows from
+// the identity and from a random data key that is used for nothing else: only a holder of the
+// identity can make a value. Key, the wrapped data key, depends on the scheme.
 type sealedValue struct {
 	Version int    `json:"v"`
 	Scheme  string `json:"scheme"`
@@ -57,22 +51,17 @@ type sealedValue struct {
 	Data []byte `json:"data"`
 }
 
-// boundText is what a value of versionBound or versionProven encrypts.
+// boundText is the plain text of a sealed value.
 type boundText struct {
 	Values map[string]string `json:"values"`
-	For    Destination       `json:"for"`
+	For    Destination       `json:"for,omitempty"`
 }
 
-// seal encrypts the values for their owner with a key: without the owner, the id of the
-// object that they belong to, they cannot be opened. A destination that is not nil is
-// sealed with them.
+// seal encrypts the values for their owner and their destination with a key: without both,
+// they cannot be opened. The owner is the id of the object that they belong to.
 func seal(owner string, with key, plain map[string]string, to Destination) ([]byte, error) {
-	var content any = plain
 	v := sealedValue{Version: version, Scheme: with.scheme(), Recipient: with.recipient(), VaultID: with.secret, Rotation: with.rotation, Former: with.former}
-	if to != nil {
-		v.Version, content = versionProven, boundText{Values: plain, For: to}
-	}
-	text, err := json.Marshal(content)
+	text, err := json.Marshal(boundText{Values: plain, For: to})
 	if err != nil {
 		return nil, err
 	}
@@ -81,11 +70,11 @@ func seal(owner string, with key, plain map[string]string, to Destination) ([]by
 	if v.Key, err = wrap(dataKey, with.identity); err != nil {
 		return nil, err
 	}
-	aead, err := v.aead(dataKey, with.identity)
+	aead, err := newAEAD(dataKey, with.identity)
 	if err != nil {
 		return nil, err
 	}
-	v.Data = aead.Seal(nil, nil, text, associatedData(v.Version, owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
+	v.Data = aead.Seal(nil, nil, text, associatedData(owner)) //nolint:gosec // this AEAD makes a random nonce itself and wants none
 	return json.Marshal(v)
 }
 
@@ -96,22 +85,15 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 	if err != nil {
 		return nil, err
 	}
-	// The errors of json are left out: they can quote the secret.
-	if v.Version >= versionBound {
-		var bound boundText
-		if err := json.Unmarshal(text, &bound); err != nil {
-			return nil, errors.New("the decrypted value has no destination")
-		}
-		if other := bound.For.differs(to); len(other) > 0 {
-			return nil, &EditedError{Fields: other}
-		}
-		return bound.Values, nil
+	var bound boundText
+	if err := json.Unmarshal(text, &bound); err != nil {
+		// The error of json is left out: it can quote the secret.
+		return nil, errors.New("the decrypted value is not a map of strings with its destination")
 	}
-	var plain map[string]string
-	if err := json.Unmarshal(text, &plain); err != nil {
-		return nil, errors.New("the decrypted value is not a map of strings")
+	if other := bound.For.differs(to); len(other) > 0 {
+		return nil, &EditedError{Fields: other}
 	}
-	return plain, nil
+	return bound.Values, nil
 }
 
 // decrypt returns what a value of the owner encrypts, which is as it was sealed.
@@ -120,11 +102,11 @@ func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, err
 	if err != nil {
 		return nil, err
 	}
-	aead, err := v.aead(dataKey, id)
+	aead, err := newAEAD(dataKey, id)
 	if err != nil {
 		return nil, err
 	}
-	text, err := aead.Open(nil, nil, v.Data, associatedData(v.Version, owner))
+	text, err := aead.Open(nil, nil, v.Data, associatedData(owner))
 	if err != nil {
 		return nil, errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
 	}
@@ -140,23 +122,24 @@ func parseValue(sealed []byte) (*sealedValue, error) {
 	if err := json.Unmarshal(sealed, &v); err != nil {
 		return nil, fmt.Errorf("not a sealed value: %w", err)
 	}
-	if err := checkForm(v.Version, versionProven, v.Scheme, schemeAge, schemeBarbican); err != nil {
+	if err := checkForm(v.Version, v.Scheme, schemeAge, schemeBarbican); err != nil {
 		return nil, err
 	}
 	return &v, nil
 }
 
-// aead is the cipher of the data of a value, given the data key and the identity for which that
-// is wrapped.
-func (v *sealedValue) aead(dataKey []byte, id *age.X25519Identity) (cipher.AEAD, error) {
-	if v.Version < versionProven {
-		return newAEAD(dataKey)
-	}
-	key, err := hkdf.Key(sha256.New, dataKey, []byte(id.String()), "terraform-provider-vnf/v3 key of a sealed value", dataKeySize)
+// newAEAD returns the cipher of the data of a value, given the data key and the identity for
+// which that is wrapped.
+func newAEAD(dataKey []byte, id *age.X25519Identity) (cipher.AEAD, error) {
+	key, err := hkdf.Key(sha256.New, dataKey, []byte(id.String()), "terraform-provider-vnf/v1 key of a sealed value", dataKeySize)
 	if err != nil {
 		return nil, fmt.Errorf("deriving the key of a sealed value: %w", err)
 	}
-	return newAEAD(key)
+	block, err := aes.NewCipher(key)
+	if err != nil {
+		return nil, err
+	}
+	return cipher.NewGCMWithRandomNonce(block)
 }
 
 // wrap encrypts a data key for an identity.
@@ -191,25 +174,16 @@ func unwrap(wrapped []byte, id *age.X25519Identity) ([]byte, error) {
 	return dataKey, nil
 }
 
-// checkForm refuses a form that this release, which knows versions up to the newest, does
-// not open.
-func checkForm(v, newest int, scheme string, opened ...string) error {
-	if v < version || v > newest || !slices.Contains(opened, scheme) {
-		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens versions up to %d of %s: use the release of the provider that sealed it", v, scheme, newest, strings.Join(opened, " and "))
+// checkForm refuses a form that this release does not open.
+func checkForm(v int, scheme string, opened ...string) error {
+	if v != version || !slices.Contains(opened, scheme) {
+		return fmt.Errorf("sealed in version %d of the scheme %q, this release opens version %d of %s: use the release of the provider that sealed it", v, scheme, version, strings.Join(opened, " and "))
 	}
 	return nil
 }
 
-func newAEAD(dataKey []byte) (cipher.AEAD, error) {
-	block, err := aes.NewCipher(dataKey)
-	if err != nil {
-		return nil, err
-	}
-	return cipher.NewGCMWithRandomNonce(block)
-}
-
 // associatedData binds a value to its owner and its form, so that it opens in no
 // other record, and in no other version. It says nothing of scheme and recipient.
-func associatedData(v int, owner string) []byte {
-	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", v, owner)
+func associatedData(owner string) []byte {
+	return fmt.Appendf(nil, "terraform-provider-vnf/v%d sealed value of %s", version, owner)
 }

@@ -168,7 +168,7 @@ func (s *sqliteStore) change(ctx context.Context, doing string, f func(tx *sql.T
 			return err
 		}
 		defer tx.Rollback() //nolint:errcheck // Nothing to undo after the commit, and nothing to add to an error.
-		if _, err := formatVersion(ctx, tx, len(migrations())); err != nil {
+		if _, err := checkFormat(ctx, tx); err != nil {
 			return err
 		}
 		if err := checkFences(ctx, tx); err != nil {

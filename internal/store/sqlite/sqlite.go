@@ -123,9 +123,8 @@ func linkTarget(path string) (target string, link bool) {
 
 // Open returns the store whose database is the file path. Nothing is read or made
 // before the first use: a store that nobody wrote to is empty and leaves no trace
-// on the disk. release is the version of the provider: a store that it brings to its
-// format tells earlier ones, which refuse it, and keeps a backup of what was there. The
-// returned store keeps nothing of ctx.
+// on the disk. release is the version of the provider, which a new store records for the
+// errors of releases that cannot read it. The returned store keeps nothing of ctx.
 func Open(ctx context.Context, path, release string) (store.Store, error) {
 	s, err := open(ctx, path, defaultTiming())
 	if err != nil {
@@ -216,7 +215,7 @@ func (s *sqliteStore) database(ctx context.Context, create bool) (*sql.DB, error
 	}
 	db.SetMaxOpenConns(4)
 	db.SetMaxIdleConns(4)
-	err = s.retry(ctx, "opening the database", func() error { return migrate(ctx, db, s.path, migrations(), s.release) })
+	err = s.retry(ctx, "opening the database", func() error { return createTables(ctx, db, s.release) })
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -267,7 +266,7 @@ func TestUnusableDatabases(t *testing.T) {
 				createVIM(t, s, "a")
 				exec(t, path, "UPDATE schema_version SET version = 99, release = '9.9.9'")
 			},
-			[]string{"opening the database: format 99 was written by a newer release of the provider (9.9.9), this one knows formats up to 2; use that release, or set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: { kubernetes = { ... } } or { postgres = { ... } }"},
+			[]string{"opening the database: format 99 was written by a newer release of the provider (9.9.9), this one knows formats up to 1; use that release, or set the provider argument store = { local = { path = \"...\" } } to another place, or use a store that needs no disk: { kubernetes = { ... } } or { postgres = { ... } }"},
 		},
 		"other application": {
 			func(t *testing.T, path string) {
@@ -381,106 +380,22 @@ func TestLeaseThatCannotBeRenewedIsLost(t *testing.T) {
 	}
 }
 
-func TestMigrate(t *testing.T) {
+func TestTablesAreCreatedOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "store.db")
-	db := rawDB(t, path)
-	steps := []string{
-		"ALTER TABLE schema_version ADD COLUMN release TEXT NOT NULL DEFAULT ''; CREATE TABLE things (name TEXT); INSERT INTO things VALUES ('old')",
-		"ALTER TABLE things ADD COLUMN size INTEGER; UPDATE things SET size = 7",
-		"INSERT INTO things VALUES ('new', 8)",
-	}
-	for _, n := range []int{1, 1, 3, 3} {
-		if err := migrate(t.Context(), db, path, steps[:n], "1.0"); err != nil {
-			t.Fatalf("to version %d: %v", n, err)
-		}
-	}
-	var sum, version int
-	row := db.QueryRowContext(t.Context(), "SELECT sum(size), (SELECT version FROM schema_version) FROM things")
-	require.NoError(t, row.Scan(&sum, &version))
-	if sum != 15 || version != 3 {
-		t.Errorf("sum = %d, version = %d, want 15 and 3", sum, version)
-	}
-	if err := migrate(t.Context(), db, path, steps[:2], "1.0"); !errors.Is(err, errNewerFormat) {
-		t.Errorf("migrating back = %v, want errNewerFormat", err)
-	}
-	// A step that fails leaves nothing behind.
-	if err := migrate(t.Context(), db, path, append(steps, "DROP TABLE things; CREATE nonsense"), "1.0"); err == nil {
-		t.Error("a failing step is no error")
-	}
-	if err := migrate(t.Context(), db, path, steps, "1.0"); err != nil {
-		t.Error(err)
-	}
-	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM things").Scan(&sum); err != nil || sum != 2 {
-		t.Errorf("things = %d, %v, want 2", sum, err)
-	}
-}
-
-// formatOne makes a store as the first format was written, with a lease that its holder
-// did not release.
-func formatOne(t *testing.T) (path string) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "format-1.sql"))
-	require.NoError(t, err)
-	path = filepath.Join(t.TempDir(), "store.db")
-	exec(t, path, "PRAGMA journal_mode = WAL")
-	exec(t, path, string(text))
-	exec(t, path, fmt.Sprint("UPDATE leases SET expires_at = ", time.Now().Add(time.Hour).UnixNano()))
-	return path
-}
-
-func TestAStoreOfAnEarlierFormat(t *testing.T) {
-	path := formatOne(t)
-	s := openAt(t, path, quick())
-	s.release = "2.3.4"
-	recs, err := s.List(t.Context(), store.Query{})
-	if err != nil || len(recs) != 2 {
-		t.Fatalf("records %v, %v, want 2", recs, err)
-	}
-	want := store.Record{
-		Kind: store.KindInstance, ID: "instance-1", Key: "vim-1/default/core", Owner: "vim-1", Revision: 1,
-		Data: []byte(`{"id": "instance-1"}`), CreatedAt: recs[1].CreatedAt, UpdatedAt: recs[1].UpdatedAt,
-	}
-	if diff := cmp.Diff(want, recs[1]); diff != "" {
-		t.Errorf("instance (-want +got):\n%s", diff)
-	}
-	if err := s.Update(t.Context(), &recs[1]); err != nil {
-		t.Error(err)
-	}
-	_, err = s.Acquire(t.Context(), "instance/instance-1", store.Holder())
-	if held, ok := errors.AsType[*store.HeldError](err); !ok || held.Holder != "somebody elsewhere" {
-		t.Errorf("acquiring a lease that was held before = %v, want a HeldError", err)
+	for _, release := range []string{"1.0.0", "1.0.1"} {
+		s := openAt(t, path, quick())
+		s.release = release
+		createVIM(t, s, release)
 	}
 	var version int
 	var release string
 	require.NoError(t, rawDB(t, path).QueryRowContext(t.Context(), "SELECT version, release FROM schema_version").Scan(&version, &release))
-	if version != 2 || release != "2.3.4" {
-		t.Errorf("format %d, written by %q, want 2 and 2.3.4", version, release)
+	if version != 1 || release != "1.0.0" {
+		t.Errorf("format %d of release %q, want 1 of 1.0.0", version, release)
 	}
-
-	// The backup is as it was, and opens.
-	backup := backupPath(path, 1)
-	info, err := os.Stat(backup)
-	if err != nil || info.Mode().Perm() != 0o600 {
-		t.Fatalf("backup %v, %v, want one of mode 0600", info, err)
-	}
-	var revision int
-	require.NoError(t, rawDB(t, backup).QueryRowContext(t.Context(), "SELECT version, revision FROM schema_version, records WHERE id = 'instance-1'").Scan(&version, &revision))
-	if version != 1 || revision != 1 {
-		t.Errorf("the backup has format %d and revision %d, want 1 and 1", version, revision)
-	}
-	if left, err := filepath.Glob(filepath.Join(filepath.Dir(path), ".backup-*")); err != nil || len(left) > 0 {
-		t.Errorf("left over: %v, %v", left, err)
-	}
-}
-
-func TestAStoreThatCannotBeBackedUpIsNotMigrated(t *testing.T) {
-	path := formatOne(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(backupPath(path, 1), "x"), 0o700))
-	_, err := openAt(t, path, quick()).List(t.Context(), store.Query{})
-	wantError(t, err, "backing it up before format 1 becomes 2")
-	var version int
-	if err := rawDB(t, path).QueryRowContext(t.Context(), "SELECT version FROM schema_version").Scan(&version); err != nil || version != 1 {
-		t.Errorf("format %d, %v, want 1", version, err)
+	recs, err := openAt(t, path, quick()).List(t.Context(), store.Query{})
+	if err != nil || len(recs) != 2 {
+		t.Errorf("records %v, %v, want 2", recs, err)
 	}
 }
 
