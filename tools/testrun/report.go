@@ -18,7 +18,7 @@ const slowest = 40
 // headLines is how much of the report is printed at the end of a run.
 const headLines = 10
 
-// outcomes are the ends of all tests by "package test".
+// outcomes are the ends of all tests by "package test": that of the last time where one was run again.
 func (s *session) outcomes() map[string]string {
 	out := map[string]string{}
 	for _, a := range s.done {
@@ -27,6 +27,20 @@ func (s *session) outcomes() map[string]string {
 		}
 	}
 	return out
+}
+
+// flakes are the tests that failed and passed when they were run again.
+func (s *session) flakes() []string {
+	last := s.outcomes()
+	found := map[string]bool{}
+	for _, a := range s.done {
+		for _, name := range a.reader.failures() {
+			if key := a.pkg.path + " " + name; last[key] == passed {
+				found[key] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
 }
 
 // conclude writes the report and prints what matters of it; the last line is the count of tests.
@@ -53,19 +67,27 @@ func (s *session) conclude() (int, error) {
 		fmt.Println("FAIL ", reason)
 	}
 	count[failed] += len(s.broken) + len(lost)
+	flakes := s.flakes()
+	for _, name := range flakes {
+		fmt.Println("flaky, passed when run again:", name)
+	}
 	status := 0
-	if count[failed] > 0 {
+	if count[failed] > 0 || len(flakes) > flakesAtMost {
 		status = exitFailed
 	}
 	fmt.Printf("%d passed, %d failed, %d skipped\n", count[passed], count[failed], count[skipped])
 	return status, nil
 }
 
-// lost are the units whose process failed without a test that did.
+// lost are the units whose process failed, the last time, without a test that did.
 func (s *session) lost() []string {
-	var out []string
+	last := map[string]*attempt{}
 	for _, a := range s.done {
-		if reason := a.failure(); reason != "" {
+		last[a.name()] = a
+	}
+	var out []string
+	for _, name := range slices.Sorted(maps.Keys(last)) {
+		if reason := last[name].failure(); reason != "" {
 			out = append(out, reason)
 		}
 	}

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -50,6 +51,10 @@ const (
 	startGap = 2 * time.Second
 	// memoryEnough bytes must be free for that.
 	memoryEnough = 3 << 30
+	// rerunAtMost units are run again when they failed: more failures are not flakes.
+	rerunAtMost = 8
+	// flakesAtMost tests may pass only then. They are named, and each is a fault to be found.
+	flakesAtMost = 2
 	// progressEvery is how often a line says how far the run is.
 	progressEvery = 30 * time.Second
 )
@@ -97,7 +102,7 @@ func (s *session) path(name string) string {
 	return filepath.Join(s.root, name)
 }
 
-// run compiles and runs everything.
+// run compiles and runs everything, and then once more what failed.
 func (s *session) run(ctx context.Context) error {
 	s.announceStart()
 	compiled := make(chan compilation)
@@ -106,7 +111,38 @@ func (s *session) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("interrupted: %w", ctx.Err())
 	}
-	return nil
+	failures := s.failedUnits()
+	if len(failures) == 0 || len(failures) > rerunAtMost {
+		return nil
+	}
+	fmt.Printf("== once more: %d that failed\n", len(failures))
+	for _, u := range failures {
+		s.add(u)
+	}
+	s.loop(ctx, nil)
+	return ctx.Err()
+}
+
+// failedUnits are those that failed, with only the top-level tests that failed of those that are whole packages.
+func (s *session) failedUnits() []unit {
+	var out []unit
+	for _, a := range s.done {
+		if a.err == nil {
+			continue
+		}
+		tops := map[string]bool{}
+		for _, name := range a.reader.failures() {
+			tops[top(name)] = true
+		}
+		if a.test != "" || len(tops) == 0 {
+			out = append(out, a.unit)
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(tops)) {
+			out = append(out, unit{pkg: a.pkg, test: name})
+		}
+	}
+	return out
 }
 
 // compilation is a group of packages that is compiled, with the units in them.

@@ -21,6 +21,25 @@ func attemptOf(pkg, test string, outcomes map[string]string) *attempt {
 	return a
 }
 
+func TestSession_flakes(t *testing.T) {
+	s := &session{}
+	s.done = []*attempt{
+		attemptOf("p", "", map[string]string{"TestA": failed, "TestA/x": failed, "TestB": passed, "TestC": failed}),
+		attemptOf("p", "TestA", map[string]string{"TestA": passed, "TestA/x": passed}),
+		attemptOf("p", "TestC", map[string]string{"TestC": failed}),
+	}
+	if got := strings.Join(s.flakes(), ","); got != "p TestA/x" {
+		t.Errorf("flakes: %s", got)
+	}
+	var names []string
+	for _, u := range s.failedUnits() {
+		names = append(names, u.test)
+	}
+	if got := strings.Join(names, ","); got != "TestA,TestC,TestC" {
+		t.Errorf("units to be run again: %s", got)
+	}
+}
+
 // A process that ends without the failure of a test must not be lost.
 func TestSession_lost(t *testing.T) {
 	panicked := attemptOf("p", "TestA", map[string]string{"TestA": passed})
@@ -39,6 +58,7 @@ func TestSession_conclude(t *testing.T) {
 		want   int
 	}{
 		"passes":        {done: []*attempt{good}, want: 0},
+		"a flake":       {done: []*attempt{attemptOf("p", "TestA", map[string]string{"TestA": failed}), good}, want: 0},
 		"fails":         {done: []*attempt{good, attemptOf("p", "TestB", map[string]string{"TestB": failed})}, want: exitFailed},
 		"did not build": {done: []*attempt{good}, broken: []string{"q"}, want: exitFailed},
 	} {

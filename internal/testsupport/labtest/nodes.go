@@ -30,6 +30,7 @@ func NeedsNodes(t testing.TB) {
 // CloudManager is the folder of the lab's cloud controller manager: the program, and its chart in chart.
 func CloudManager(t testing.TB) string {
 	t.Helper()
+	FullRun(t, "real nodes")
 	folder := filepath.Join(Root(t), "bin", "nodes", "cloud")
 	if _, err := os.Stat(filepath.Join(folder, "sums")); err != nil {
 		Missing(t, "there is no bin/nodes/cloud: `make bin/nodes/cloud/sums` builds it")
