@@ -98,7 +98,7 @@ func TestCommandLine(t *testing.T) {
 		t.Run(name, func(t *testing.T) { run(t, test.args...).want(t, test.code, test.want...) })
 	}
 	t.Run("connection string that cannot be read", func(t *testing.T) {
-		t.Setenv(envConnStr, "postgres://u:secret-pw#@host/d")
+		t.Setenv(envConnStr, "postgres://u:secret-pw%@host/d")
 		run(t, "store", "check", "postgres").want(t, cli.ExitUsage, "write a URL")
 	})
 }

@@ -63,6 +63,7 @@ esac
 // newHost is a host that has the programs of the machine.
 func newHost(t *testing.T, programs ...string) *hosttest.Host {
 	t.Helper()
+	labtest.FullRun(t, "root and HAProxy")
 	if os.Geteuid() != 0 {
 		labtest.Missing(t, "a load balancer: a test that is not root cannot start HAProxy as its user")
 	}
