@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"path"
@@ -231,7 +232,8 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, k *calls, ps *v
 		// The places in errors are those of the templates as they are.
 		restore = markFiles(made)
 	}
-	output, err := engine.Engine{CustomTemplateFuncs: k.functions()}.Render(made, values)
+	// The context is for requests of lookup, which reads no cluster here. The process of a rendering ends by its own limits.
+	output, err := engine.Engine{CustomTemplateFuncs: k.functions()}.RenderWithContext(context.Background(), made, values)
 	restore()
 	if err != nil {
 		c.problem(ps, err)

@@ -170,10 +170,7 @@ func (u *update) actHook(ctx context.Context, hook string) error {
 // act runs the operation of an action, and none that an update would add to it.
 func (u *update) act(ctx context.Context) error {
 	i := &u.instance.Value
-	in, err := u.planInput(ctx)
-	if err != nil {
-		return err
-	}
+	in := u.planInput()
 	p := &planner{planInput: in, record: in.record, secrets: in.secrets, repaired: true}
 	p.changePackage()
 	p.heal()

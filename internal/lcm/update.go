@@ -133,10 +133,7 @@ func (u *update) takeForKnown() {
 // execute runs the operations of a plan in their order. Drift is looked for only where nothing else applies all objects, unless the
 // refresh has seen that there is none, and as the operations before it have left them; the plan is then made again with what was found.
 func (u *update) execute(ctx context.Context) (updatePlan, error) {
-	in, err := u.planInput(ctx)
-	if err != nil {
-		return updatePlan{}, err
-	}
+	in := u.planInput()
 	// Asked once: a rotation for that reason has run before drift is observed.
 	in.kubeconfigExpired = u.kubeconfigExpired(ctx)
 	u.lookAtHealed(ctx, &in)
@@ -165,16 +162,14 @@ func (u *update) execute(ctx context.Context) (updatePlan, error) {
 		if found.err != nil {
 			return plan, found.err
 		}
-		if in, err = u.planInput(ctx); err != nil {
-			return plan, err
-		}
+		in = u.planInput()
 		in.drift = slices.Concat(found.differences, u.watched(ctx, found.target))
 		in.observed = true
 	}
 }
 
 // planInput gathers what the plan follows from.
-func (u *update) planInput(ctx context.Context) (planInput, error) {
+func (u *update) planInput() planInput {
 	i := &u.instance.Value
 	in := planInput{
 		record: *i, secrets: u.secrets, spec: u.spec, wanted: u.wanted,
@@ -184,7 +179,7 @@ func (u *update) planInput(ctx context.Context) (planInput, error) {
 		occurrence := u.unfinished.snapshot()
 		in.unfinished = &occurrence
 	}
-	return in, nil
+	return in
 }
 
 // record writes down what changed without an operation, such as a scale level that is given and was the default before.

@@ -58,9 +58,9 @@ func newImage(t *testing.T, architecture string) image {
 func saved(t *testing.T, images map[string]image) []byte {
 	t.Helper()
 	type entry struct {
-		Config   string
-		RepoTags []string
-		Layers   []string
+		Config   string   `json:"Config"`
+		RepoTags []string `json:"RepoTags"`
+		Layers   []string `json:"Layers"`
 	}
 	var (
 		b        bytes.Buffer
