@@ -27,7 +27,6 @@ type options struct {
 	root     string
 	binaries string
 	report   string
-	rest     string
 	match    *regexp.Regexp
 	timeout  time.Duration
 	labs     []string
@@ -82,7 +81,6 @@ func parse(args []string) (options, error) {
 	flags.StringVar(&o.root, "root", ".", "`folder` of the repository")
 	flags.StringVar(&o.binaries, "binaries", "bin/tests", "`folder` of the test binaries, kept between runs")
 	flags.StringVar(&o.report, "report", "bin/test-report", "`path` of the report, written as .txt and .json")
-	flags.StringVar(&o.rest, "rest", "", "`path` of the report of an earlier run, without .json: run only the tests that were skipped there, and packages that it lacks")
 	flags.StringVar(&match, "run", "", "run only the top-level tests that match this `pattern`")
 	flags.DurationVar(&o.timeout, "timeout", time.Hour, "end a test process after this time")
 	flags.StringVar(&labs, "labs", os.Getenv("VNF_LAB_DIR"), "`folders` of running labs, separated by commas; their processor time is shared among the tests that use them")

@@ -36,8 +36,6 @@ type unit struct {
 	// test is empty for all tests of the package but those of without.
 	test    string
 	without []string
-	// only, unless nil, are the tests of the package that run.
-	only []string
 }
 
 func (u unit) name() string {
@@ -152,30 +150,24 @@ func compile(ctx context.Context, packages []*testPackage, folder string) error 
 	return err
 }
 
-// units are the processes that run the tests of a package: one for each test of a lab, and one for all others. With a report
-// of an earlier run, they run what was skipped there.
+// units are the processes that run the tests of a package: one for each test of a lab, and one for all others.
 func (s *session) units(ctx context.Context, p *testPackage) ([]unit, error) {
 	names, err := s.tests(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	var out []unit
-	rest := unit{pkg: p}
+	others := unit{pkg: p}
 	for _, name := range names {
 		if alone.MatchString(name) {
 			out = append(out, unit{pkg: p, test: name})
-			rest.without = append(rest.without, name)
-		} else {
-			rest.only = append(rest.only, name)
+			others.without = append(others.without, name)
 		}
 	}
-	if len(rest.only) == 0 {
+	if len(out) == len(names) {
 		return out, nil
 	}
-	if s.skipped[p.path] == nil {
-		rest.only = nil
-	}
-	return append(out, rest), nil
+	return append(out, others), nil
 }
 
 // tests lists the top-level tests of a package that this run is to run.
@@ -196,9 +188,7 @@ func (s *session) tests(ctx context.Context, p *testPackage) ([]string, error) {
 		if !strings.HasPrefix(name, "Test") && !strings.HasPrefix(name, "Fuzz") && !strings.HasPrefix(name, "Example") {
 			continue
 		}
-		if before := s.skipped[p.path]; before == nil || before[name] {
-			names = append(names, name)
-		}
+		names = append(names, name)
 	}
 	return names, nil
 }

@@ -54,8 +54,6 @@ func (a *attempt) args(o options) []string {
 	switch {
 	case a.test != "":
 		args = append(args, "-test.run=^"+a.test+"$")
-	case a.only != nil:
-		args = append(args, "-test.run=^("+strings.Join(a.only, "|")+")$")
 	case o.match != nil:
 		args = append(args, "-test.run="+o.match.String())
 	}

@@ -214,27 +214,3 @@ func seconds(in map[string]time.Duration) map[string]float64 {
 	}
 	return out
 }
-
-// readSkipped reads the report of an earlier run: the top-level tests of each package that skipped, or that have a subtest that did.
-func readSkipped(path string) (map[string]map[string]bool, error) {
-	data, err := os.ReadFile(path) //nolint:gosec // A report of this program.
-	if err != nil {
-		return nil, err
-	}
-	var records []record
-	if err := json.Unmarshal(data, &records); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	out := map[string]map[string]bool{}
-	for _, r := range records {
-		if out[r.Package] == nil {
-			out[r.Package] = map[string]bool{}
-		}
-		for name, outcome := range r.Tests {
-			if strings.HasPrefix(outcome, skipped+" ") {
-				out[r.Package][top(name)] = true
-			}
-		}
-	}
-	return out, nil
-}

@@ -36,6 +36,10 @@ func TestSampler_classify(t *testing.T) {
 	if err := command.Start(); err != nil {
 		t.Fatal(err)
 	}
+	// Linux shows the environment a moment after the program has started.
+	for deadline := time.Now().Add(10 * time.Second); environment(command.Process.Pid, envDir) == "" && time.Now().Before(deadline); {
+		<-time.After(time.Millisecond)
+	}
 	defer func() {
 		_ = command.Process.Kill()
 		_ = command.Wait()

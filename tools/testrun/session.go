@@ -16,8 +16,6 @@ import (
 // session is one run of all tests.
 type session struct {
 	options
-	// skipped are the tests by package that an earlier run skipped; without such a run it is nil.
-	skipped map[string]map[string]bool
 	sampler *sampler
 	began   time.Time
 	folder  string
@@ -68,21 +66,12 @@ func newSession(ctx context.Context, o options) (*session, error) {
 	}
 	o.root = root
 	s := &session{options: o, began: time.Now(), open: map[string]int{}}
-	if o.rest != "" {
-		if s.skipped, err = readSkipped(s.path(o.rest) + ".json"); err != nil {
-			return nil, err
-		}
-	}
 	for _, m := range o.modules {
 		packages, err := list(ctx, root, m)
 		if err != nil {
 			return nil, err
 		}
-		for _, p := range packages {
-			if before, reported := s.skipped[p.path]; !reported || len(before) > 0 {
-				s.packages = append(s.packages, p)
-			}
-		}
+		s.packages = append(s.packages, packages...)
 	}
 	// The name says whose it is: `lab sweep` removes it when this process was killed.
 	if s.folder, err = os.MkdirTemp("", "vnf-test."+itoa(os.Getpid())+"."); err != nil {

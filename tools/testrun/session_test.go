@@ -4,7 +4,6 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 )
@@ -80,44 +79,17 @@ func TestSession_units(t *testing.T) {
 	if err := os.WriteFile(binary, []byte(script), 0o700); err != nil { //nolint:gosec // A program of the test.
 		t.Fatal(err)
 	}
-	p := &testPackage{path: "p", binary: binary}
-	for name, c := range map[string]struct {
-		skipped map[string]map[string]bool
-		want    string
-	}{
-		"all":                            {nil, "-test.run=^TestAccA$,-test.run=^TestAccC$,-test.skip=^(TestAccA|TestAccC)$"},
-		"skipped before":                 {map[string]map[string]bool{"p": {"TestAccC": true, "TestD": true}}, "-test.run=^TestAccC$,-test.run=^(TestD)$ -test.skip=^(TestAccC)$"},
-		"a package that did not run yet": {map[string]map[string]bool{"q": {}}, "-test.run=^TestAccA$,-test.run=^TestAccC$,-test.skip=^(TestAccA|TestAccC)$"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := &session{skipped: c.skipped}
-			units, err := s.units(t.Context(), p)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var got []string
-			for _, u := range units {
-				got = append(got, strings.Join((&attempt{unit: u}).args(s.options)[4:], " "))
-			}
-			if strings.Join(got, ",") != c.want {
-				t.Errorf("got %s, want %s", strings.Join(got, ","), c.want)
-			}
-		})
-	}
-}
-
-func TestReadSkipped(t *testing.T) {
-	s := &session{options: options{root: t.TempDir(), report: "report"}, sampler: &sampler{}}
-	s.done = []*attempt{
-		attemptOf("p", "", map[string]string{"TestA": passed, "TestA/x": skipped, "TestB": skipped, "TestC": passed}),
-		attemptOf("q", "TestD", map[string]string{"TestD": passed}),
-	}
-	if err := s.write(""); err != nil {
+	s := &session{}
+	units, err := s.units(t.Context(), &testPackage{path: "p", binary: binary})
+	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := readSkipped(s.path("report.json"))
-	if want := map[string]map[string]bool{"p": {"TestA": true, "TestB": true}, "q": {}}; err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v and %v, want %v", got, err, want)
+	var got []string
+	for _, u := range units {
+		got = append(got, strings.Join((&attempt{unit: u}).args(s.options)[4:], " "))
+	}
+	if want := "-test.run=^TestAccA$,-test.run=^TestAccC$,-test.skip=^(TestAccA|TestAccC)$"; strings.Join(got, ",") != want {
+		t.Errorf("got %s, want %s", strings.Join(got, ","), want)
 	}
 }
 
