@@ -60,13 +60,14 @@ func (n wordsEntry) find(ctx context.Context, s store.Store) *vnfm.PlannedUpdate
 // instance go. A role that only plans does without.
 func (n wordsEntry) save(ctx context.Context, s store.Store, said *vnfm.PlannedUpdate) (*vnfm.PlannedUpdate, error) {
 	n.Value.Said = *said
+	instanceID := n.Rec.Owner
 	tidied := make(chan struct{})
 	go func() {
 		defer close(tidied)
 		// What is left is removed with the instance.
-		_ = removeWordsNotes(ctx, s, n.Rec.Owner, wordsNoteAge)
+		_ = removeWordsNotes(ctx, s, instanceID, wordsNoteAge)
 	}()
-	err := n.Create(store.Foreseeing(ctx, leaseOf(n.Rec.Owner)), s)
+	err := n.Create(store.Foreseeing(ctx, leaseOf(instanceID)), s)
 	<-tidied
 	if errors.Is(err, store.ErrExists) {
 		if other := n.find(ctx, s); other != nil {
