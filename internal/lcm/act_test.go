@@ -44,12 +44,7 @@ func TestActRefuses(t *testing.T) {
 	require.ErrorContains(t, w.CheckAct(t.Context(), i.ID, vnfm.Act{RotateKubeconfig: true}), "is no workload cluster")
 	require.ErrorIs(t, w.CheckAct(t.Context(), "none", nobody), vnfm.ErrNotFound)
 
-	w.driver.fail = func(point string) error {
-		if point == "heal" {
-			return errBroken
-		}
-		return nil
-	}
+	w.driver.breaks("heal")
 	all := vnfm.Act{Heal: &vnfm.HealSpec{VDUIDs: []string{"VDU1"}}}
 	require.ErrorIs(t, second(w.Act(t.Context(), i.ID, all)), errBroken)
 	w.driver.fail = nil

@@ -108,7 +108,7 @@ func newRecordingDriver(t *testing.T) (*env, *recordingDriver, *clusters) {
 	t.Helper()
 	w, c := newClusterEnv(t)
 	y := &recordingDriver{objects: map[string]map[string]string{}}
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	w.Engine = w.openWith(t, onKubernetes(y))
 	return w, y, c
 }
 
@@ -202,7 +202,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	// A store that was lost finds its objects again: nothing is made a second time.
 	lost := newEnv(t)
 	lost.clusters = c
-	lost.Engine = lost.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	lost.Engine = lost.openWith(t, onKubernetes(y))
 	again := spec
 	again.VIMID, again.Namespace = lost.vimID, i.Namespace
 	if _, err := lost.Update(t.Context(), i.ID, again); err != nil || len(y.objects) != 2 {

@@ -15,13 +15,11 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	w := newEnv(t)
 	i := w.mustInstantiate(t, w.spec())
 	running, goOn := make(chan struct{}), make(chan struct{})
-	w.driver.fail = func(point string) error {
-		if point == "terminate" {
-			close(running)
-			<-goOn
-		}
+	w.driver.does("terminate", func() error {
+		close(running)
+		<-goOn
 		return nil
-	}
+	})
 	other, ended := w.open(t), make(chan error, 1)
 	go func() { ended <- other.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}) }()
 	<-running

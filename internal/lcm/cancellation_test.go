@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +11,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,12 +29,9 @@ func (d stuck) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	e := w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: stuck{w.driver}})
-	opened, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	s, ok := opened.(store.Portable)
+	e := w.openWith(t, onKubernetes(stuck{w.driver}))
+	s, ok := opened(t, w.dir).(store.Portable)
 	require.True(t, ok)
-	defer func() { require.NoError(t, s.Close()) }()
 
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureRollback
@@ -63,7 +58,7 @@ func TestCancel(t *testing.T) {
 	earlier.Attempts--
 	require.NoError(t, lcm.Cancel(t.Context(), s, &earlier))
 	require.NoError(t, lcm.Cancel(t.Context(), s, &op))
-	err = <-failed
+	err := <-failed
 	var cancelled *vnfm.CancelledError
 	if !errors.As(err, &cancelled) || !strings.Contains(err.Error(), "was cancelled by") {
 		t.Fatalf("the cancelled operation ended with %v", err)

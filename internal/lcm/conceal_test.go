@@ -50,12 +50,7 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		"begin", token, `t0ken/of-the\"kubeconfig`, "t0ken%2Fof-the%22kubeconfig", base64.StdEncoding.EncodeToString([]byte(token)),
 		"LS0tLS1wbGFudGVkLWtleS0tLS0t", "-----planted-key-----", header, password, base64.StdEncoding.EncodeToString([]byte(password)), data, "end",
 	}, " ")
-	w.driver.fail = func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			return errors.New(text)
-		}
-		return nil
-	}
+	w.driver.does("wrote apps/v1/Deployment b", func() error { return errors.New(text) })
 	e := w.open(t)
 	// An infra driver conceals the secrets of its own rendering.
 	ctx := vnfm.WithConcealed(t.Context())

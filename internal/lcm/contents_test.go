@@ -14,7 +14,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -67,26 +66,9 @@ func (w *env) watch(t *testing.T, before func(what string), wrap func(store.Stor
 // watchWith is watch with another driver.
 func (w *env) watchWith(t *testing.T, before func(what string), wrap func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
-	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
-		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-		if err != nil {
-			return nil, err
-		}
-		encoded, ok := db.(store.EncodedBlobs)
-		if !ok {
-			return nil, errors.New("the store keeps no encoded contents")
-		}
-		return watched{Store: wrap(db), EncodedBlobs: encoded, before: before}, nil
-	}})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+	return newEngine(t, w.dir, lcm.Config{Drivers: onKubernetes(d), Registries: &busyHosts{}}, func(s encodedStore) store.Store {
+		return watched{Store: wrap(s), EncodedBlobs: s, before: before}
 	})
-	return e
 }
 
 func asItIs(s store.Store) store.Store { return s }

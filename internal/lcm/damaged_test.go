@@ -18,7 +18,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -105,16 +104,10 @@ func damages(tree any) map[string]any {
 // damaged returns a way to open engines on the store of w, in which records are damaged.
 func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	encoded, ok := db.(store.EncodedBlobs)
-	require.True(t, ok, "the store keeps no encoded contents")
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
+	db, keys := opened(t, w.dir), keyring(t, seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	return func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
-		return lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(context.Context) (store.Store, error) {
-			return damaged{Store: db, EncodedBlobs: encoded, kind: kind, damage: damage}, nil
+		return lcm.New(lcm.Config{Keyring: keys, Drivers: onKubernetes(w.driver), OpenStore: func(context.Context) (store.Store, error) {
+			return damaged{Store: db, EncodedBlobs: db, kind: kind, damage: damage}, nil
 		}})
 	}
 }

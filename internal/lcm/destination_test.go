@@ -15,7 +15,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,9 +22,7 @@ import (
 // rewrite changes a record as somebody does who has the store and no key.
 func rewrite(t *testing.T, dir string, kind store.Kind, id string, change func(r *store.Record)) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer s.Close() //nolint:errcheck // a test
+	s := opened(t, dir)
 	r, err := s.Get(t.Context(), kind, id)
 	require.NoError(t, err)
 	change(r)
@@ -122,8 +119,7 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 	require.NoError(t, err)
 	var plain []byte
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { plain = r.Data })
-	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
+	keys := keyring(t, seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
 	for name, test := range map[string]struct {
 		change func(*store.Record)
 		field  string
@@ -237,19 +233,7 @@ func (p *pinningHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost,
 // TestRegistryRecordIsEdited changes what says where the password of a host goes.
 func TestRegistryRecordIsEdited(t *testing.T) {
 	dir, hosts := t.TempDir(), &pinningHosts{}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-	require.NoError(t, err)
-	e := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
-		},
-		Keyring: keys, Registries: hosts,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := newEngine(t, dir, lcm.Config{Registries: hosts}, nil)
 	spec := vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted-password"}}
 	r, err := e.InstallRegistry(t.Context(), "", spec)
 	require.NoError(t, err)

@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"testing"
 
@@ -11,7 +10,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -78,16 +76,9 @@ func TestDryRunBesideOthers(t *testing.T) {
 	require.False(t, yieldsIn(replacing, "", spec))
 	broken := w.spec()
 	broken.Name, broken.OnFailure = "broken", vnfm.OnFailureResume
-	w.driver.fail = func(point string) error {
-		if point == "first write" {
-			return errors.New("no")
-		}
-		return nil
-	}
+	w.driver.breaks("first write")
 	_, err = w.Instantiate(t.Context(), broken)
-	failed, ok := errors.AsType[*vnfm.OperationError](err)
-	require.True(t, ok, "%v", err)
-	w.driver.fail, i = nil, failed.Instance
+	w.driver.fail, i = nil, failedInstance(t, err)
 	spec.Name = "third" // the same question is not asked again
 	require.True(t, yields("", spec), "incomplete")
 }
@@ -124,15 +115,7 @@ func TestDryRunOnce(t *testing.T) {
 			t.Error("one process must ask whenever it plans")
 		}
 	}
-	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer s.Close() //nolint:errcheck // The test is over.
-	notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun})
-	if err != nil || len(notes) != 1 {
-		t.Fatalf("notes: %v, %v", notes, err)
-	}
+	require.Len(t, w.records(t, store.KindDryRun), 1)
 	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))
-	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun}); err != nil || len(notes) != 0 {
-		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
-	}
+	require.Empty(t, w.records(t, store.KindDryRun), "notes after the VIM was deregistered")
 }

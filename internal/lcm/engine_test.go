@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -120,16 +117,13 @@ func TestHowACreateEnds(t *testing.T) {
 			w := newEnv(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			w.driver.fail = func(point string) error {
-				if point != tc.point {
-					return nil
-				}
+			w.driver.does(tc.point, func() error {
 				if tc.cancel {
 					cancel()
 					return ctx.Err()
 				}
 				return errBroken
-			}
+			})
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			_, err := w.Instantiate(ctx, spec)
@@ -174,18 +168,12 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 	w := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.driver.fail = func(point string) error {
-		if point == "applied" {
-			cancel()
-		}
+	w.driver.does("applied", func() error {
+		cancel()
 		return nil
-	}
+	})
 	_, err := w.Instantiate(ctx, w.spec())
-	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || failed.Instance == nil {
-		t.Fatalf("the objects exist and the error carries no instance: %v", err)
-	}
-	i := w.mustUpdate(t, failed.Instance.ID, w.spec())
+	i := w.mustUpdate(t, failedInstance(t, err).ID, w.spec())
 	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
 		t.Errorf("operations after resuming: %v", got)
 	}
@@ -218,43 +206,19 @@ func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 		t.Fatalf("scaling: %v", err)
 	}
 	var during vnfm.InstanceStatus
-	w.driver.fail = func(point string) error {
-		if point != "apply" {
-			return nil
-		}
+	w.driver.does("apply", func() error {
 		seen, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
 		if err == nil && len(seen) == 1 {
 			during = seen[0].Status
 		}
 		return err
-	}
+	})
 	back := w.spec()
 	back.Description = "given another description on the way"
 	after := w.mustUpdate(t, i.ID, back)
 	if during != vnfm.StatusFailedTemp || after.Status != vnfm.StatusInstantiated {
 		t.Errorf("status before the repair %q, after it %q", during, after.Status)
 	}
-}
-
-// losing is a store whose leases of instances are lost on request.
-type losing struct {
-	store.Store
-	lost chan struct{}
-}
-
-type lostLease struct {
-	store.Lease
-	lost chan struct{}
-}
-
-func (l lostLease) Lost() <-chan struct{} { return l.lost }
-
-func (s losing) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
-	lease, err := s.Store.Acquire(ctx, name, holder)
-	if err != nil || !strings.HasPrefix(name, "instance/") {
-		return lease, err
-	}
-	return lostLease{lease, s.lost}, nil
 }
 
 // suspended is a driver whose process stands still until its lease was lost.
@@ -274,34 +238,17 @@ func (d suspended) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 
 func TestALostLease(t *testing.T) {
 	w := newEnv(t)
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	lost := make(chan struct{})
+	db, lost := opened(t, w.dir), make(chan struct{})
 	var inHands store.Record
-	slow := lcm.New(lcm.Config{
-		OpenStore: func(context.Context) (store.Store, error) { return losing{db, lost}, nil },
-		Keyring:   keys,
-		Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: suspended{w.driver, func() {
-			recs, err := db.List(t.Context(), store.Query{Kind: store.KindInstance})
-			if err != nil || len(recs) != 1 {
-				t.Errorf("records of instances: %v, %v", recs, err)
-				return
-			}
-			inHands = recs[0]
-			if err := db.Update(t.Context(), &inHands); err != nil {
-				t.Error(err)
-			}
-			close(lost)
-		}}},
-	})
-	t.Cleanup(func() {
-		if err := slow.Close(); err != nil {
+	d := suspended{w.driver, func() {
+		inHands = w.records(t, store.KindInstance)[0]
+		if err := db.Update(t.Context(), &inHands); err != nil {
 			t.Error(err)
 		}
-	})
-	_, err = slow.Instantiate(t.Context(), w.spec())
+		close(lost)
+	}}
+	slow := newEngine(t, w.dir, lcm.Config{Drivers: onKubernetes(d)}, func(s encodedStore) store.Store { return losable{s, lost} })
+	_, err := slow.Instantiate(t.Context(), w.spec())
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance == nil || !strings.Contains(err.Error(), "lost the lease") {
 		t.Errorf("a creation whose lease was lost: %v", err)
@@ -317,14 +264,11 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 	w := newEnv(t)
 	running := make(chan struct{})
 	ctx, stop := context.WithCancel(t.Context())
-	w.driver.fail = func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			close(running)
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		return nil
-	}
+	w.driver.does("wrote apps/v1/Deployment b", func() error {
+		close(running)
+		<-ctx.Done()
+		return ctx.Err()
+	})
 	other, ended := w.open(t), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -417,18 +361,10 @@ func TestALostStore(t *testing.T) {
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
-	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
-	lost.Engine = lost.open(t)
-	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Fatalf("terminating without a record: %v", err)
-	}
+	lost := w.lost(t)
+	require.NoError(t, second(lost.VIM(t.Context(), w.vimID)), "the VIM was registered again under another id")
+	require.ErrorIs(t, lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), vnfm.ErrNotFound, "terminating without a record")
 	require.Len(t, lost.driver.objects, 2, "something was removed without a record")
-	vimSpec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
-	v, _, err := lost.RegisterVIM(t.Context(), w.vimID, vimSpec)
-	require.NoError(t, err)
-	if v.ID != w.vimID {
-		t.Errorf("the VIM was registered again under the id %s instead of %s", v.ID, w.vimID)
-	}
 	if p := lost.onboard(t, "1.0"); p.ID != w.pkg.ID {
 		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
 	}
@@ -454,11 +390,7 @@ func TestALostStore(t *testing.T) {
 	}
 
 	// A destroy needs no package.
-	bare := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
-	bare.Engine = bare.open(t)
-	if _, _, err := bare.RegisterVIM(t.Context(), w.vimID, vimSpec); err != nil {
-		t.Fatal(err)
-	}
+	bare := w.lost(t)
 	w.driver.objects["v1/ConfigMap a"] = "sha256:0"
 	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
 		t.Errorf("recovering without the package: %v", err)
@@ -472,11 +404,10 @@ func TestALostStore(t *testing.T) {
 	}
 
 	// Without a known status the next apply applies everything again.
-	second := w.spec()
-	second.Name = "second"
-	i, err = w.Instantiate(t.Context(), second)
+	other := named(w.spec(), "other")
+	i, err = w.Instantiate(t.Context(), other)
 	require.NoError(t, err)
-	restored, err := lost.Update(t.Context(), i.ID, second)
+	restored, err := lost.Update(t.Context(), i.ID, other)
 	require.NoError(t, err)
 	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {
 		t.Errorf("restored %s with status %s", restored.ID, restored.Status)
@@ -539,7 +470,7 @@ func TestPreviewProblems(t *testing.T) {
 
 func TestAVIMStaysOnItsCluster(t *testing.T) {
 	w := newEnv(t)
-	spec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
+	spec := vaultVIM()
 	lead := func(cluster string) error {
 		w.driver.cluster = cluster
 		_, _, err := w.UpdateVIM(t.Context(), w.vimID, spec)

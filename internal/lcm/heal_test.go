@@ -26,12 +26,7 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 	}
 
 	spec.Heal = &vnfm.HealSpec{Trigger: "second", Cause: "it hangs", VNFCIDs: []string{"VDU1-1"}}
-	w.driver.fail = func(point string) error {
-		if point == "heal" {
-			return errBroken
-		}
-		return nil
-	}
+	w.driver.breaks("heal")
 	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
 		t.Fatalf("a heal that fails: %v", err)
 	}
@@ -68,12 +63,7 @@ func TestHealOfAnother(t *testing.T) {
 			i := w.mustInstantiate(t, w.spec())
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "first", VDUIDs: []string{"VDU1"}}
-			w.driver.fail = func(point string) error {
-				if point == "heal" {
-					return errBroken
-				}
-				return nil
-			}
+			w.driver.breaks("heal")
 			if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
 				t.Fatalf("a heal that fails: %v", err)
 			}
@@ -124,12 +114,7 @@ func TestOperationThatCannotBe(t *testing.T) {
 	require.NoError(t, err)
 	spec := w.spec()
 	spec.LevelID = "large"
-	w.driver.fail = func(point string) error {
-		if point != "scale" {
-			return nil
-		}
-		return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}}
-	}
+	w.driver.does("scale", func() error { return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}} })
 	_, err = w.Update(t.Context(), i.ID, spec)
 	var invalid *vnfm.InvalidError
 	var failed *vnfm.OperationError

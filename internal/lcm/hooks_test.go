@@ -152,11 +152,7 @@ func (w *env) onboardHooked(t *testing.T, version, driver string) *vnfm.Package 
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)
 	addHooks(t, dir, driver)
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
-	if err != nil || problems.HasErrors() {
-		t.Fatal(err, problems)
-	}
-	return p
+	return onboardAs(t, w.Engine, "test", dir)
 }
 
 func addHooks(t *testing.T, dir, driver string) {

@@ -61,7 +61,7 @@ func newKeeper(t *testing.T) (*env, *keeper) {
 	t.Helper()
 	w := newEnv(t)
 	k := &keeper{driver: w.driver}
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
+	w.Engine = w.openWith(t, onKubernetes(k))
 	return w, k
 }
 
@@ -156,12 +156,8 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 // again opens the store once more, and registers its VIM and its package again.
 func (w *env) again(t *testing.T, k *keeper) {
 	t.Helper()
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
-	spec := vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes,
-		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	}
+	w.Engine = w.openWith(t, onKubernetes(k))
+	spec := vaultVIM()
 	_, _, err := w.UpdateVIM(t.Context(), w.vimID, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		_, _, err = w.RegisterVIM(t.Context(), w.vimID, spec)

@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,7 +14,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -173,12 +171,7 @@ func TestPlanSaysTheSameTwice(t *testing.T) {
 	ask(other, 2)
 	first := ask(w.Engine, 1)
 	ask(other, 3)
-	w.driver.fail = func(point string) error {
-		if point == "scale" {
-			return errors.New("the test interrupts it")
-		}
-		return nil
-	}
+	w.driver.breaks("scale")
 	spec := w.spec()
 	spec.ScaleLevels = map[string]int{"workers": 1}
 	if _, err := other.Update(t.Context(), i.ID, spec); err == nil {
@@ -191,10 +184,5 @@ func TestPlanSaysTheSameTwice(t *testing.T) {
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}); err != nil {
 		t.Fatal(err)
 	}
-	opened, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, opened.Close()) }()
-	if left, err := opened.List(t.Context(), store.Query{Kind: store.KindPlan}); err != nil || len(left) > 0 {
-		t.Errorf("%d notes of plans are left, %v", len(left), err)
-	}
+	require.Empty(t, w.records(t, store.KindPlan), "notes of plans")
 }

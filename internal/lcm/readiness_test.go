@@ -1,7 +1,6 @@
 package lcm_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -17,19 +16,12 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
-	applies := func() int {
-		w.driver.mu.Lock()
-		defer w.driver.mu.Unlock()
-		return len(slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "apply" }))
-	}
 	update := func(wantApplies int) {
 		t.Helper()
-		before := applies()
+		before := w.driver.called("apply")
 		i, err = w.Update(t.Context(), i.ID, spec)
 		require.NoError(t, err)
-		if got := applies() - before; got != wantApplies {
-			t.Errorf("the driver applied %d times, want %d", got, wantApplies)
-		}
+		require.Equal(t, wantApplies, w.driver.called("apply")-before, "calls of apply")
 		if diff := cmp.Diff(spec.Readiness, i.Readiness); diff != "" {
 			t.Errorf("rules of the record (-want +got):\n%s", diff)
 		}

@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -13,7 +12,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,7 +28,7 @@ type race struct {
 // races are the ways to need a record of another kind.
 func races(t *testing.T, w *env) map[string]race {
 	t.Helper()
-	second := w.registerVIM(t, "second")
+	second := register(t, w.Engine, sharedVIM(""))
 	fresh := w.onboard(t, "2.0")
 	there := w.spec()
 	there.Name = "there"
@@ -79,16 +77,6 @@ func races(t *testing.T, w *env) map[string]race {
 	}
 }
 
-func (w *env) registerVIM(t *testing.T, name string) (id string) {
-	t.Helper()
-	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6444"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	})
-	require.NoError(t, err)
-	return v.ID
-}
-
 // cluster registers a VIM whose kubeconfig is on a management cluster.
 func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error {
 	t.Helper()
@@ -105,15 +93,13 @@ func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error
 // records are all records of a store of some kinds.
 func (w *env) records(t *testing.T, kinds ...store.Kind) []store.Record {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
+	db := opened(t, w.dir)
 	var out []store.Record
 	for _, kind := range kinds {
 		recs, err := db.List(t.Context(), store.Query{Kind: kind})
 		require.NoError(t, err)
 		out = append(out, recs...)
 	}
-	require.NoError(t, db.Close())
 	return out
 }
 
@@ -244,10 +230,7 @@ func (w *env) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
 func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	spec := vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	}
+	spec := vaultVIM()
 	w.driver.cluster = "one"
 	if _, _, err := w.UpdateVIM(t.Context(), w.vimID, spec); err != nil {
 		t.Fatal(err)
