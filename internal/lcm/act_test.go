@@ -1,7 +1,6 @@
 package lcm_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,9 +25,7 @@ func TestActHeals(t *testing.T) {
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || len(w.driver.heals) != 2 {
 		t.Errorf("the apply after the action: %v, %d heals", err, len(w.driver.heals))
 	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
-		t.Errorf("operations: %v", got)
-	}
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}, w.operations(t, i.ID), "operations")
 }
 
 // TestActRefuses: what cannot be done is found before anything is.

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -29,10 +31,6 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	}
 	patient := vnfm.WithLockTimeout(t.Context(), time.Minute)
 	time.AfterFunc(200*time.Millisecond, func() { close(goOn) })
-	if err := w.Terminate(patient, i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Errorf("with patience: %v", err)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("the other process: %v", err)
-	}
+	require.NoError(t, w.Terminate(patient, i.ID, vnfm.TerminateSpec{}), "with patience")
+	require.NoError(t, <-ended, "the other process")
 }

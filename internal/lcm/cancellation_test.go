@@ -2,8 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
-	"strings"
 	"testing"
 	"time"
 
@@ -60,23 +58,18 @@ func TestCancel(t *testing.T) {
 	require.NoError(t, lcm.Cancel(t.Context(), s, &op))
 	err := <-failed
 	var cancelled *vnfm.CancelledError
-	if !errors.As(err, &cancelled) || !strings.Contains(err.Error(), "was cancelled by") {
-		t.Fatalf("the cancelled operation ended with %v", err)
-	}
+	require.ErrorAs(t, err, &cancelled, "the cancelled operation ended with")
+	require.ErrorContains(t, err, "was cancelled by", "the cancelled operation ended with")
 	ops, err := w.Operations(t.Context(), op.InstanceID)
 	require.NoError(t, err)
 	if len(ops) != 1 || ops[0].State != vnfm.StateFailedTemp || len(w.driver.objects) == 0 {
 		t.Errorf("after the cancellation: %+v, objects %v", ops, w.driver.objects)
 	}
-	if err := lcm.Cancel(t.Context(), s, &ops[0]); err == nil || !strings.Contains(err.Error(), "no process runs it") {
-		t.Errorf("Cancel of an operation that nobody runs = %v", err)
-	}
+	require.ErrorContains(t, lcm.Cancel(t.Context(), s, &ops[0]), "no process runs it", "Cancel of an operation that nobody runs")
 	if left, err := s.List(t.Context(), store.Query{Kind: store.KindCancellation}); err != nil || len(left) > 0 {
 		t.Errorf("cancellations in the store: %v, %v", left, err)
 	}
 	i, err := w.Update(t.Context(), op.InstanceID, spec)
 	require.NoError(t, err)
-	if i.Status != vnfm.StatusInstantiated {
-		t.Errorf("the next apply ended with %s", i.Status)
-	}
+	require.Equal(t, vnfm.StatusInstantiated, i.Status, "the next apply ended with")
 }

@@ -29,9 +29,7 @@ func TestConnections(t *testing.T) {
 	spec := w.spec()
 	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far, VDUIDs: []string{"VDU1"}}}
 	i := w.mustInstantiate(t, spec)
-	if c := i.Connections["far"]; c.Namespace != "edge" {
-		t.Errorf("the part is in namespace %q, want the VIM's default", c.Namespace)
-	}
+	require.Equal(t, "edge", i.Connections["far"].Namespace, "the namespace of the part, which is the VIM's default")
 	on := func(i *vnfm.Instance) (own, further int) {
 		for _, item := range i.Inventory {
 			if item.Connection == "far" {
@@ -46,33 +44,24 @@ func TestConnections(t *testing.T) {
 		t.Errorf("%d objects on the own VIM and %d on the further one", own, further)
 	}
 	var inUse *vnfm.InUseError
-	if err := w.DeregisterVIM(t.Context(), far); !errors.As(err, &inUse) {
-		t.Errorf("deregistering a VIM that has a part: %v", err)
-	}
+	require.ErrorAs(t, w.DeregisterVIM(t.Context(), far), &inUse, "deregistering a VIM that has a part")
 	listed, err := w.Instances(t.Context(), vnfm.InstanceFilter{VIMID: far})
-	if err != nil || len(listed) != 1 {
-		t.Errorf("instances on the further VIM: %v, %v", listed, err)
-	}
+	require.NoError(t, err, "instances on the further VIM")
+	require.Len(t, listed, 1, "instances on the further VIM")
 
 	moved := w.spec()
 	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
-	if _, err := w.Update(t.Context(), i.ID, moved); err == nil || !strings.Contains(err.Error(), "give the new location another name") {
-		t.Errorf("another place under the same name: %v", err)
-	}
+	require.ErrorContains(t, second(w.Update(t.Context(), i.ID, moved)), "give the new location another name", "another place under the same name")
 
 	w.driver.breaks("apply")
 	if _, err := w.Update(t.Context(), i.ID, w.spec()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `VIM connection "far"`) {
 		t.Fatalf("taking the part away: %v", err)
 	}
-	if err := w.DeregisterVIM(t.Context(), far); !errors.As(err, &inUse) {
-		t.Errorf("deregistering a VIM that still has a part: %v", err)
-	}
+	require.ErrorAs(t, w.DeregisterVIM(t.Context(), far), &inUse, "deregistering a VIM that still has a part")
 	w.driver.fail = nil
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	require.Equal(t, 2, w.driver.called("terminate"), "VIMs that were terminated on")
-	if err := w.DeregisterVIM(t.Context(), far); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, w.DeregisterVIM(t.Context(), far))
 }
 
 // TestConnectionsRollBack takes both parts of a new instance back when one of them fails.

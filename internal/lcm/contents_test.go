@@ -159,9 +159,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					})
 				}
 			}, asItIs)
-			if err := s.keepers()[what](t, e)(); err != nil {
-				t.Errorf("the %s that was kept: %v", what, err)
-			}
+			require.NoError(t, s.keepers()[what](t, e)(), "the %s that was kept", what)
 		})
 		t.Run(what+" kept while contents are removed", func(t *testing.T) {
 			t.Parallel()
@@ -189,13 +187,9 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					<-come
 				})
 			}, asItIs)
-			if err := remover.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, remover.ReleasePackage(t.Context(), s.first.ID, ""))
 			<-done
-			if err := read(); err != nil {
-				t.Errorf("the %s that was kept: %v", what, err)
-			}
+			require.NoError(t, read(), "the %s that was kept", what)
 		})
 	}
 }
@@ -215,18 +209,10 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 			once.Do(func() { read = s.keepers()["package"](t, s.open(t)) })
 		}
 	}, func(db store.Store) store.Store { return mortal{db} })
-	if err := slow.ReleasePackage(t.Context(), s.first.ID, ""); !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("the process that wakes up: %v, want a LeaseLostError", err)
-	}
-	if err := read(); err != nil {
-		t.Errorf("the package that was kept: %v", err)
-	}
-	if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
-		t.Errorf("the removal that goes on: %v", err)
-	}
-	if err := read(); err != nil {
-		t.Errorf("the package that was kept: %v", err)
-	}
+	require.ErrorAs(t, slow.ReleasePackage(t.Context(), s.first.ID, ""), new(*vnfm.LeaseLostError), "the process that wakes up")
+	require.NoError(t, read(), "the package that was kept")
+	require.NoError(t, s.ReleasePackage(t.Context(), s.first.ID, ""), "the removal that goes on")
+	require.NoError(t, read(), "the package that was kept")
 }
 
 // TestAPackageThatGoesWhileItIsFound onboards what the store has, by its checksum, while
@@ -253,9 +239,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	if again, _, err := e.OnboardPackage(t.Context(), spec, first.ID); err != nil || again.ID != first.ID {
 		t.Fatalf("onboarded again: %+v, %v", again, err)
 	}
-	if _, err := w.open(t).Package(t.Context(), first.ID); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, second(w.open(t).Package(t.Context(), first.ID)))
 }
 
 // TestASupersededPackageThatComesBack onboards a package again while another process, with
@@ -272,7 +256,5 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 		}
 	}, asItIs)
 	require.NoError(t, e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if _, err := w.open(t).Package(t.Context(), w.pkg.ID); err != nil {
-		t.Errorf("the package that was onboarded again: %v", err)
-	}
+	require.NoError(t, second(w.open(t).Package(t.Context(), w.pkg.ID)), "the package that was onboarded again")
 }

@@ -92,7 +92,6 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), rec))
 	again, err = create(time.Minute, 1, release)
-	if err != nil || again.ID != first.ID {
-		t.Errorf("the creation of a killed process became %v, %v", again, err)
-	}
+	require.NoError(t, err, "the creation of a killed process became")
+	require.Equal(t, first.ID, again.ID, "the creation of a killed process became")
 }

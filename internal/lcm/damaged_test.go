@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -172,9 +171,8 @@ func TestDamagedRecords(t *testing.T) {
 			rec := w.records(t, kind)[0]
 			for _, text := range []string{"", "{", "null", "[]", "{}", `"x"`, string(rec.Data[:len(rec.Data)/2])} {
 				err := errors.Join(use(kind, func([]byte) []byte { return []byte(text) })...)
-				if err == nil || !strings.Contains(err.Error(), "is damaged in the store") || !strings.Contains(err.Error(), ids[kind]) {
-					t.Errorf("%q: %v", text, err)
-				}
+				require.ErrorContains(t, err, "is damaged in the store", text)
+				require.ErrorContains(t, err, ids[kind], text)
 			}
 			var tree any
 			require.NoError(t, json.Unmarshal(rec.Data, &tree))

@@ -95,9 +95,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 		v, _, err := e.RegisterVIM(t.Context(), "", spec)
 		require.NoError(t, err)
 		for field, value := range fields {
-			if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)))
 			rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, field, value))
 			_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 			refused(t, err, fmt.Sprintf("VIM %q", spec.Name), field)
@@ -138,16 +136,12 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 		rewrite(t, w.dir, store.KindVIM, v.ID, test.change)
 		_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 		refused(t, err, `VIM "edge"`, test.field)
-		if err == nil || !strings.Contains(err.Error(), "nothing on this machine was read or run") {
-			t.Errorf("%s: %v", name, err)
-		}
+		require.ErrorContains(t, err, "nothing on this machine was read or run", name)
 		rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Data = plain })
 		if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 			t.Fatalf("registering it again: %v", err)
 		}
-		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-			t.Fatalf("after %s: %v", name, err)
-		}
+		require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "after %s", name)
 	}
 }
 
@@ -166,17 +160,13 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 	var first, foreign []byte
 	rewrite(t, w.dir, store.KindVIM, o.ID, func(r *store.Record) { foreign = r.Sealed })
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { first, r.Sealed = r.Sealed, foreign })
-	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err == nil || !strings.Contains(err.Error(), "sealed for another owner") {
-		t.Errorf("with the credentials of another VIM: %v", err)
-	}
+	require.ErrorContains(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "sealed for another owner", "with the credentials of another VIM")
 	// Another endpoint that the user gives is sealed with them.
 	spec.Kubernetes = &vnfm.KubernetesConnection{Endpoint: "https://192.0.2.7:6443"}
 	if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-		t.Errorf("with the endpoint that was given: %v", err)
-	}
+	require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "with the endpoint that was given")
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = first })
 	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
@@ -248,15 +238,9 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 		refused(t, e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{}), `private registry "r"`, field)
 		_, err = e.InstallRegistry(t.Context(), r.ID, spec)
 		refused(t, err, `private registry "r"`, field)
-		if got := hosts.addresses[before:]; len(got) > 0 {
-			t.Errorf("%s: the secrets went to %v", field, got)
-		}
-		if _, err := e.InstallRegistry(t.Context(), r.ID, spec); err != nil {
-			t.Fatal(err)
-		}
+		require.Empty(t, hosts.addresses[before:], "%s: the secrets went to", field)
+		require.NoError(t, second(e.InstallRegistry(t.Context(), r.ID, spec)))
 		same(t, "the host", hosts.addresses[before:], []string{"192.0.2.1 planted-password "})
-		if _, err := e.ReadRegistry(t.Context(), r.ID); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, second(e.ReadRegistry(t.Context(), r.ID)))
 	}
 }

@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"errors"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -28,9 +27,7 @@ func TestDryRun(t *testing.T) {
 		for _, p := range ps {
 			got = append(got, p.Summary)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		require.Equal(t, want, got)
 	}
 	try("", `v1/ConfigMap a in default as ""`)
 	i := w.mustInstantiate(t, spec)
@@ -38,9 +35,7 @@ func TestDryRun(t *testing.T) {
 	try(i.ID, `v1/ConfigMap a in default as "`+i.ID+`"`)
 	try("lost", `v1/ConfigMap a in default as "lost"`)
 	spec.VIMID = "unknown"
-	if _, err := planning.DryRunInstance(t.Context(), "", spec, keys); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("a VIM that is not registered: %v", err)
-	}
+	require.ErrorIs(t, second(planning.DryRunInstance(t.Context(), "", spec, keys)), vnfm.ErrNotFound, "a VIM that is not registered")
 	spec.VIMID = w.vimID
 	planning = w.Engine
 	try(i.ID)
@@ -105,15 +100,11 @@ func TestDryRunOnce(t *testing.T) {
 		{w.open(t), []string{"a", "b"}, true}, // Another plan in between.
 		{w.open(t), []string{"a", "b"}, false},
 	} {
-		if got := asks(step.by, step.keys...); got != step.want {
-			t.Errorf("asked for %v: %t, want %t", step.keys, got, step.want)
-		}
+		require.Equal(t, step.want, asks(step.by, step.keys...), "asked for")
 	}
 	planning := w.open(t)
 	for range 2 {
-		if !asks(planning, "a") {
-			t.Error("one process must ask whenever it plans")
-		}
+		require.True(t, asks(planning, "a"), "one process must ask whenever it plans")
 	}
 	require.Len(t, w.records(t, store.KindDryRun), 1)
 	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))

@@ -86,9 +86,8 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			})
 			err := test.work(t.Context(), slow, id, spec)
 			lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
-			if !ok || lost.Holder != store.DescribeHolder(store.Holder()) {
-				t.Errorf("the process that wakes up: %v, want a LeaseLostError that names %s", err, store.DescribeHolder(store.Holder()))
-			}
+			require.True(t, ok, "the process that wakes up")
+			require.Equal(t, store.DescribeHolder(store.Holder()), lost.Holder, "the process that wakes up")
 			if test.wakes != nil && !errors.Is(err, test.wakes) {
 				t.Errorf("the process that wakes up does not say what it came upon: %v", err)
 			}
@@ -221,12 +220,8 @@ func TestADriverThatLosesItsLease(t *testing.T) {
 	if !ok || failed.Instance == nil || !errors.As(err, new(*vnfm.LeaseLostError)) {
 		t.Fatalf("the error must tell the state and the loss: %v", err)
 	}
-	if slices.Contains(w.driver.calls, "terminate") {
-		t.Errorf("the creation was rolled back: %q", w.driver.calls)
-	}
-	if got := w.operations(t, failed.Instance.ID); !slices.Equal(got, []string{"INSTANTIATE PROCESSING"}) {
-		t.Errorf("operations %q", got)
-	}
+	require.NotContains(t, w.driver.calls, "terminate", "the creation was rolled back")
+	require.Equal(t, []string{"INSTANTIATE PROCESSING"}, w.operations(t, failed.Instance.ID), "operations")
 }
 
 // TestARecordThatChangedWithoutALease refuses to write over what nobody may have written.
@@ -237,9 +232,7 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 	}{
 		"acknowledged": {func(t *testing.T, w *env, id string) {
 			t.Helper()
-			if _, err := w.open(t).Instance(t.Context(), id); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, second(w.open(t).Instance(t.Context(), id)))
 		}, false},
 		"changed otherwise": {func(t *testing.T, w *env, id string) {
 			t.Helper()
@@ -263,12 +256,10 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 				t.Errorf("Update = %v, refused = %t wanted", err, test.refused)
 			}
 			after, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
-			if err != nil || len(after) != 1 {
-				t.Fatal(after, err)
-			}
-			if after[0].Acknowledged == test.refused || (after[0].Name == "edge") != test.refused {
-				t.Errorf("acknowledged = %t, name = %s", after[0].Acknowledged, after[0].Name)
-			}
+			require.NoError(t, err)
+			require.Len(t, after, 1)
+			require.NotEqual(t, test.refused, after[0].Acknowledged, "acknowledged")
+			require.Equal(t, test.refused, after[0].Name == "edge", "acknowledged")
 		})
 	}
 }

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
@@ -114,9 +112,7 @@ func (w *env) manage(t *testing.T, d vnfm.ManagementDriver) {
 
 func same(t *testing.T, what string, got any, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	require.Equal(t, want, got, what)
 }
 
 // A driver is chosen by the type of the artifact, gets the VNFCs that leave, its own
@@ -186,9 +182,8 @@ func TestEndHookIsContinued(t *testing.T) {
 	i = w.mustUpdate(t, i.ID, spec)
 	same(t, "status", i.Status, vnfm.StatusInstantiated)
 	same(t, "continued", d.taken(), []string{"SCALE scale_end"})
-	if slices.Contains(w.driver.calls, "scale") || slices.Contains(w.driver.calls, "apply") {
-		t.Errorf("the VIM was asked again: %v", w.driver.calls)
-	}
+	require.NotContains(t, w.driver.calls, "scale", "the VIM was asked again")
+	require.NotContains(t, w.driver.calls, "apply", "the VIM was asked again")
 	same(t, "steps that are done once", d.once, 2)
 	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "SCALE COMPLETED"})
 }
@@ -199,18 +194,15 @@ func TestChangedParamsAreContinued(t *testing.T) {
 	d.fail = func(string) error { return errBroken }
 	_, err := w.Instantiate(t.Context(), spec)
 	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || failed.Instance == nil {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &failed)
+	require.NotNil(t, failed.Instance)
 	id := failed.Instance.ID
 	d.fail = nil
 	w.mustUpdate(t, id, spec)
 	same(t, "creation", d.taken(), []string{"INSTANTIATE instantiate_end", "INSTANTIATE instantiate_end"})
 	d.fail = func(string) error { return errBroken }
 	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "admin"}}
-	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, second(w.Update(t.Context(), id, spec)), &failed)
 	d.fail = nil
 	i := w.mustUpdate(t, id, spec)
 	same(t, "status", i.Status, vnfm.StatusInstantiated)
@@ -221,9 +213,7 @@ func TestChangedParamsAreContinued(t *testing.T) {
 	before := spec.AdditionalParams
 	d.fail = func(string) error { return errBroken }
 	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "other"}}
-	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, second(w.Update(t.Context(), id, spec)), &failed)
 	d.fail = nil
 	spec.AdditionalParams = before
 	i = w.mustUpdate(t, id, spec)
@@ -239,9 +229,7 @@ func TestForcefulTerminationGoesOn(t *testing.T) {
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
 	d.fail = func(string) error { return errBroken }
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); !errors.Is(err, errBroken) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorIs(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}), errBroken)
 	var left []string
 	err = w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { left = append(left, object+": "+reason) }})
 	if err != nil || len(left) != 2 || !strings.Contains(left[0], "terminate_start") {

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
@@ -76,9 +75,7 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	expect := func(what string, want, got any) {
 		t.Helper()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		require.Equal(t, want, got, what)
 	}
 	creation := planned("", spec)
 	expect("creation", []string{
@@ -113,9 +110,7 @@ func TestPlanUpdate(t *testing.T) {
 	expect("changes of an upgrade", []string{
 		"spec.template.spec.containers[upf].image: registry.example.com/core5g/upf:1.4.0 -> registry.example.com/core5g/upf:1.5.0",
 	}, got.Changes["apps/v1/StatefulSet upf"])
-	if len(got.Changes) != 10 {
-		t.Errorf("%d objects change: %v", len(got.Changes), got.Changes)
-	}
+	require.Len(t, got.Changes, 10, "objects change")
 
 	// What many objects have alike is said once.
 	labelled := spec
@@ -174,15 +169,10 @@ func TestPlanSaysTheSameTwice(t *testing.T) {
 	w.driver.breaks("scale")
 	spec := w.spec()
 	spec.ScaleLevels = map[string]int{"workers": 1}
-	if _, err := other.Update(t.Context(), i.ID, spec); err == nil {
-		t.Fatal("the operation of the other process went well")
-	}
-	if diff := cmp.Diff(first, ask(w.open(t), 1)); diff != "" || len(first) == 0 {
-		t.Errorf("said first (-) and to the same question (+):\n%s", diff)
-	}
+	require.Error(t, second(other.Update(t.Context(), i.ID, spec)), "the operation of the other process went well")
+	require.Equal(t, first, ask(w.open(t), 1), "said to the same question")
+	require.NotEmpty(t, first, "said to the same question")
 	w.driver.fail = nil
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}))
 	require.Empty(t, w.records(t, store.KindPlan), "notes of plans")
 }

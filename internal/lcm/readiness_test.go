@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -22,9 +21,7 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 		i, err = w.Update(t.Context(), i.ID, spec)
 		require.NoError(t, err)
 		require.Equal(t, wantApplies, w.driver.called("apply")-before, "calls of apply")
-		if diff := cmp.Diff(spec.Readiness, i.Readiness); diff != "" {
-			t.Errorf("rules of the record (-want +got):\n%s", diff)
-		}
+		require.Equal(t, spec.Readiness, i.Readiness, "rules of the record")
 	}
 	spec.Readiness = []vnfm.ReadinessRule{{Kind: "apps/Deployment", Condition: "Available"}}
 	update(1)
@@ -33,9 +30,7 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 	spec.PackageID = w.onboard(t, "2.0").ID
 	update(1)
 	want := []string{"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED", "MODIFY_INFO COMPLETED", "CHANGE_VNFPKG COMPLETED"}
-	if diff := cmp.Diff(want, w.operations(t, i.ID)); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, w.operations(t, i.ID), "operations")
 	if i.Generation != 2 {
 		t.Errorf("generation %d, want 2", i.Generation)
 	}

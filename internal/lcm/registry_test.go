@@ -57,9 +57,7 @@ func TestRegistriesOnOneHost(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if got := hosts.most.Load(); got > test.most {
-				t.Errorf("%d at once, want %d at most", got, test.most)
-			}
+			require.LessOrEqual(t, hosts.most.Load(), test.most, "at once")
 		})
 	}
 }

@@ -37,9 +37,7 @@ func (w *env) password() any {
 func (w *env) observed(t *testing.T, id string) any {
 	t.Helper()
 	w.driver.seen = nil
-	if _, err := w.open(t).Observe(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, second(w.open(t).Observe(t.Context(), id)))
 	return w.password()
 }
 
@@ -111,9 +109,8 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 	same(t, "refresh when it is taken back", w.observed(t, i.ID), any("planted-3"))
 
 	ops, err := w.Operations(t.Context(), i.ID)
-	if err != nil || strings.Contains(fmt.Sprintf("%+v", ops), "planted") {
-		t.Errorf("operations: %+v, %v", ops, err)
-	}
+	require.NoError(t, err, "operations")
+	require.NotContains(t, fmt.Sprintf("%+v", ops), "planted", "operations")
 	notIn(t, w.dir, "planted-1", "planted-2", "planted-3", "planted-4")
 }
 
@@ -171,9 +168,8 @@ func TestShownSecretParams(t *testing.T) {
 		spec := w.spec()
 		spec.AdditionalParams = tt.params
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
-		if err != nil || len(problems) != 1 {
-			t.Fatal(problems, err)
-		}
+		require.NoError(t, err)
+		require.Len(t, problems, 1)
 		same(t, "the warning", problems[0], vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "additional_params",
 			Summary: "additional_params shows secrets: " + strings.Join(slices.Sorted(slices.Values(tt.want)), ", "),
