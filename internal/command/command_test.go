@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 )
@@ -34,9 +35,7 @@ func TestCommandLine(t *testing.T) {
 				t.Errorf("exit code %d, want %d\n%s", code, test.code, out.String())
 			}
 			for _, part := range test.want {
-				if !strings.Contains(out.String(), part) {
-					t.Errorf("the command does not say %q:\n%s", part, out.String())
-				}
+				require.Contains(t, out.String(), part, "the command does not say")
 			}
 		})
 	}

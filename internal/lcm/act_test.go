@@ -1,7 +1,6 @@
 package lcm_test
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -26,9 +25,7 @@ func TestActHeals(t *testing.T) {
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || len(w.driver.heals) != 2 {
 		t.Errorf("the apply after the action: %v, %d heals", err, len(w.driver.heals))
 	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
-		t.Errorf("operations: %v", got)
-	}
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}, w.operations(t, i.ID), "operations")
 }
 
 // TestActRefuses: what cannot be done is found before anything is.
@@ -44,12 +41,7 @@ func TestActRefuses(t *testing.T) {
 	require.ErrorContains(t, w.CheckAct(t.Context(), i.ID, vnfm.Act{RotateKubeconfig: true}), "is no workload cluster")
 	require.ErrorIs(t, w.CheckAct(t.Context(), "none", nobody), vnfm.ErrNotFound)
 
-	w.driver.fail = func(point string) error {
-		if point == "heal" {
-			return errBroken
-		}
-		return nil
-	}
+	w.driver.breaks("heal")
 	all := vnfm.Act{Heal: &vnfm.HealSpec{VDUIDs: []string{"VDU1"}}}
 	require.ErrorIs(t, second(w.Act(t.Context(), i.ID, all)), errBroken)
 	w.driver.fail = nil

@@ -12,7 +12,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
@@ -108,7 +107,7 @@ func newRecordingDriver(t *testing.T) (*env, *recordingDriver, *clusters) {
 	t.Helper()
 	w, c := newClusterEnv(t)
 	y := &recordingDriver{objects: map[string]map[string]string{}}
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	w.Engine = w.openWith(t, onKubernetes(y))
 	return w, y, c
 }
 
@@ -138,9 +137,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	}
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
-	if got, want := y.takeCalls(), "make edge, make ccm, make cni, await edge"; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
+	require.Equal(t, "make edge, make ccm, make cni, await edge", y.takeCalls(), "done")
 	preview, _, err := w.PreviewInstance(t.Context(), "", spec)
 	require.NoError(t, err)
 	look := func() map[string]string {
@@ -149,9 +146,8 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 		require.NoError(t, err)
 		return seen.Objects
 	}
-	if diff := cmp.Diff(preview.Objects, look()); diff != "" || len(preview.Objects) != 3 {
-		t.Errorf("what is there is not what was planned:\n%s", diff)
-	}
+	require.Equal(t, preview.Objects, look(), "what is there is not what was planned")
+	require.Len(t, preview.Objects, 3, "what is there is not what was planned")
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || y.takeCalls() != "" {
 		t.Errorf("an update without a change: %v", err)
 	}
@@ -166,18 +162,10 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 		}
 	}
 	seen := look()
-	if got, want := seen["add-on: cni"], "drifted: v1/ConfigMap cni data.x"; got != want {
-		t.Errorf("the add-on is %q, want %q", got, want)
-	}
-	if _, there := seen["add-on: ccm"]; there {
-		t.Error("an add-on that is gone is listed")
-	}
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(preview.Objects, look()); diff != "" {
-		t.Errorf("after the repair:\n%s", diff)
-	}
+	require.Equal(t, "drifted: v1/ConfigMap cni data.x", seen["add-on: cni"], "the add-on")
+	require.NotContains(t, seen, "add-on: ccm", "an add-on that is gone is listed")
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.Equal(t, preview.Objects, look(), "after the repair")
 	y.takeCalls()
 
 	// A workload API that is away hides the add-ons and nothing else.
@@ -192,17 +180,14 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	spec.Cluster.Addons = map[string]vnfm.Addon{"ccm": {Source: source, Namespace: "kube-system", Values: map[string]any{"replicas": 2}}}
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if got, want := y.takeCalls(), `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
-	if len(i.Inventory) != 2 || len(i.Cluster.Addons) != 1 {
-		t.Errorf("the record has %+v of %+v", i.Inventory, i.Cluster.Addons)
-	}
+	require.Equal(t, `make edge, remove cni in "kube-system" by its chart, make ccm, await edge`, y.takeCalls(), "done")
+	require.Len(t, i.Inventory, 2, "the record has")
+	require.Len(t, i.Cluster.Addons, 1, "the record has")
 
 	// A store that was lost finds its objects again: nothing is made a second time.
 	lost := newEnv(t)
 	lost.clusters = c
-	lost.Engine = lost.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: y})
+	lost.Engine = lost.openWith(t, onKubernetes(y))
 	again := spec
 	again.VIMID, again.Namespace = lost.vimID, i.Namespace
 	if _, err := lost.Update(t.Context(), i.ID, again); err != nil || len(y.objects) != 2 {
@@ -212,9 +197,7 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 
 	// They go with the cluster.
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}))
-	if got, want := y.takeCalls(), `remove edge in "default" by its chart`; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
+	require.Equal(t, `remove edge in "default" by its chart`, y.takeCalls(), "done")
 }
 
 // TestAddonThatFailed has one fail in an update: what comes after it is not begun, the
@@ -234,20 +217,15 @@ func TestAddonThatFailed(t *testing.T) {
 	}
 	_, err = w.Update(t.Context(), i.ID, spec)
 	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || !strings.Contains(err.Error(), `add-on "ccm": is broken`) {
-		t.Fatalf("the update: %v", err)
-	}
-	if got, want := y.takeCalls(), "make edge, make ccm"; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
+	require.ErrorAs(t, err, &failed, "the update")
+	require.ErrorContains(t, err, `add-on "ccm": is broken`, "the update")
+	require.Equal(t, "make edge, make ccm", y.takeCalls(), "done")
 	y.broken = ""
 	delete(spec.Cluster.Addons, "ccm")
 	spec.Cluster.Addons["cni"] = vnfm.Addon{Source: source, Namespace: "kube-system"}
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if got, want := y.takeCalls(), `make edge, remove ccm in "cloud" by its chart, make cni, await edge`; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
+	require.Equal(t, `make edge, remove ccm in "cloud" by its chart, make cni, await edge`, y.takeCalls(), "done")
 	operations, err := w.Operations(t.Context(), i.ID)
 	if err != nil || len(operations) != 2 || operations[1].State != vnfm.StateCompleted {
 		t.Errorf("the operations are %+v, %v", operations, err)
@@ -290,19 +268,14 @@ func TestPausedClusterIsLeftAlone(t *testing.T) {
 	spec.Cluster.Paused = true
 	spec.Cluster.Addons = map[string]vnfm.Addon{"cni": {Source: chartAt(t, t.TempDir(), "1.0.0"), Namespace: "kube-system"}}
 	i, err := w.Instantiate(t.Context(), spec)
-	if err != nil || y.takeCalls() != "make edge" {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.Equal(t, "make edge", y.takeCalls())
 	if seen, err := w.Observe(t.Context(), i.ID); err != nil || len(seen.Objects) != 1 {
 		t.Errorf("a paused cluster shows %+v, %v", seen, err)
 	}
 	c.number, spec.Cluster.Paused = 1, false
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := y.takeCalls(), "make edge, make cni, await edge"; got != want {
-		t.Errorf("done: %s, want %s", got, want)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.Equal(t, "make edge, make cni, await edge", y.takeCalls(), "done")
 }
 
 // TestChartIsKept has a chart found and kept once, and read no more until it changes.
@@ -343,9 +316,8 @@ func TestRangeIsFoundOnce(t *testing.T) {
 		Username: charttest.Username, Password: charttest.Password, CACertificate: repository.CA,
 	}}
 	first, err := w.ResolveChart(t.Context(), source)
-	if err != nil || first.Version != "1.0.0" {
-		t.Fatalf("the chart is %+v, %v", first, err)
-	}
+	require.NoError(t, err, "the chart")
+	require.Equal(t, "1.0.0", first.Version, "the chart")
 	asked := repository.Requests.Load()
 	again, err := w.open(t).ResolveChart(t.Context(), source)
 	if err != nil || *again != *first || repository.Requests.Load() != asked {

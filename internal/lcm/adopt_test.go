@@ -2,8 +2,6 @@ package lcm_test
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -17,11 +15,7 @@ func (w *env) elsewhere(t *testing.T, packages ...string) *env {
 	t.Helper()
 	other := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
 	other.Engine = other.open(t)
-	v, _, err := other.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-	})
-	require.NoError(t, err)
-	other.vimID = v.ID
+	other.vimID = register(t, other.Engine, vaultVIM())
 	for _, version := range packages {
 		other.pkg = other.onboard(t, version)
 	}
@@ -88,22 +82,15 @@ func TestAdopt(t *testing.T) {
 // The arguments come back as they were written, with the ids that their VIMs have in this store.
 func TestAdopt_asWritten(t *testing.T) {
 	w := newEnv(t)
-	register := func(w *env) string {
-		v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-			Name: "far", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://far.example.com"},
-		})
-		require.NoError(t, err)
-		return v.ID
-	}
 	written := func(vim string) string {
 		return `{"timeouts":{"update":"20m"},"vim_connections":{"far":{"vim_id":"` + vim + `"}}}`
 	}
-	spec, far := w.spec(), register(w)
+	spec, far := w.spec(), w.registerFar(t)
 	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far, Namespace: "edge", VDUIDs: []string{"VDU1"}}}
 	spec.Arguments = []byte(written(far))
 	i := w.mustInstantiate(t, spec)
 	other := w.elsewhere(t, "1.0")
-	there := register(other)
+	there := other.registerFar(t)
 	got, err := other.AdoptInstance(t.Context(), vnfm.InstancePlace{VIM: "edge", ID: i.ID, Kind: vnfm.NetworkFunction})
 	require.NoError(t, err)
 	assert.NotEqual(t, far, there)
@@ -159,19 +146,12 @@ func TestTerminateWithoutParams(t *testing.T) {
 		w, d, spec := newWorkerEnv(t)
 		i := w.mustInstantiate(t, spec)
 		d.taken()
-		lost = &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
-		lost.Engine = lost.open(t)
-		_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
-			Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		})
-		require.NoError(t, err)
-		_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
-		require.NoError(t, err)
+		lost = w.lost(t)
+		onboardAs(t, lost.Engine, "test", w.sources+"/worked")
 		known := spec
 		known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation, Ending: true}
-		_, err = lost.RecoverInstance(t.Context(), i.ID, known)
-		require.NoError(t, err)
-		err = lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
+		require.NoError(t, second(lost.RecoverInstance(t.Context(), i.ID, known)))
+		err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{})
 		require.ErrorContains(t, err, "the password is missing")
 		require.ErrorContains(t, err, "run terraform apply once")
 		require.ErrorContains(t, err, `management_params = { "core" = { ... } }`)
@@ -204,14 +184,7 @@ func TestTerminateWithoutParams(t *testing.T) {
 			assert.Equal(t, ended, d.taken())
 			assert.Equal(t, map[string]any{"site": map[string]any{"username": "root", "password": "planted-per-run"}}, d.seen)
 			assert.Empty(t, lost.driver.objects)
-			require.NoError(t, filepath.WalkDir(lost.dir, func(path string, entry os.DirEntry, err error) error {
-				if err != nil || entry.IsDir() {
-					return err
-				}
-				data, err := os.ReadFile(path)
-				assert.NotContains(t, string(data), "planted-per-run", path)
-				return err
-			}))
+			notIn(t, lost.dir, "planted-per-run")
 		})
 	}
 }

@@ -14,8 +14,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -55,32 +53,6 @@ func (s bounded) PutEncoded(ctx context.Context, digest string, encode func(w io
 	})
 }
 
-// encodedStore is what every store is.
-type encodedStore interface {
-	store.Store
-	store.EncodedBlobs
-}
-
-// over returns another engine on the same store, which is wrapped.
-func (w *env) over(t *testing.T, wrap func(encodedStore) store.Store) *lcm.Engine {
-	t.Helper()
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	e := lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(ctx context.Context) (store.Store, error) {
-		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-		if err != nil {
-			return nil, err
-		}
-		encoded, ok := db.(encodedStore)
-		if !ok {
-			return nil, errors.New("the store keeps no encoded contents")
-		}
-		return wrap(encoded), nil
-	}})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	return e
-}
-
 // TestLargeFilesStayAtTheirSource onboards a package with a file that the store does not keep. It is read at the source, another file
 // is not taken for it, and a source that has gone is no obstacle to a removal.
 func TestLargeFilesStayAtTheirSource(t *testing.T) {
@@ -110,9 +82,7 @@ func testLargeFile(t *testing.T, w *env, open func() *lcm.Engine) {
 	at := filepath.Join(dir, "Files", "image.img")
 	require.NoError(t, os.WriteFile(at, image, 0o600))
 	p := onboardAs(t, open(), "large", dir)
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	require.NoError(t, errors.Join(db.DeleteBlob(t.Context(), store.Digest(image)), db.Close()))
+	require.NoError(t, opened(t, w.dir).DeleteBlob(t.Context(), store.Digest(image)))
 
 	// Each is a new process.
 	read := func() ([]byte, error) {

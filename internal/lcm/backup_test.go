@@ -1,12 +1,10 @@
 package lcm_test
 
 import (
-	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -50,9 +48,7 @@ func TestBackupAndRestore(t *testing.T) {
 	// A key in the archive would be with the store.
 	list, err := exec.CommandContext(t.Context(), "tar", "-tf", filepath.Join(keep, "vnf-store.tar")).Output()
 	must(err)
-	if strings.Contains(string(list), "key.txt") {
-		t.Error("the key is in the archive of the store")
-	}
+	require.NotContains(t, string(list), "key.txt", "the key is in the archive of the store")
 
 	first := w.pkg
 	w.pkg = w.onboard(t, "2.0")
@@ -87,9 +83,7 @@ func TestBackupAndRestore(t *testing.T) {
 	if i, err := w.Instance(t.Context(), core.ID); err != nil || i.PackageID != first.ID {
 		t.Errorf("the instance of the backup: %+v, %v", i, err)
 	}
-	if _, err := w.Package(t.Context(), w.pkg.ID); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("a package that came later: %v", err)
-	}
+	require.ErrorIs(t, second(w.Package(t.Context(), w.pkg.ID)), vnfm.ErrNotFound, "a package that came later")
 	w.onboard(t, "2.0")
 	for id, spec := range map[string]vnfm.InstanceSpec{core.ID: named("core"), late.ID: named("late")} {
 		i, err := w.Update(t.Context(), id, spec)

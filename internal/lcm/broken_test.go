@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -25,9 +24,7 @@ func TestHealOfWhatIsBroken(t *testing.T) {
 				want[1], want[2], of = want[2], want[1], spec.PackageID
 			}
 			i = w.mustUpdate(t, i.ID, next)
-			if diff := cmp.Diff(want, w.operations(t, i.ID)); diff != "" {
-				t.Errorf("operations (-want +got):\n%s", diff)
-			}
+			require.Equal(t, want, w.operations(t, i.ID), "operations")
 			require.Equal(t, []string{of}, w.driver.healed)
 			require.Equal(t, next.PackageID, i.PackageID)
 		})

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -15,13 +17,11 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	w := newEnv(t)
 	i := w.mustInstantiate(t, w.spec())
 	running, goOn := make(chan struct{}), make(chan struct{})
-	w.driver.fail = func(point string) error {
-		if point == "terminate" {
-			close(running)
-			<-goOn
-		}
+	w.driver.does("terminate", func() error {
+		close(running)
+		<-goOn
 		return nil
-	}
+	})
 	other, ended := w.open(t), make(chan error, 1)
 	go func() { ended <- other.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}) }()
 	<-running
@@ -31,10 +31,6 @@ func TestAnInstanceInOtherHandsIsWaitedFor(t *testing.T) {
 	}
 	patient := vnfm.WithLockTimeout(t.Context(), time.Minute)
 	time.AfterFunc(200*time.Millisecond, func() { close(goOn) })
-	if err := w.Terminate(patient, i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Errorf("with patience: %v", err)
-	}
-	if err := <-ended; err != nil {
-		t.Errorf("the other process: %v", err)
-	}
+	require.NoError(t, w.Terminate(patient, i.ID, vnfm.TerminateSpec{}), "with patience")
+	require.NoError(t, <-ended, "the other process")
 }

@@ -2,9 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
-	"path/filepath"
-	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +9,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -31,12 +27,9 @@ func (d stuck) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error
 func TestCancel(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	e := w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: stuck{w.driver}})
-	opened, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	s, ok := opened.(store.Portable)
+	e := w.openWith(t, onKubernetes(stuck{w.driver}))
+	s, ok := opened(t, w.dir).(store.Portable)
 	require.True(t, ok)
-	defer func() { require.NoError(t, s.Close()) }()
 
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureRollback
@@ -63,25 +56,20 @@ func TestCancel(t *testing.T) {
 	earlier.Attempts--
 	require.NoError(t, lcm.Cancel(t.Context(), s, &earlier))
 	require.NoError(t, lcm.Cancel(t.Context(), s, &op))
-	err = <-failed
+	err := <-failed
 	var cancelled *vnfm.CancelledError
-	if !errors.As(err, &cancelled) || !strings.Contains(err.Error(), "was cancelled by") {
-		t.Fatalf("the cancelled operation ended with %v", err)
-	}
+	require.ErrorAs(t, err, &cancelled, "the cancelled operation ended with")
+	require.ErrorContains(t, err, "was cancelled by", "the cancelled operation ended with")
 	ops, err := w.Operations(t.Context(), op.InstanceID)
 	require.NoError(t, err)
 	if len(ops) != 1 || ops[0].State != vnfm.StateFailedTemp || len(w.driver.objects) == 0 {
 		t.Errorf("after the cancellation: %+v, objects %v", ops, w.driver.objects)
 	}
-	if err := lcm.Cancel(t.Context(), s, &ops[0]); err == nil || !strings.Contains(err.Error(), "no process runs it") {
-		t.Errorf("Cancel of an operation that nobody runs = %v", err)
-	}
+	require.ErrorContains(t, lcm.Cancel(t.Context(), s, &ops[0]), "no process runs it", "Cancel of an operation that nobody runs")
 	if left, err := s.List(t.Context(), store.Query{Kind: store.KindCancellation}); err != nil || len(left) > 0 {
 		t.Errorf("cancellations in the store: %v, %v", left, err)
 	}
 	i, err := w.Update(t.Context(), op.InstanceID, spec)
 	require.NoError(t, err)
-	if i.Status != vnfm.StatusInstantiated {
-		t.Errorf("the next apply ended with %s", i.Status)
-	}
+	require.Equal(t, vnfm.StatusInstantiated, i.Status, "the next apply ended with")
 }

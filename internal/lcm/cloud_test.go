@@ -57,9 +57,7 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	spec.Cluster.OpenStack.VIMID = v.ID
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
-	if got := ownedBy(i); got != "u1@p1" {
-		t.Errorf("the credential is of %s", got)
-	}
+	require.Equal(t, "u1@p1", ownedBy(i), "the credential is of")
 	access := i.Cluster.OpenStack.Access
 
 	var used *vnfm.InUseError
@@ -78,9 +76,8 @@ func TestClusterOnAnOpenStack(t *testing.T) {
 	cluster.owner = true
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if got := ownedBy(i); got != "u2@p1" || i.Cluster.OpenStack.Access == access {
-		t.Errorf("the credential is of %s, reached as before: %v", got, i.Cluster.OpenStack.Access == access)
-	}
+	require.Equal(t, "u2@p1", ownedBy(i), "the credential is of")
+	require.NotEqual(t, access, i.Cluster.OpenStack.Access, "the credential is of")
 }
 
 // Plan and apply choose the names of the objects of a cluster by the same record: the one
@@ -93,18 +90,12 @@ func TestNamesFollowTheRecord(t *testing.T) {
 	if _, _, err := w.PreviewInstance(t.Context(), "", spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if got := strings.Join(cluster.presents, " "); got != "none {} {}" {
-		t.Errorf("compared with %s", got)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.Equal(t, "none {} {}", strings.Join(cluster.presents, " "), "compared with")
 	other := w.clusterSpec()
 	other.Name, other.Cluster.Name, cluster.presents = "core", "core", nil
 	if _, _, err := w.PreviewInstance(t.Context(), "", other); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(cluster.presents, " "); got != "none" {
-		t.Errorf("another cluster is compared with %s", got)
-	}
+	require.Equal(t, "none", strings.Join(cluster.presents, " "), "another cluster is compared with")
 }

@@ -50,28 +50,19 @@ func TestErrorsOfOperationsAreMasked(t *testing.T) {
 		"begin", token, `t0ken/of-the\"kubeconfig`, "t0ken%2Fof-the%22kubeconfig", base64.StdEncoding.EncodeToString([]byte(token)),
 		"LS0tLS1wbGFudGVkLWtleS0tLS0t", "-----planted-key-----", header, password, base64.StdEncoding.EncodeToString([]byte(password)), data, "end",
 	}, " ")
-	w.driver.fail = func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			return errors.New(text)
-		}
-		return nil
-	}
+	w.driver.does("wrote apps/v1/Deployment b", func() error { return errors.New(text) })
 	e := w.open(t)
 	// An infra driver conceals the secrets of its own rendering.
 	ctx := vnfm.WithConcealed(t.Context())
 	vnfm.Conceal(ctx, data)
-	i, err := e.Instantiate(ctx, spec)
+	_, err = e.Instantiate(ctx, spec)
 	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) {
-		t.Fatal(i, err)
-	}
+	require.ErrorAs(t, err, &failed)
 	if text := err.Error(); !strings.Contains(text, "begin (sensitive)") || strings.Contains(text, token) || strings.Contains(text, password) {
 		t.Errorf("the error says %s", text)
 	}
 	w.driver.fail = nil
-	if _, err := w.open(t).Update(t.Context(), failed.Instance.ID, spec); err == nil {
-		t.Fatal("the hook did not fail")
-	}
+	require.Error(t, second(w.open(t).Update(t.Context(), failed.Instance.ID, spec)), "the hook did not fail")
 	// A termination has no request to know its secrets from.
 	require.Error(t, w.open(t).Terminate(t.Context(), failed.Instance.ID, vnfm.TerminateSpec{}), "the hook did not fail")
 	occs, err := w.open(t).Operations(t.Context(), failed.Instance.ID)

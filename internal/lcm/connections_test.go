@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,22 +11,25 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestConnections places a VDU on a further VIM, fails to take it away again, and
-// keeps sight of what is there.
-func TestConnections(t *testing.T) {
-	w := newEnv(t)
-	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
+// registerFar registers a further VIM, whose namespace is "edge".
+func (w *env) registerFar(t *testing.T) (id string) {
+	t.Helper()
+	return register(t, w.Engine, vnfm.VIMSpec{
 		Name: "far", Type: vnfm.VIMTypeKubernetes,
 		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},
 		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
 	})
-	require.NoError(t, err)
+}
+
+// TestConnections places a VDU on a further VIM, fails to take it away again, and
+// keeps sight of what is there.
+func TestConnections(t *testing.T) {
+	w := newEnv(t)
+	far := w.registerFar(t)
 	spec := w.spec()
-	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far, VDUIDs: []string{"VDU1"}}}
 	i := w.mustInstantiate(t, spec)
-	if c := i.Connections["far"]; c.Namespace != "edge" {
-		t.Errorf("the part is in namespace %q, want the VIM's default", c.Namespace)
-	}
+	require.Equal(t, "edge", i.Connections["far"].Namespace, "the namespace of the part, which is the VIM's default")
 	on := func(i *vnfm.Instance) (own, further int) {
 		for _, item := range i.Inventory {
 			if item.Connection == "far" {
@@ -42,51 +44,30 @@ func TestConnections(t *testing.T) {
 		t.Errorf("%d objects on the own VIM and %d on the further one", own, further)
 	}
 	var inUse *vnfm.InUseError
-	if err := w.DeregisterVIM(t.Context(), far.ID); !errors.As(err, &inUse) {
-		t.Errorf("deregistering a VIM that has a part: %v", err)
-	}
-	listed, err := w.Instances(t.Context(), vnfm.InstanceFilter{VIMID: far.ID})
-	if err != nil || len(listed) != 1 {
-		t.Errorf("instances on the further VIM: %v, %v", listed, err)
-	}
+	require.ErrorAs(t, w.DeregisterVIM(t.Context(), far), &inUse, "deregistering a VIM that has a part")
+	listed, err := w.Instances(t.Context(), vnfm.InstanceFilter{VIMID: far})
+	require.NoError(t, err, "instances on the further VIM")
+	require.Len(t, listed, 1, "instances on the further VIM")
 
 	moved := w.spec()
-	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
-	if _, err := w.Update(t.Context(), i.ID, moved); err == nil || !strings.Contains(err.Error(), "give the new location another name") {
-		t.Errorf("another place under the same name: %v", err)
-	}
+	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
+	require.ErrorContains(t, second(w.Update(t.Context(), i.ID, moved)), "give the new location another name", "another place under the same name")
 
-	w.driver.fail = func(point string) error {
-		if point == "apply" {
-			return errBroken
-		}
-		return nil
-	}
+	w.driver.breaks("apply")
 	if _, err := w.Update(t.Context(), i.ID, w.spec()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `VIM connection "far"`) {
 		t.Fatalf("taking the part away: %v", err)
 	}
-	if err := w.DeregisterVIM(t.Context(), far.ID); !errors.As(err, &inUse) {
-		t.Errorf("deregistering a VIM that still has a part: %v", err)
-	}
+	require.ErrorAs(t, w.DeregisterVIM(t.Context(), far), &inUse, "deregistering a VIM that still has a part")
 	w.driver.fail = nil
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if n := len(slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "terminate" })); n != 2 {
-		t.Errorf("terminated on %d VIMs, want 2", n)
-	}
-	if err := w.DeregisterVIM(t.Context(), far.ID); err != nil {
-		t.Error(err)
-	}
+	require.Equal(t, 2, w.driver.called("terminate"), "VIMs that were terminated on")
+	require.NoError(t, w.DeregisterVIM(t.Context(), far))
 }
 
 // TestConnectionsRollBack takes both parts of a new instance back when one of them fails.
 func TestConnectionsRollBack(t *testing.T) {
 	w := newEnv(t)
-	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: "far", Type: vnfm.VIMTypeKubernetes,
-		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://far.example.com", DefaultNamespace: "edge"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
-	})
-	require.NoError(t, err)
+	far := w.registerFar(t)
 	var applied atomic.Int32
 	w.driver.fail = func(point string) error {
 		if point == "applied" && applied.Add(1) == 2 {
@@ -96,11 +77,11 @@ func TestConnectionsRollBack(t *testing.T) {
 	}
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureRollback
-	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far.ID, VDUIDs: []string{"VDU1"}}}
-	_, err = w.Instantiate(t.Context(), spec)
+	spec.Connections = map[string]vnfm.Connection{"far": {VIMID: far, VDUIDs: []string{"VDU1"}}}
+	_, err := w.Instantiate(t.Context(), spec)
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorAs(t, err, new(*vnfm.RolledBackError))
-	require.Len(t, slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "terminate" }), 2)
+	require.Equal(t, 2, w.driver.called("terminate"))
 	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
 	require.NoError(t, err)
 	require.Empty(t, left)

@@ -14,7 +14,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -67,26 +66,9 @@ func (w *env) watch(t *testing.T, before func(what string), wrap func(store.Stor
 // watchWith is watch with another driver.
 func (w *env) watchWith(t *testing.T, before func(what string), wrap func(store.Store) store.Store, d vnfm.InfraDriver) *lcm.Engine {
 	t.Helper()
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	drivers := map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d}
-	e := lcm.New(lcm.Config{Keyring: keys, Drivers: drivers, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
-		db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-		if err != nil {
-			return nil, err
-		}
-		encoded, ok := db.(store.EncodedBlobs)
-		if !ok {
-			return nil, errors.New("the store keeps no encoded contents")
-		}
-		return watched{Store: wrap(db), EncodedBlobs: encoded, before: before}, nil
-	}})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
+	return newEngine(t, w.dir, lcm.Config{Drivers: onKubernetes(d), Registries: &busyHosts{}}, func(s encodedStore) store.Store {
+		return watched{Store: wrap(s), EncodedBlobs: s, before: before}
 	})
-	return e
 }
 
 func asItIs(s store.Store) store.Store { return s }
@@ -177,9 +159,7 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					})
 				}
 			}, asItIs)
-			if err := s.keepers()[what](t, e)(); err != nil {
-				t.Errorf("the %s that was kept: %v", what, err)
-			}
+			require.NoError(t, s.keepers()[what](t, e)(), "the %s that was kept", what)
 		})
 		t.Run(what+" kept while contents are removed", func(t *testing.T) {
 			t.Parallel()
@@ -207,13 +187,9 @@ func TestContentsThatAreKeptWhileTheyAreRemoved(t *testing.T) {
 					<-come
 				})
 			}, asItIs)
-			if err := remover.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, remover.ReleasePackage(t.Context(), s.first.ID, ""))
 			<-done
-			if err := read(); err != nil {
-				t.Errorf("the %s that was kept: %v", what, err)
-			}
+			require.NoError(t, read(), "the %s that was kept", what)
 		})
 	}
 }
@@ -233,18 +209,10 @@ func TestARemovalThatLosesItsLease(t *testing.T) {
 			once.Do(func() { read = s.keepers()["package"](t, s.open(t)) })
 		}
 	}, func(db store.Store) store.Store { return mortal{db} })
-	if err := slow.ReleasePackage(t.Context(), s.first.ID, ""); !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("the process that wakes up: %v, want a LeaseLostError", err)
-	}
-	if err := read(); err != nil {
-		t.Errorf("the package that was kept: %v", err)
-	}
-	if err := s.ReleasePackage(t.Context(), s.first.ID, ""); err != nil {
-		t.Errorf("the removal that goes on: %v", err)
-	}
-	if err := read(); err != nil {
-		t.Errorf("the package that was kept: %v", err)
-	}
+	require.ErrorAs(t, slow.ReleasePackage(t.Context(), s.first.ID, ""), new(*vnfm.LeaseLostError), "the process that wakes up")
+	require.NoError(t, read(), "the package that was kept")
+	require.NoError(t, s.ReleasePackage(t.Context(), s.first.ID, ""), "the removal that goes on")
+	require.NoError(t, read(), "the package that was kept")
 }
 
 // TestAPackageThatGoesWhileItIsFound onboards what the store has, by its checksum, while
@@ -271,9 +239,7 @@ func TestAPackageThatGoesWhileItIsFound(t *testing.T) {
 	if again, _, err := e.OnboardPackage(t.Context(), spec, first.ID); err != nil || again.ID != first.ID {
 		t.Fatalf("onboarded again: %+v, %v", again, err)
 	}
-	if _, err := w.open(t).Package(t.Context(), first.ID); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, second(w.open(t).Package(t.Context(), first.ID)))
 }
 
 // TestASupersededPackageThatComesBack onboards a package again while another process, with
@@ -290,7 +256,5 @@ func TestASupersededPackageThatComesBack(t *testing.T) {
 		}
 	}, asItIs)
 	require.NoError(t, e.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if _, err := w.open(t).Package(t.Context(), w.pkg.ID); err != nil {
-		t.Errorf("the package that was onboarded again: %v", err)
-	}
+	require.NoError(t, second(w.open(t).Package(t.Context(), w.pkg.ID)), "the package that was onboarded again")
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -39,9 +38,7 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
+	db := opened(t, w.dir)
 	release := func(l store.Lease) error { return l.Release(t.Context()) }
 	// create has the holder end when it was met so many times.
 	create := func(limit time.Duration, times int32, end func(store.Lease) error) (*vnfm.Instance, error) {
@@ -95,7 +92,6 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, db.Update(t.Context(), rec))
 	again, err = create(time.Minute, 1, release)
-	if err != nil || again.ID != first.ID {
-		t.Errorf("the creation of a killed process became %v, %v", again, err)
-	}
+	require.NoError(t, err, "the creation of a killed process became")
+	require.Equal(t, first.ID, again.ID, "the creation of a killed process became")
 }

@@ -38,9 +38,7 @@ func TestVIMRegistrationIsKilled(t *testing.T) {
 		}
 		vault.Budget = nil
 		if err == nil {
-			if n == 0 {
-				t.Error("nothing was asked of the vault")
-			}
+			require.NotEqual(t, 0, n, "nothing was asked of the vault")
 			return
 		}
 		e := w.open(t)
@@ -49,9 +47,7 @@ func TestVIMRegistrationIsKilled(t *testing.T) {
 		if found, err := e.VIMByName(t.Context(), "edge"); err != nil || found.ID != v.ID {
 			t.Errorf("after %d steps: %v, %v", n, found, err)
 		}
-		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-			t.Errorf("after %d steps: %v", n, err)
-		}
+		require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "after %d steps", n)
 		if got := vault.Names(); len(got) != 1 || got[0] != "terraform-provider-vnf/"+v.ID {
 			t.Errorf("after %d steps the vault has %v", n, got)
 		}
@@ -85,12 +81,8 @@ func TestVaultIsAway(t *testing.T) {
 		t.Errorf("DeregisterVIM = %v", err)
 	}
 	vault.Outage = nil
-	if err := w.open(t).DeregisterVIM(t.Context(), v.ID); err != nil {
-		t.Error(err)
-	}
-	if got := vault.Names(); len(got) > 0 {
-		t.Errorf("left in the vault: %v", got)
-	}
+	require.NoError(t, w.open(t).DeregisterVIM(t.Context(), v.ID))
+	require.Empty(t, vault.Names(), "left in the vault")
 }
 
 // TestLostKeyIsReplaced gives the credentials again when their key is gone.
@@ -107,7 +99,5 @@ func TestLostKeyIsReplaced(t *testing.T) {
 	if _, _, err := e.UpdateVIM(t.Context(), v.ID, vaultVIM()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)))
 }

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,7 +17,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -105,16 +103,10 @@ func damages(tree any) map[string]any {
 // damaged returns a way to open engines on the store of w, in which records are damaged.
 func (w *env) damaged(t *testing.T) func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = db.Close() })
-	encoded, ok := db.(store.EncodedBlobs)
-	require.True(t, ok, "the store keeps no encoded contents")
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
+	db, keys := opened(t, w.dir), keyring(t, seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
 	return func(kind store.Kind, damage func([]byte) []byte) *lcm.Engine {
-		return lcm.New(lcm.Config{Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver}, OpenStore: func(context.Context) (store.Store, error) {
-			return damaged{Store: db, EncodedBlobs: encoded, kind: kind, damage: damage}, nil
+		return lcm.New(lcm.Config{Keyring: keys, Drivers: onKubernetes(w.driver), OpenStore: func(context.Context) (store.Store, error) {
+			return damaged{Store: db, EncodedBlobs: db, kind: kind, damage: damage}, nil
 		}})
 	}
 }
@@ -179,9 +171,8 @@ func TestDamagedRecords(t *testing.T) {
 			rec := w.records(t, kind)[0]
 			for _, text := range []string{"", "{", "null", "[]", "{}", `"x"`, string(rec.Data[:len(rec.Data)/2])} {
 				err := errors.Join(use(kind, func([]byte) []byte { return []byte(text) })...)
-				if err == nil || !strings.Contains(err.Error(), "is damaged in the store") || !strings.Contains(err.Error(), ids[kind]) {
-					t.Errorf("%q: %v", text, err)
-				}
+				require.ErrorContains(t, err, "is damaged in the store", text)
+				require.ErrorContains(t, err, ids[kind], text)
 			}
 			var tree any
 			require.NoError(t, json.Unmarshal(rec.Data, &tree))

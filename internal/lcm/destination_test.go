@@ -15,7 +15,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -23,9 +22,7 @@ import (
 // rewrite changes a record as somebody does who has the store and no key.
 func rewrite(t *testing.T, dir string, kind store.Kind, id string, change func(r *store.Record)) {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer s.Close() //nolint:errcheck // a test
+	s := opened(t, dir)
 	r, err := s.Get(t.Context(), kind, id)
 	require.NoError(t, err)
 	change(r)
@@ -98,9 +95,7 @@ func TestVIMRecordIsEdited(t *testing.T) {
 		v, _, err := e.RegisterVIM(t.Context(), "", spec)
 		require.NoError(t, err)
 		for field, value := range fields {
-			if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)))
 			rewrite(t, w.dir, store.KindVIM, v.ID, setField(t, field, value))
 			_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 			refused(t, err, fmt.Sprintf("VIM %q", spec.Name), field)
@@ -122,8 +117,7 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 	require.NoError(t, err)
 	var plain []byte
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { plain = r.Data })
-	keys, err := seal.New(seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
+	keys := keyring(t, seal.Source{KeyFile: filepath.Join(w.dir, "key.txt")})
 	for name, test := range map[string]struct {
 		change func(*store.Record)
 		field  string
@@ -142,16 +136,12 @@ func TestProgramInRecordIsEdited(t *testing.T) {
 		rewrite(t, w.dir, store.KindVIM, v.ID, test.change)
 		_, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 		refused(t, err, `VIM "edge"`, test.field)
-		if err == nil || !strings.Contains(err.Error(), "nothing on this machine was read or run") {
-			t.Errorf("%s: %v", name, err)
-		}
+		require.ErrorContains(t, err, "nothing on this machine was read or run", name)
 		rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Data = plain })
 		if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 			t.Fatalf("registering it again: %v", err)
 		}
-		if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-			t.Fatalf("after %s: %v", name, err)
-		}
+		require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "after %s", name)
 	}
 }
 
@@ -170,17 +160,13 @@ func TestSealedPartsAreExchanged(t *testing.T) {
 	var first, foreign []byte
 	rewrite(t, w.dir, store.KindVIM, o.ID, func(r *store.Record) { foreign = r.Sealed })
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { first, r.Sealed = r.Sealed, foreign })
-	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err == nil || !strings.Contains(err.Error(), "sealed for another owner") {
-		t.Errorf("with the credentials of another VIM: %v", err)
-	}
+	require.ErrorContains(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "sealed for another owner", "with the credentials of another VIM")
 	// Another endpoint that the user gives is sealed with them.
 	spec.Kubernetes = &vnfm.KubernetesConnection{Endpoint: "https://192.0.2.7:6443"}
 	if _, _, err := w.open(t).UpdateVIM(t.Context(), v.ID, spec); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0); err != nil {
-		t.Errorf("with the endpoint that was given: %v", err)
-	}
+	require.NoError(t, second(w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)), "with the endpoint that was given")
 	rewrite(t, w.dir, store.KindVIM, v.ID, func(r *store.Record) { r.Sealed = first })
 	_, err = w.open(t).CheckRegisteredVIM(t.Context(), v.ID, 0)
 	refused(t, err, `VIM "edge"`, "kubernetes.endpoint")
@@ -237,19 +223,7 @@ func (p *pinningHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost,
 // TestRegistryRecordIsEdited changes what says where the password of a host goes.
 func TestRegistryRecordIsEdited(t *testing.T) {
 	dir, hosts := t.TempDir(), &pinningHosts{}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-	require.NoError(t, err)
-	e := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
-		},
-		Keyring: keys, Registries: hosts,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	e := newEngine(t, dir, lcm.Config{Registries: hosts}, nil)
 	spec := vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted-password"}}
 	r, err := e.InstallRegistry(t.Context(), "", spec)
 	require.NoError(t, err)
@@ -264,15 +238,9 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 		refused(t, e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{}), `private registry "r"`, field)
 		_, err = e.InstallRegistry(t.Context(), r.ID, spec)
 		refused(t, err, `private registry "r"`, field)
-		if got := hosts.addresses[before:]; len(got) > 0 {
-			t.Errorf("%s: the secrets went to %v", field, got)
-		}
-		if _, err := e.InstallRegistry(t.Context(), r.ID, spec); err != nil {
-			t.Fatal(err)
-		}
+		require.Empty(t, hosts.addresses[before:], "%s: the secrets went to", field)
+		require.NoError(t, second(e.InstallRegistry(t.Context(), r.ID, spec)))
 		same(t, "the host", hosts.addresses[before:], []string{"192.0.2.1 planted-password "})
-		if _, err := e.ReadRegistry(t.Context(), r.ID); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, second(e.ReadRegistry(t.Context(), r.ID)))
 	}
 }

@@ -14,8 +14,7 @@ import (
 // leaves them as they are; those that cannot wait leave with it, also when it is resumed.
 func TestDriftInTurn(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
-	w.Engine = w.open(t)
+	w.manage(t, nodeKeeper{d})
 	i := w.mustInstantiate(t, spec)
 	drift := func(replacing ...vnfm.Replacement) {
 		w.driver.objects["apps/v1/Deployment b"] = vnfm.Drifted + "another image"

@@ -3,15 +3,12 @@ package lcm_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,9 +27,7 @@ func TestDryRun(t *testing.T) {
 		for _, p := range ps {
 			got = append(got, p.Summary)
 		}
-		if !slices.Equal(got, want) {
-			t.Errorf("got %q, want %q", got, want)
-		}
+		require.Equal(t, want, got)
 	}
 	try("", `v1/ConfigMap a in default as ""`)
 	i := w.mustInstantiate(t, spec)
@@ -40,9 +35,7 @@ func TestDryRun(t *testing.T) {
 	try(i.ID, `v1/ConfigMap a in default as "`+i.ID+`"`)
 	try("lost", `v1/ConfigMap a in default as "lost"`)
 	spec.VIMID = "unknown"
-	if _, err := planning.DryRunInstance(t.Context(), "", spec, keys); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("a VIM that is not registered: %v", err)
-	}
+	require.ErrorIs(t, second(planning.DryRunInstance(t.Context(), "", spec, keys)), vnfm.ErrNotFound, "a VIM that is not registered")
 	spec.VIMID = w.vimID
 	planning = w.Engine
 	try(i.ID)
@@ -78,16 +71,9 @@ func TestDryRunBesideOthers(t *testing.T) {
 	require.False(t, yieldsIn(replacing, "", spec))
 	broken := w.spec()
 	broken.Name, broken.OnFailure = "broken", vnfm.OnFailureResume
-	w.driver.fail = func(point string) error {
-		if point == "first write" {
-			return errors.New("no")
-		}
-		return nil
-	}
+	w.driver.breaks("first write")
 	_, err = w.Instantiate(t.Context(), broken)
-	failed, ok := errors.AsType[*vnfm.OperationError](err)
-	require.True(t, ok, "%v", err)
-	w.driver.fail, i = nil, failed.Instance
+	w.driver.fail, i = nil, failedInstance(t, err)
 	spec.Name = "third" // the same question is not asked again
 	require.True(t, yields("", spec), "incomplete")
 }
@@ -114,25 +100,13 @@ func TestDryRunOnce(t *testing.T) {
 		{w.open(t), []string{"a", "b"}, true}, // Another plan in between.
 		{w.open(t), []string{"a", "b"}, false},
 	} {
-		if got := asks(step.by, step.keys...); got != step.want {
-			t.Errorf("asked for %v: %t, want %t", step.keys, got, step.want)
-		}
+		require.Equal(t, step.want, asks(step.by, step.keys...), "asked for")
 	}
 	planning := w.open(t)
 	for range 2 {
-		if !asks(planning, "a") {
-			t.Error("one process must ask whenever it plans")
-		}
+		require.True(t, asks(planning, "a"), "one process must ask whenever it plans")
 	}
-	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer s.Close() //nolint:errcheck // The test is over.
-	notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun})
-	if err != nil || len(notes) != 1 {
-		t.Fatalf("notes: %v, %v", notes, err)
-	}
+	require.Len(t, w.records(t, store.KindDryRun), 1)
 	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))
-	if notes, err := s.List(t.Context(), store.Query{Kind: store.KindDryRun}); err != nil || len(notes) != 0 {
-		t.Errorf("notes after the VIM was deregistered: %v, %v", notes, err)
-	}
+	require.Empty(t, w.records(t, store.KindDryRun), "notes after the VIM was deregistered")
 }

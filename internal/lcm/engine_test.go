@@ -4,18 +4,13 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -39,18 +34,15 @@ func TestLifeOfAnInstance(t *testing.T) {
 	spec.OperationalState = vnfm.Stopped
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if w.driver.counts["VDU1"] != 0 {
-		t.Errorf("after stop: counts %v", w.driver.counts)
-	}
+	require.Equal(t, 0, w.driver.counts["VDU1"], "after stop: counts")
 
 	spec.OperationalState = vnfm.Started
 	spec.LevelID, spec.ScaleLevels = "large", nil
 	spec.PackageID = w.onboard(t, "2.0").ID
 	i, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if w.driver.counts["VDU1"] != 3 || i.PackageID != spec.PackageID {
-		t.Errorf("after change of package and level: counts %v, package %s", w.driver.counts, i.PackageID)
-	}
+	require.Equal(t, 3, w.driver.counts["VDU1"], "after change of package and level: counts")
+	require.Equal(t, spec.PackageID, i.PackageID, "after change of package and level: counts")
 
 	w.driver.objects["v1/ConfigMap a"] = "drifted: data.version"
 	i, err = w.Update(t.Context(), i.ID, spec)
@@ -59,18 +51,12 @@ func TestLifeOfAnInstance(t *testing.T) {
 		"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED", "SCALE COMPLETED", "OPERATE COMPLETED",
 		"CHANGE_VNFPKG COMPLETED", "OPERATE COMPLETED", "SCALE_TO_LEVEL COMPLETED", "HEAL COMPLETED",
 	}
-	if diff := cmp.Diff(want, w.operations(t, i.ID)); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, w.operations(t, i.ID), "operations")
 	_, err = w.Update(t.Context(), i.ID, spec)
 	require.NoError(t, err)
-	if got := len(w.operations(t, i.ID)); got != len(want) {
-		t.Errorf("an update without a difference made %d operations", got-len(want))
-	}
+	require.Len(t, w.operations(t, i.ID), len(want), "operations after an update without a difference")
 
-	if err := w.DeregisterVIM(t.Context(), w.vimID); !errors.As(err, new(*vnfm.InUseError)) {
-		t.Errorf("deregistering a VIM in use: %v", err)
-	}
+	require.ErrorAs(t, w.DeregisterVIM(t.Context(), w.vimID), new(*vnfm.InUseError), "deregistering a VIM in use")
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
@@ -80,21 +66,11 @@ func TestLifeOfAnInstance(t *testing.T) {
 	}
 	w.driver.stranded = nil
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if _, err := w.Instance(t.Context(), i.ID); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("record after termination: %v", err)
-	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"TERMINATE COMPLETED"}) {
-		t.Errorf("operations after termination: %v", got)
-	}
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil {
-		t.Errorf("terminating again, as after a kill before the answer: %v", err)
-	}
-	if err := w.DeregisterVIM(t.Context(), w.vimID); err != nil {
-		t.Error(err)
-	}
-	if got := w.operations(t, i.ID); len(got) != 0 {
-		t.Errorf("operations after the VIM has gone: %v", got)
-	}
+	require.ErrorIs(t, second(w.Instance(t.Context(), i.ID)), vnfm.ErrNotFound, "record after termination")
+	require.Equal(t, []string{"TERMINATE COMPLETED"}, w.operations(t, i.ID), "operations after termination")
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), "terminating again, as after a kill before the answer")
+	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))
+	require.Empty(t, w.operations(t, i.ID), "operations after the VIM has gone")
 }
 
 var errBroken = errors.New("the VIM is broken")
@@ -120,16 +96,13 @@ func TestHowACreateEnds(t *testing.T) {
 			w := newEnv(t)
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			w.driver.fail = func(point string) error {
-				if point != tc.point {
-					return nil
-				}
+			w.driver.does(tc.point, func() error {
 				if tc.cancel {
 					cancel()
 					return ctx.Err()
 				}
 				return errBroken
-			}
+			})
 			spec := w.spec()
 			spec.OnFailure = tc.onFailure
 			_, err := w.Instantiate(ctx, spec)
@@ -138,34 +111,22 @@ func TestHowACreateEnds(t *testing.T) {
 				t.Errorf("the cause is lost: %v", err)
 			}
 			var failed *vnfm.OperationError
-			if got := errors.As(err, &failed) && failed.Instance != nil; got != tc.stays {
-				t.Fatalf("error carries an instance: %v, want %v (%v)", got, tc.stays, err)
-			}
+			require.Equal(t, tc.stays, errors.As(err, &failed) && failed.Instance != nil, "error carries an instance")
 			left, listErr := w.Instances(t.Context(), vnfm.InstanceFilter{})
-			if listErr != nil {
-				t.Fatal(listErr)
-			}
-			if got := len(left) == 1 && len(w.driver.objects) > 0; got != tc.stays {
-				t.Errorf("left are %d records and the objects %v", len(left), w.driver.objects)
-			}
+			require.NoError(t, listErr)
+			require.Equal(t, tc.stays, len(left) == 1 && len(w.driver.objects) > 0, "left are %d records and the objects %v", len(left), w.driver.objects)
 			if !tc.stays {
-				if len(left) != 0 || len(w.driver.objects) != 0 {
-					t.Errorf("left are %d records and the objects %v", len(left), w.driver.objects)
-				}
+				require.Empty(t, left, "left")
+				require.Empty(t, w.driver.objects, "left")
 				return
 			}
-			if got := w.operations(t, left[0].ID); !slices.Equal(got, []string{tc.state}) {
-				t.Errorf("operations %v, want %s", got, tc.state)
-			}
+			require.Equal(t, []string{tc.state}, w.operations(t, left[0].ID), "operations")
 
 			w.driver.fail = nil
 			i := w.mustUpdate(t, left[0].ID, spec)
-			if i.Status != vnfm.StatusInstantiated || len(w.driver.objects) != 2 {
-				t.Errorf("after resuming: %s with %v", i.Status, w.driver.objects)
-			}
-			if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
-				t.Errorf("operations after resuming: %v", got)
-			}
+			require.Equal(t, vnfm.StatusInstantiated, i.Status, "after resuming")
+			require.Len(t, w.driver.objects, 2, "after resuming")
+			require.Equal(t, []string{"INSTANTIATE COMPLETED"}, w.operations(t, i.ID), "operations after resuming")
 		})
 	}
 }
@@ -174,21 +135,13 @@ func TestACreationThatCannotBeWrittenDownIsKept(t *testing.T) {
 	w := newEnv(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	w.driver.fail = func(point string) error {
-		if point == "applied" {
-			cancel()
-		}
+	w.driver.does("applied", func() error {
+		cancel()
 		return nil
-	}
+	})
 	_, err := w.Instantiate(ctx, w.spec())
-	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || failed.Instance == nil {
-		t.Fatalf("the objects exist and the error carries no instance: %v", err)
-	}
-	i := w.mustUpdate(t, failed.Instance.ID, w.spec())
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED"}) {
-		t.Errorf("operations after resuming: %v", got)
-	}
+	i := w.mustUpdate(t, failedInstance(t, err).ID, w.spec())
+	require.Equal(t, []string{"INSTANTIATE COMPLETED"}, w.operations(t, i.ID), "operations after resuming")
 }
 
 func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
@@ -203,9 +156,8 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 	}
 	left, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
 	require.NoError(t, err)
-	if len(left) != 1 || len(left[0].Inventory) != 2 {
-		t.Errorf("left of the record: %+v", left)
-	}
+	require.Len(t, left, 1, "left of the record")
+	require.Len(t, left[0].Inventory, 2, "left of the record")
 }
 
 func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
@@ -214,47 +166,20 @@ func TestAnInstanceIsNotWholeBeforeItsRepair(t *testing.T) {
 	spec := w.spec()
 	spec.LevelID = "large"
 	w.driver.fail = func(string) error { return errBroken }
-	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
-		t.Fatalf("scaling: %v", err)
-	}
+	require.ErrorIs(t, second(w.Update(t.Context(), i.ID, spec)), errBroken, "scaling")
 	var during vnfm.InstanceStatus
-	w.driver.fail = func(point string) error {
-		if point != "apply" {
-			return nil
-		}
+	w.driver.does("apply", func() error {
 		seen, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
 		if err == nil && len(seen) == 1 {
 			during = seen[0].Status
 		}
 		return err
-	}
+	})
 	back := w.spec()
 	back.Description = "given another description on the way"
 	after := w.mustUpdate(t, i.ID, back)
-	if during != vnfm.StatusFailedTemp || after.Status != vnfm.StatusInstantiated {
-		t.Errorf("status before the repair %q, after it %q", during, after.Status)
-	}
-}
-
-// losing is a store whose leases of instances are lost on request.
-type losing struct {
-	store.Store
-	lost chan struct{}
-}
-
-type lostLease struct {
-	store.Lease
-	lost chan struct{}
-}
-
-func (l lostLease) Lost() <-chan struct{} { return l.lost }
-
-func (s losing) Acquire(ctx context.Context, name, holder string) (store.Lease, error) {
-	lease, err := s.Store.Acquire(ctx, name, holder)
-	if err != nil || !strings.HasPrefix(name, "instance/") {
-		return lease, err
-	}
-	return lostLease{lease, s.lost}, nil
+	require.Equal(t, vnfm.StatusFailedTemp, during, "status before the repair")
+	require.Equal(t, vnfm.StatusInstantiated, after.Status, "status before the repair")
 }
 
 // suspended is a driver whose process stands still until its lease was lost.
@@ -274,57 +199,35 @@ func (d suspended) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 
 func TestALostLease(t *testing.T) {
 	w := newEnv(t)
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	lost := make(chan struct{})
+	db, lost := opened(t, w.dir), make(chan struct{})
 	var inHands store.Record
-	slow := lcm.New(lcm.Config{
-		OpenStore: func(context.Context) (store.Store, error) { return losing{db, lost}, nil },
-		Keyring:   keys,
-		Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: suspended{w.driver, func() {
-			recs, err := db.List(t.Context(), store.Query{Kind: store.KindInstance})
-			if err != nil || len(recs) != 1 {
-				t.Errorf("records of instances: %v, %v", recs, err)
-				return
-			}
-			inHands = recs[0]
-			if err := db.Update(t.Context(), &inHands); err != nil {
-				t.Error(err)
-			}
-			close(lost)
-		}}},
-	})
-	t.Cleanup(func() {
-		if err := slow.Close(); err != nil {
+	d := suspended{w.driver, func() {
+		inHands = w.records(t, store.KindInstance)[0]
+		if err := db.Update(t.Context(), &inHands); err != nil {
 			t.Error(err)
 		}
-	})
-	_, err = slow.Instantiate(t.Context(), w.spec())
+		close(lost)
+	}}
+	slow := newEngine(t, w.dir, lcm.Config{Drivers: onKubernetes(d)}, func(s encodedStore) store.Store { return losable{s, lost} })
+	_, err := slow.Instantiate(t.Context(), w.spec())
 	var failed *vnfm.OperationError
 	if !errors.As(err, &failed) || failed.Instance == nil || !strings.Contains(err.Error(), "lost the lease") {
 		t.Errorf("a creation whose lease was lost: %v", err)
 	}
 	now, err := db.Get(t.Context(), store.KindInstance, inHands.ID)
 	require.NoError(t, err)
-	if now.Revision != inHands.Revision {
-		t.Error("the record was written without the lease")
-	}
+	require.Equal(t, inHands.Revision, now.Revision, "the record was written without the lease")
 }
 
 func TestACreateThatRunsElsewhere(t *testing.T) {
 	w := newEnv(t)
 	running := make(chan struct{})
 	ctx, stop := context.WithCancel(t.Context())
-	w.driver.fail = func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			close(running)
-			<-ctx.Done()
-			return ctx.Err()
-		}
-		return nil
-	}
+	w.driver.does("wrote apps/v1/Deployment b", func() error {
+		close(running)
+		<-ctx.Done()
+		return ctx.Err()
+	})
 	other, ended := w.open(t), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -335,9 +238,7 @@ func TestACreateThatRunsElsewhere(t *testing.T) {
 	<-running
 	_, err := w.Instantiate(t.Context(), w.spec())
 	var busy *vnfm.BusyError
-	if !errors.As(err, &busy) {
-		t.Errorf("a creation that runs elsewhere: %v", err)
-	}
+	require.ErrorAs(t, err, &busy, "a creation that runs elsewhere")
 	stop()
 	<-ended
 }
@@ -347,21 +248,15 @@ func TestACreateUnderAKnownName(t *testing.T) {
 	first, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
 	_, err = w.Instantiate(t.Context(), w.spec())
-	if !errors.As(err, new(*vnfm.ConflictError)) || !strings.Contains(err.Error(), first.ID) {
-		t.Errorf("the name of an instance that the same process has made: %v", err)
-	}
+	require.ErrorAs(t, err, new(*vnfm.ConflictError), "the name of an instance that the same process has made")
+	require.ErrorContains(t, err, first.ID, "the name of an instance that the same process has made")
 	again, err := w.open(t).Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
-	if again.ID != first.ID {
-		t.Errorf("an instance that nobody has read was made twice: %s and %s", first.ID, again.ID)
-	}
-	if _, err := w.Instance(t.Context(), first.ID); err != nil {
-		t.Fatal(err)
-	}
+	require.Equal(t, first.ID, again.ID, "an instance that nobody has read was made twice")
+	require.NoError(t, second(w.Instance(t.Context(), first.ID)))
 	_, err = w.Instantiate(t.Context(), w.spec())
-	if !errors.As(err, new(*vnfm.ConflictError)) || !strings.Contains(err.Error(), first.ID) {
-		t.Errorf("the name of an instance that Terraform knows: %v", err)
-	}
+	require.ErrorAs(t, err, new(*vnfm.ConflictError), "the name of an instance that Terraform knows")
+	require.ErrorContains(t, err, first.ID, "the name of an instance that Terraform knows")
 }
 
 func TestAFailedUpdate(t *testing.T) {
@@ -392,23 +287,18 @@ func TestAFailedUpdate(t *testing.T) {
 			}
 			_, err = w.Update(t.Context(), i.ID, changed)
 			var failed *vnfm.OperationError
-			if !errors.As(err, &failed) || failed.Instance == nil {
-				t.Fatalf("the error of an update must tell the state: %v", err)
-			}
-			if failed.Instance.Status != tc.wantStatus || failed.Instance.PackageID != spec.PackageID {
-				t.Errorf("status %s, package %s", failed.Instance.Status, failed.Instance.PackageID)
-			}
-			if got := w.operations(t, i.ID)[1]; got != tc.wantState {
-				t.Errorf("operation %s, want %s", got, tc.wantState)
-			}
+			require.ErrorAs(t, err, &failed, "the error of an update must tell the state")
+			require.NotNil(t, failed.Instance, "the error of an update must tell the state")
+			require.Equal(t, tc.wantStatus, failed.Instance.Status, "status")
+			require.Equal(t, spec.PackageID, failed.Instance.PackageID, "status")
+			require.Equal(t, tc.wantState, w.operations(t, i.ID)[1], "operation")
 			if tc.onFailure == vnfm.OnFailureRollback && !maps.Equal(before, w.driver.objects) {
 				t.Errorf("objects after the rollback %v, before %v", w.driver.objects, before)
 			}
 			i, err = w.Update(t.Context(), i.ID, changed)
 			require.NoError(t, err)
-			if i.PackageID != changed.PackageID || i.Status != vnfm.StatusInstantiated {
-				t.Errorf("after the second update: %s, %s", i.Status, i.PackageID)
-			}
+			require.Equal(t, changed.PackageID, i.PackageID, "after the second update")
+			require.Equal(t, vnfm.StatusInstantiated, i.Status, "after the second update")
 		})
 	}
 }
@@ -417,21 +307,11 @@ func TestALostStore(t *testing.T) {
 	w := newEnv(t)
 	i, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
-	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
-	lost.Engine = lost.open(t)
-	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Fatalf("terminating without a record: %v", err)
-	}
+	lost := w.lost(t)
+	require.NoError(t, second(lost.VIM(t.Context(), w.vimID)), "the VIM was registered again under another id")
+	require.ErrorIs(t, lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), vnfm.ErrNotFound, "terminating without a record")
 	require.Len(t, lost.driver.objects, 2, "something was removed without a record")
-	vimSpec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
-	v, _, err := lost.RegisterVIM(t.Context(), w.vimID, vimSpec)
-	require.NoError(t, err)
-	if v.ID != w.vimID {
-		t.Errorf("the VIM was registered again under the id %s instead of %s", v.ID, w.vimID)
-	}
-	if p := lost.onboard(t, "1.0"); p.ID != w.pkg.ID {
-		t.Errorf("the package has the id %s instead of %s", p.ID, w.pkg.ID)
-	}
+	require.Equal(t, w.pkg.ID, lost.onboard(t, "1.0").ID, "the package has the id")
 	// The refresh writes the record again: that is not an operation, and neither is an update that asks for what there is.
 	known := w.spec()
 	known.Known = vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
@@ -443,47 +323,29 @@ func TestALostStore(t *testing.T) {
 	if again, err := lost.Update(t.Context(), i.ID, known); err != nil || again.Recovered || again.Generation != i.Generation {
 		t.Errorf("updated to what there is: %+v, %v", again, err)
 	}
-	if got := lost.operations(t, i.ID); len(got) > 0 {
-		t.Errorf("operations %v", got)
-	}
-	if err := lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(lost.driver.objects) > 0 {
-		t.Errorf("terminating what was recovered: %v, left: %v", err, lost.driver.objects)
-	}
-	if _, err := lost.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("recovering what was terminated: %v", err)
-	}
+	require.Empty(t, lost.operations(t, i.ID), "operations")
+	require.NoError(t, lost.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), "terminating what was recovered")
+	require.Empty(t, lost.driver.objects, "terminating what was recovered")
+	require.ErrorIs(t, second(lost.RecoverInstance(t.Context(), i.ID, known)), vnfm.ErrNotFound, "recovering what was terminated")
 
 	// A destroy needs no package.
-	bare := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources}
-	bare.Engine = bare.open(t)
-	if _, _, err := bare.RegisterVIM(t.Context(), w.vimID, vimSpec); err != nil {
-		t.Fatal(err)
-	}
+	bare := w.lost(t)
 	w.driver.objects["v1/ConfigMap a"] = "sha256:0"
-	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("recovering without the package: %v", err)
-	}
+	require.ErrorIs(t, second(bare.RecoverInstance(t.Context(), i.ID, known)), vnfm.ErrNotFound, "recovering without the package")
 	known.Known.Ending = true
-	if _, err := bare.RecoverInstance(t.Context(), i.ID, known); err != nil {
-		t.Fatal(err)
-	}
-	if err := bare.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); err != nil || len(w.driver.objects) > 0 {
-		t.Errorf("terminating without the package: %v, left: %v", err, w.driver.objects)
-	}
+	require.NoError(t, second(bare.RecoverInstance(t.Context(), i.ID, known)))
+	require.NoError(t, bare.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), "terminating without the package")
+	require.Empty(t, w.driver.objects, "terminating without the package")
 
 	// Without a known status the next apply applies everything again.
-	second := w.spec()
-	second.Name = "second"
-	i, err = w.Instantiate(t.Context(), second)
+	other := named(w.spec(), "other")
+	i, err = w.Instantiate(t.Context(), other)
 	require.NoError(t, err)
-	restored, err := lost.Update(t.Context(), i.ID, second)
+	restored, err := lost.Update(t.Context(), i.ID, other)
 	require.NoError(t, err)
-	if restored.ID != i.ID || restored.Status != vnfm.StatusInstantiated {
-		t.Errorf("restored %s with status %s", restored.ID, restored.Status)
-	}
-	if got := lost.operations(t, i.ID); !slices.Equal(got, []string{"HEAL COMPLETED"}) {
-		t.Errorf("operations %v", got)
-	}
+	require.Equal(t, i.ID, restored.ID, "restored")
+	require.Equal(t, vnfm.StatusInstantiated, restored.Status, "restored")
+	require.Equal(t, []string{"HEAL COMPLETED"}, lost.operations(t, i.ID), "operations")
 }
 
 func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
@@ -492,21 +354,13 @@ func TestASupersededPackageGoesWithItsLastInstance(t *testing.T) {
 	old := w.pkg.ID
 	next := w.onboard(t, "2.0").ID
 	require.NoError(t, w.ReleasePackage(t.Context(), old, ""))
-	if _, err := w.Package(t.Context(), old); err != nil {
-		t.Fatalf("the package went while an instance runs it: %v", err)
-	}
+	require.NoError(t, second(w.Package(t.Context(), old)), "the package went while an instance runs it")
 	spec := w.spec()
 	spec.PackageID = next
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := w.Package(t.Context(), old); !errors.Is(err, vnfm.ErrNotFound) {
-		t.Errorf("the superseded package is still there: %v", err)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.ErrorIs(t, second(w.Package(t.Context(), old)), vnfm.ErrNotFound, "the superseded package is still there")
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if _, err := w.Package(t.Context(), next); err != nil {
-		t.Errorf("the current package went with the instance: %v", err)
-	}
+	require.NoError(t, second(w.Package(t.Context(), next)), "the current package went with the instance")
 }
 
 func TestPreviewProblems(t *testing.T) {
@@ -530,32 +384,24 @@ func TestPreviewProblems(t *testing.T) {
 			tc.change(&spec)
 			_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 			require.NoError(t, err)
-			if diff := cmp.Diff(vnfm.Problems{tc.want}, problems); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			require.Equal(t, vnfm.Problems{tc.want}, problems)
 		})
 	}
 }
 
 func TestAVIMStaysOnItsCluster(t *testing.T) {
 	w := newEnv(t)
-	spec := vnfm.VIMSpec{Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"}}
+	spec := vaultVIM()
 	lead := func(cluster string) error {
 		w.driver.cluster = cluster
 		_, _, err := w.UpdateVIM(t.Context(), w.vimID, spec)
 		return err
 	}
 	for _, cluster := range []string{"one", "two", ""} {
-		if err := lead(cluster); err != nil {
-			t.Errorf("leading a VIM without instances to cluster %q: %v", cluster, err)
-		}
+		require.NoError(t, lead(cluster), "leading a VIM without instances to cluster %q", cluster)
 	}
-	if _, err := w.Instantiate(t.Context(), w.spec()); err != nil {
-		t.Fatal(err)
-	}
-	if err := lead("two"); err != nil {
-		t.Errorf("another way to the same cluster: %v", err)
-	}
+	require.NoError(t, second(w.Instantiate(t.Context(), w.spec())))
+	require.NoError(t, lead("two"), "another way to the same cluster")
 	if err := lead("three"); err == nil || !strings.Contains(err.Error(), "another cluster") || !strings.Contains(err.Error(), `"core"`) {
 		t.Errorf("leading a VIM with an instance to another cluster: %v", err)
 	}
@@ -592,20 +438,13 @@ func TestAnotherValueOfTheSameEffect(t *testing.T) {
 			spec.Heal = &vnfm.HealSpec{Trigger: "1"}
 			i := w.mustInstantiate(t, spec)
 			edit(&spec)
-			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
 			got, err := w.open(t).Instance(t.Context(), i.ID)
 			require.NoError(t, err)
-			if diff := cmp.Diff(spec.ScaleLevels, got.ScaleLevels); diff != "" {
-				t.Errorf("scale levels of the record (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]string{"INSTANTIATE COMPLETED"}, w.operations(t, i.ID)); diff != "" || got.Generation != i.Generation {
-				t.Errorf("generation %d after %d, operations (-want +got):\n%s", got.Generation, i.Generation, diff)
-			}
-			if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-				t.Fatal(err)
-			}
+			require.Equal(t, spec.ScaleLevels, got.ScaleLevels, "scale levels of the record")
+			require.Equal(t, []string{"INSTANTIATE COMPLETED"}, w.operations(t, i.ID), "generation")
+			require.Equal(t, i.Generation, got.Generation, "generation")
+			require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
 			if again, err := w.Instance(t.Context(), i.ID); err != nil || !again.UpdatedAt.Equal(got.UpdatedAt) {
 				t.Errorf("a second update wrote the record at %v after %v, %v", again.UpdatedAt, got.UpdatedAt, err)
 			}

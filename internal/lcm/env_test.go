@@ -15,9 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -307,13 +305,7 @@ func newEnvAt(t *testing.T, dir string) *env {
 	t.Helper()
 	w := &env{driver: &driver{objects: map[string]string{}, vnfcs: []string{"VDU1-1", "VDU1-2"}}, dir: dir, sources: t.TempDir()}
 	w.Engine = w.open(t)
-	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes,
-		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	})
-	require.NoError(t, err)
-	w.vimID = v.ID
+	w.vimID = register(t, w.Engine, vaultVIM())
 	w.pkg = w.onboard(t, "1.0")
 	return w
 }
@@ -321,7 +313,7 @@ func newEnvAt(t *testing.T, dir string) *env {
 // open returns another engine on the same store, as another process has it.
 func (w *env) open(t *testing.T) *lcm.Engine {
 	t.Helper()
-	return w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver})
+	return w.openWith(t, onKubernetes(w.driver))
 }
 
 func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) *lcm.Engine {
@@ -329,36 +321,17 @@ func (w *env) openWith(t *testing.T, drivers map[vnfm.VIMType]vnfm.InfraDriver) 
 	if w.cloud != nil {
 		drivers[vnfm.VIMTypeOpenStack] = w.cloud
 	}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault})
-	require.NoError(t, err)
-	e := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-		},
-		Keyring:  keys,
-		Drivers:  drivers,
-		Clusters: w.clusters,
-
-		Management: w.management, Params: w.params,
-	})
-	t.Cleanup(func() {
-		if err := e.Close(); err != nil {
-			t.Error(err)
-		}
-	})
-	return e
+	return newEngine(t, w.dir, lcm.Config{
+		Keyring: keyring(t, seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt"), Vault: w.vault}),
+		Drivers: drivers, Clusters: w.clusters, Management: w.management, Params: w.params,
+	}, nil)
 }
 
 func (w *env) onboard(t *testing.T, version string) *vnfm.Package {
 	t.Helper()
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{
-		Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present",
-	}, "")
-	require.NoError(t, err)
-	require.NoError(t, problems.Err())
-	return p
+	return onboardAs(t, w.Engine, "test", dir)
 }
 
 func writePackage(t *testing.T, dir, version string) {

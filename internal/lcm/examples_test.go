@@ -35,9 +35,8 @@ func TestExamplePackages(t *testing.T) {
 			for _, problem := range problems {
 				t.Error(problem)
 			}
-			if p == nil || len(p.Descriptor.Flavours) == 0 {
-				t.Fatalf("package without flavours: %+v", p)
-			}
+			require.NotNil(t, p, "package without flavours")
+			require.NotEmpty(t, p.Descriptor.Flavours, "package without flavours")
 			if strings.HasPrefix(entry.Name(), "management-cluster") {
 				// Its manifests are Cluster API's own: scripts/management-cluster-package adds them.
 				return
@@ -48,9 +47,7 @@ func TestExamplePackages(t *testing.T) {
 			}
 		})
 	}
-	if read < 2 {
-		t.Errorf("only %d example packages were found", read)
-	}
+	require.GreaterOrEqual(t, read, 2, "example packages")
 }
 
 // loadStacks makes the Heat stacks of a package that has neither manifests nor charts

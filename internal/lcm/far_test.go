@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"io"
-	"path/filepath"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -14,8 +13,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -132,20 +129,11 @@ func TestRoundTripsToAFarStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newEnv(t)
 		process := func() *lcm.Engine {
-			keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-			require.NoError(t, err)
-			e := lcm.New(lcm.Config{
-				Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
-				OpenStore: func(ctx context.Context) (store.Store, error) {
-					db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-					require.NoError(t, err)
-					portable, ok := db.(store.Portable)
-					require.True(t, ok)
-					return store.KeepRecent(&away{Portable: portable, since: map[string]time.Time{}}), nil
-				},
+			return w.over(t, func(s encodedStore) store.Store {
+				portable, ok := s.(store.Portable)
+				require.True(t, ok)
+				return store.KeepRecent(&away{Portable: portable, since: map[string]time.Time{}})
 			})
-			t.Cleanup(func() { require.NoError(t, e.Close()) })
-			return e
 		}
 		costs := func(what string, want int, do func() error) {
 			t.Helper()

@@ -1,11 +1,11 @@
 package lcm_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -18,8 +18,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -74,47 +72,22 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 				require.NoError(t, err)
 				id = i.ID
 			}
-			keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-			require.NoError(t, err)
-			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-			require.NoError(t, err)
-			slow := lcm.New(lcm.Config{
-				OpenStore: func(context.Context) (store.Store, error) { return mortal{db}, nil },
-				Keyring:   keys,
-				Drivers:   map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
-			})
-			t.Cleanup(func() {
-				if err := slow.Close(); err != nil {
-					t.Error(err)
-				}
-			})
-			records := func() []store.Record {
-				var out []store.Record
-				for _, kind := range []store.Kind{store.KindInstance, store.KindOperation} {
-					recs, err := db.List(t.Context(), store.Query{Kind: kind})
-					require.NoError(t, err)
-					out = append(out, recs...)
-				}
-				return out
-			}
+			slow := w.over(t, func(s encodedStore) store.Store { return mortal{s} })
+			records := func() []store.Record { return w.records(t, store.KindInstance, store.KindOperation) }
 			var theirs []store.Record
 			calls := 0
-			w.driver.fail = func(point string) error {
-				if point != test.point {
-					return nil
-				}
+			w.driver.does(test.point, func() error {
 				w.driver.fail = nil
 				if err := test.work(t.Context(), w.open(t), id, spec); err != nil {
 					t.Errorf("the process that takes over: %v", err)
 				}
 				theirs, calls = records(), len(w.driver.calls)
 				return test.wakes
-			}
-			err = test.work(t.Context(), slow, id, spec)
+			})
+			err := test.work(t.Context(), slow, id, spec)
 			lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
-			if !ok || lost.Holder != store.DescribeHolder(store.Holder()) {
-				t.Errorf("the process that wakes up: %v, want a LeaseLostError that names %s", err, store.DescribeHolder(store.Holder()))
-			}
+			require.True(t, ok, "the process that wakes up")
+			require.Equal(t, store.DescribeHolder(store.Holder()), lost.Holder, "the process that wakes up")
 			if test.wakes != nil && !errors.Is(err, test.wakes) {
 				t.Errorf("the process that wakes up does not say what it came upon: %v", err)
 			}
@@ -189,13 +162,10 @@ func TestARollbackThatLosesItsLease(t *testing.T) {
 			w := newEnv(t)
 			spec := w.spec()
 			spec.OnFailure = vnfm.OnFailureRollback
-			w.driver.fail = func(point string) error {
-				if point == "applied" {
-					w.driver.fail = nil
-					return errBroken
-				}
-				return nil
-			}
+			w.driver.does("applied", func() error {
+				w.driver.fail = nil
+				return errBroken
+			})
 			lost := make(chan struct{})
 			var theirs []store.Record
 			removal := slowRemoval{w.driver, func(ended <-chan struct{}) error {
@@ -244,23 +214,14 @@ func TestADriverThatLosesItsLease(t *testing.T) {
 	w := newEnv(t)
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureRollback
-	w.driver.fail = func(point string) error {
-		if point == "applied" {
-			return fmt.Errorf("%w: applying", &vnfm.LeaseLostError{Object: "the instance"})
-		}
-		return nil
-	}
+	w.driver.does("applied", func() error { return fmt.Errorf("%w: applying", &vnfm.LeaseLostError{Object: "the instance"}) })
 	_, err := w.Instantiate(t.Context(), spec)
 	failed, ok := errors.AsType[*vnfm.OperationError](err)
 	if !ok || failed.Instance == nil || !errors.As(err, new(*vnfm.LeaseLostError)) {
 		t.Fatalf("the error must tell the state and the loss: %v", err)
 	}
-	if slices.Contains(w.driver.calls, "terminate") {
-		t.Errorf("the creation was rolled back: %q", w.driver.calls)
-	}
-	if got := w.operations(t, failed.Instance.ID); !slices.Equal(got, []string{"INSTANTIATE PROCESSING"}) {
-		t.Errorf("operations %q", got)
-	}
+	require.NotContains(t, w.driver.calls, "terminate", "the creation was rolled back")
+	require.Equal(t, []string{"INSTANTIATE PROCESSING"}, w.operations(t, failed.Instance.ID), "operations")
 }
 
 // TestARecordThatChangedWithoutALease refuses to write over what nobody may have written.
@@ -271,32 +232,23 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 	}{
 		"acknowledged": {func(t *testing.T, w *env, id string) {
 			t.Helper()
-			if _, err := w.open(t).Instance(t.Context(), id); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, second(w.open(t).Instance(t.Context(), id)))
 		}, false},
 		"changed otherwise": {func(t *testing.T, w *env, id string) {
 			t.Helper()
-			db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-			require.NoError(t, err)
-			rec, err := db.Get(t.Context(), store.KindInstance, id)
-			require.NoError(t, err)
-			rec.Data = regexp.MustCompile(`"name":"core"`).ReplaceAll(rec.Data, []byte(`"name":"edge"`))
-			if err := errors.Join(db.Update(t.Context(), rec), db.Close()); err != nil {
-				t.Error(err)
-			}
+			rewrite(t, w.dir, store.KindInstance, id, func(r *store.Record) {
+				r.Data = bytes.Replace(r.Data, []byte(`"name":"core"`), []byte(`"name":"edge"`), 1)
+			})
 		}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)
 			i, err := w.Instantiate(t.Context(), w.spec())
 			require.NoError(t, err)
-			w.driver.fail = func(point string) error {
-				if point == "scale" {
-					test.change(t, w, i.ID)
-				}
+			w.driver.does("scale", func() error {
+				test.change(t, w, i.ID)
 				return nil
-			}
+			})
 			spec := w.spec()
 			spec.LevelID = "large"
 			_, err = w.Update(t.Context(), i.ID, spec)
@@ -304,12 +256,10 @@ func TestARecordThatChangedWithoutALease(t *testing.T) {
 				t.Errorf("Update = %v, refused = %t wanted", err, test.refused)
 			}
 			after, err := w.Instances(t.Context(), vnfm.InstanceFilter{})
-			if err != nil || len(after) != 1 {
-				t.Fatal(after, err)
-			}
-			if after[0].Acknowledged == test.refused || (after[0].Name == "edge") != test.refused {
-				t.Errorf("acknowledged = %t, name = %s", after[0].Acknowledged, after[0].Name)
-			}
+			require.NoError(t, err)
+			require.Len(t, after, 1)
+			require.NotEqual(t, test.refused, after[0].Acknowledged, "acknowledged")
+			require.Equal(t, test.refused, after[0].Name == "edge", "acknowledged")
 		})
 	}
 }

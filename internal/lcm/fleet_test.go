@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,18 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // listing counts how often all instances are read.
 type listing struct {
-	store.Store
-	store.EncodedBlobs
+	encodedStore
 	instances *atomic.Int64
 }
 
@@ -30,7 +25,7 @@ func (s listing) List(ctx context.Context, q store.Query) ([]store.Record, error
 	if q == (store.Query{Kind: store.KindInstance}) {
 		s.instances.Add(1)
 	}
-	return s.Store.List(ctx, q)
+	return s.encodedStore.List(ctx, q)
 }
 
 // TestFleetChangesItsPackage: the package before goes with the last of many instances that ran it, and all instances are
@@ -39,20 +34,8 @@ func TestFleetChangesItsPackage(t *testing.T) {
 	t.Parallel()
 	const fleet = 40
 	w := newEnv(t)
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
 	var lists atomic.Int64
-	e := lcm.New(lcm.Config{
-		Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-			if err != nil {
-				return nil, err
-			}
-			return listing{Store: db, EncodedBlobs: db.(store.EncodedBlobs), instances: &lists}, nil //nolint:forcetypeassert // A store of the test.
-		},
-	})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	e := w.over(t, func(s encodedStore) store.Store { return listing{encodedStore: s, instances: &lists} })
 
 	var specs [fleet]vnfm.InstanceSpec
 	var ids [fleet]string
@@ -73,7 +56,7 @@ func TestFleetChangesItsPackage(t *testing.T) {
 		_, err = e.Update(t.Context(), ids[n], specs[n])
 		require.NoError(t, err)
 	}
-	_, err = e.Package(t.Context(), old)
+	_, err := e.Package(t.Context(), old)
 	require.ErrorIs(t, err, vnfm.ErrNotFound, "the package before")
 	// As often as a random order has a new maximum: 4 times on average, and 20 times once in some ten million runs.
 	require.Less(t, lists.Load(), int64(fleet/2), "all instances were read")
@@ -82,8 +65,7 @@ func TestFleetChangesItsPackage(t *testing.T) {
 
 // acquiring counts how often the lease of the references is taken, which takes a while.
 type acquiring struct {
-	store.Store
-	store.EncodedBlobs
+	encodedStore
 	references *atomic.Int64
 }
 
@@ -94,7 +76,7 @@ func (s acquiring) Acquire(ctx context.Context, name, holder string) (store.Leas
 			return nil, err
 		}
 	}
-	return s.Store.Acquire(ctx, name, holder)
+	return s.encodedStore.Acquire(ctx, name, holder)
 }
 
 // TestFleetSharesReferences: instances that are made at the same time hand on the lease of the references, and the last one gives it back.
@@ -102,20 +84,8 @@ func TestFleetSharesReferences(t *testing.T) {
 	t.Parallel()
 	const fleet = 20
 	w := newEnv(t)
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(w.dir, "key.txt")})
-	require.NoError(t, err)
 	var taken atomic.Int64
-	e := lcm.New(lcm.Config{
-		Keyring: keys, Drivers: map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: w.driver},
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			db, err := sqlite.Open(ctx, filepath.Join(w.dir, "store.db"), "test")
-			if err != nil {
-				return nil, err
-			}
-			return acquiring{Store: db, EncodedBlobs: db.(store.EncodedBlobs), references: &taken}, nil //nolint:forcetypeassert // A store of the test.
-		},
-	})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	e := w.over(t, func(s encodedStore) store.Store { return acquiring{encodedStore: s, references: &taken} })
 	group, ctx := errgroup.WithContext(t.Context())
 	for n := range fleet {
 		spec := w.spec()
@@ -132,9 +102,7 @@ func TestFleetSharesReferences(t *testing.T) {
 	require.NoError(t, group.Wait())
 	require.Less(t, taken.Load(), int64(fleet/2), "the lease was taken")
 
-	other, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, other.Close()) })
+	other := opened(t, w.dir)
 	require.Eventually(t, func() bool {
 		lease, err := other.Acquire(t.Context(), "references", store.Holder())
 		return err == nil && lease.Release(t.Context()) == nil

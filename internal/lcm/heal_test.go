@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -18,42 +17,24 @@ func TestHealRunsOnceForEachTrigger(t *testing.T) {
 	spec := w.spec()
 	spec.Heal = &vnfm.HealSpec{Trigger: "at birth"}
 	i := w.mustInstantiate(t, spec)
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if len(w.driver.heals) != 0 {
-		t.Errorf("a new instance was healed: %+v", w.driver.heals)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.Empty(t, w.driver.heals, "a new instance was healed")
 
 	spec.Heal = &vnfm.HealSpec{Trigger: "second", Cause: "it hangs", VNFCIDs: []string{"VDU1-1"}}
-	w.driver.fail = func(point string) error {
-		if point == "heal" {
-			return errBroken
-		}
-		return nil
-	}
-	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
-		t.Fatalf("a heal that fails: %v", err)
-	}
+	w.driver.breaks("heal")
+	require.ErrorIs(t, second(w.Update(t.Context(), i.ID, spec)), errBroken, "a heal that fails")
 	w.driver.fail = nil
 	// A VNFC that was replaced already no longer exists: that is not the user's mistake.
 	w.driver.vnfcs = []string{"VDU1-2", "VDU1-3"}
 	healed := w.mustUpdate(t, i.ID, spec)
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
 	if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == "" || w.driver.heals[0].ID != w.driver.heals[1].ID {
 		t.Errorf("heals: %+v", w.driver.heals)
 	}
-	if want := []string{"", w.driver.heals[0].ID}; !slices.Equal(w.driver.kept, want) {
-		t.Errorf("notes that the driver found: %q, want %q", w.driver.kept, want)
-	}
-	if healed.Generation != i.Generation+1 || healed.Status != vnfm.StatusInstantiated {
-		t.Errorf("healed: generation %d after %d, status %s", healed.Generation, i.Generation, healed.Status)
-	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"}) {
-		t.Errorf("operations: %v", got)
-	}
+	require.Equal(t, []string{"", w.driver.heals[0].ID}, w.driver.kept, "notes that the driver found")
+	require.Equal(t, i.Generation+1, healed.Generation, "healed: generation")
+	require.Equal(t, vnfm.StatusInstantiated, healed.Status, "healed: generation")
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED"}, w.operations(t, i.ID), "operations")
 }
 
 // TestHealOfAnother fails and is followed by a heal with another trigger, or of others:
@@ -68,28 +49,18 @@ func TestHealOfAnother(t *testing.T) {
 			i := w.mustInstantiate(t, w.spec())
 			spec := w.spec()
 			spec.Heal = &vnfm.HealSpec{Trigger: "first", VDUIDs: []string{"VDU1"}}
-			w.driver.fail = func(point string) error {
-				if point == "heal" {
-					return errBroken
-				}
-				return nil
-			}
-			if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
-				t.Fatalf("a heal that fails: %v", err)
-			}
+			w.driver.breaks("heal")
+			require.ErrorIs(t, second(w.Update(t.Context(), i.ID, spec)), errBroken, "a heal that fails")
 			w.driver.fail = nil
 			spec.Heal = &next
 			healed := w.mustUpdate(t, i.ID, spec)
 			if n := len(w.driver.heals); n != 2 || w.driver.heals[0].ID == w.driver.heals[1].ID || w.driver.kept[1] != "" {
 				t.Errorf("heals: %+v with the notes %q", w.driver.heals, w.driver.kept)
 			}
-			if healed.Status != vnfm.StatusInstantiated || healed.HealTrigger != next.Trigger {
-				t.Errorf("healed: %s, trigger %q", healed.Status, healed.HealTrigger)
-			}
+			require.Equal(t, vnfm.StatusInstantiated, healed.Status, "healed")
+			require.Equal(t, next.Trigger, healed.HealTrigger, "healed")
 			// A repair finishes the first operation.
-			if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
-				t.Errorf("operations: %v", got)
-			}
+			require.Equal(t, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}, w.operations(t, i.ID), "operations")
 		})
 	}
 }
@@ -111,9 +82,8 @@ func TestHealRefusesWhatIsNotThere(t *testing.T) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}
-	if got := w.operations(t, i.ID); len(got) != 1 || len(w.driver.heals) != 0 {
-		t.Errorf("operations: %v, heals %+v", got, w.driver.heals)
-	}
+	require.Len(t, w.operations(t, i.ID), 1, "operations")
+	require.Empty(t, w.driver.heals, "operations")
 }
 
 // TestOperationThatCannotBe is over when the driver refuses what it was given: the
@@ -124,24 +94,15 @@ func TestOperationThatCannotBe(t *testing.T) {
 	require.NoError(t, err)
 	spec := w.spec()
 	spec.LevelID = "large"
-	w.driver.fail = func(point string) error {
-		if point != "scale" {
-			return nil
-		}
-		return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}}
-	}
+	w.driver.does("scale", func() error { return &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "not these"}}} })
 	_, err = w.Update(t.Context(), i.ID, spec)
 	var invalid *vnfm.InvalidError
 	var failed *vnfm.OperationError
-	if !errors.As(err, &invalid) || errors.As(err, &failed) {
-		t.Errorf("got %v", err)
-	}
+	require.ErrorAs(t, err, &invalid)
+	require.NotErrorAs(t, err, &failed)
 	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
 	require.NoError(t, err)
-	if after.Status != vnfm.StatusInstantiated || after.LevelID != i.LevelID {
-		t.Errorf("left in %s at level %q", after.Status, after.LevelID)
-	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "SCALE_TO_LEVEL FAILED"}) {
-		t.Errorf("operations: %v", got)
-	}
+	require.Equal(t, vnfm.StatusInstantiated, after.Status, "left in")
+	require.Equal(t, i.LevelID, after.LevelID, "left in")
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "SCALE_TO_LEVEL FAILED"}, w.operations(t, i.ID), "operations")
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,24 +73,18 @@ func TestSinkOfAWorkloadCluster(t *testing.T) {
 		i := w.mustUpdate(t, id, spec)
 		return i
 	}
-	if i := update(); i.Status != vnfm.StatusInstantiated {
-		t.Errorf("resumed: %s", i.Status)
-	}
+	require.Equal(t, vnfm.StatusInstantiated, update().Status, "resumed")
 	update()
 	spec.RotationTrigger = "leaked"
 	update()
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://two.example.org"}
 	update()
 	update()
-	if c.number != 2 {
-		t.Errorf("the kubeconfig was replaced %d times", c.number-1)
-	}
+	require.Equal(t, 2, c.number, "the number of the kubeconfig")
 	want := []string{
 		"INSTANTIATE end=true kubeconfig 1", "INSTANTIATE end=true kubeconfig 1", "HEAL end=true kubeconfig 2", "MODIFY_INFO end=true kubeconfig 2",
 	}
-	if !slices.Equal(s.calls, want) {
-		t.Errorf("calls %q, want %q", s.calls, want)
-	}
+	require.Equal(t, want, s.calls, "calls")
 }
 
 // The hooks of a VNFD run their drivers, before and after; one that nobody knows is an
@@ -111,12 +104,9 @@ func TestHooksOfAVNFD(t *testing.T) {
 		"a sink is missing": withDriver("3.0", vnfm.CredentialsSender),
 	} {
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
-		if err != nil || !strings.Contains(fmt.Sprint(problems.Err()), want) {
-			t.Errorf("%v, %v, want %s", err, problems, want)
-		}
-		if _, err := w.Instantiate(t.Context(), spec); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %s", err, want)
-		}
+		require.NoError(t, err)
+		require.Contains(t, fmt.Sprint(problems.Err()), want)
+		require.ErrorContains(t, second(w.Instantiate(t.Context(), spec)), want)
 	}
 	// Hooks of unknown drivers are skipped on request, with a warning; one of Tacker's whose work the engine does is known.
 	for driver, warnings := range map[string]int{"mgmt-drivers-ansible": 1, "mgmt-container-update": 0} {
@@ -137,13 +127,9 @@ func TestHooksOfAVNFD(t *testing.T) {
 	spec.Sink = &vnfm.CredentialsSink{URL: "https://one.example.org"}
 	i := w.mustInstantiate(t, spec)
 	// The record alone is enough for what asks nothing of a sink.
-	if _, err := w.Observe(t.Context(), i.ID); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, second(w.Observe(t.Context(), i.ID)))
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
-	if want := []string{"INSTANTIATE end=true", "TERMINATE end=false"}; !slices.Equal(s.calls, want) {
-		t.Errorf("calls %q, want %q", s.calls, want)
-	}
+	require.Equal(t, []string{"INSTANTIATE end=true", "TERMINATE end=false"}, s.calls, "calls")
 }
 
 // onboardHooked onboards a version of the test's package with hooks.
@@ -152,11 +138,7 @@ func (w *env) onboardHooked(t *testing.T, version, driver string) *vnfm.Package 
 	dir := filepath.Join(w.sources, version)
 	writePackage(t, dir, version)
 	addHooks(t, dir, driver)
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
-	if err != nil || problems.HasErrors() {
-		t.Fatal(err, problems)
-	}
-	return p
+	return onboardAs(t, w.Engine, "test", dir)
 }
 
 func addHooks(t *testing.T, dir, driver string) {

@@ -29,8 +29,7 @@ func (v *visitor) CheckHosts(_ context.Context, c *vnfm.HostCheck) (vnfm.Problem
 func TestHostsAreChecked(t *testing.T) {
 	w, _, spec := newWorkerEnv(t)
 	v := &visitor{}
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: v}
-	w.Engine = w.open(t)
+	w.manage(t, v)
 	plan := func(spec vnfm.InstanceSpec, key string) []string {
 		t.Helper()
 		found, err := w.open(t).DryRunInstance(t.Context(), "", spec, []string{key})

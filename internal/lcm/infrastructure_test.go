@@ -1,7 +1,6 @@
 package lcm
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,9 +34,7 @@ func TestTypesOfAPackage(t *testing.T) {
 		e := New(Config{Drivers: map[vnfm.VIMType]vnfm.InfraDriver{
 			vnfm.VIMTypeKubernetes: declaring{supports: tt.kubernetes}, vnfm.VIMTypeOpenStack: declaring{supports: tt.openstack},
 		}})
-		if got := e.typesFor(&resolution{pkg: &vnfm.Package{}, flavour: &vnfm.Flavour{}}, false); !slices.Equal(got, tt.want) {
-			t.Errorf("Kubernetes %t, OpenStack %t: %v, want %v", tt.kubernetes, tt.openstack, got, tt.want)
-		}
+		require.Equal(t, tt.want, e.typesFor(&resolution{pkg: &vnfm.Package{}, flavour: &vnfm.Flavour{}}, false), "Kubernetes %t, OpenStack %t", tt.kubernetes, tt.openstack)
 	}
 }
 

@@ -61,7 +61,7 @@ func newKeeper(t *testing.T) (*env, *keeper) {
 	t.Helper()
 	w := newEnv(t)
 	k := &keeper{driver: w.driver}
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
+	w.Engine = w.openWith(t, onKubernetes(k))
 	return w, k
 }
 
@@ -69,9 +69,8 @@ func newKeeper(t *testing.T) (*env, *keeper) {
 func (w *env) summed(t *testing.T, id string) string {
 	t.Helper()
 	p, problems, err := w.PreviewInstance(t.Context(), id, w.spec())
-	if err != nil || len(problems) > 0 {
-		t.Fatal(err, problems)
-	}
+	require.NoError(t, err)
+	require.Empty(t, problems)
 	return p.Objects[secretObject]
 }
 
@@ -79,9 +78,7 @@ func (w *env) summed(t *testing.T, id string) string {
 func (w *env) updated(t *testing.T, id string) int {
 	t.Helper()
 	before := len(w.operations(t, id))
-	if _, err := w.Update(t.Context(), id, w.spec()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, second(w.Update(t.Context(), id, w.spec())))
 	return len(w.operations(t, id)) - before
 }
 
@@ -89,14 +86,11 @@ func (w *env) updated(t *testing.T, id string) int {
 // its own, and stay whatever happens to the key of the store and to the store.
 func TestDigestKeyOfAnInstance(t *testing.T) {
 	w, k := newKeeper(t)
-	if digest := w.summed(t, ""); digest != "" {
-		t.Errorf("the digest of a new instance is known: %s", digest)
-	}
+	require.Empty(t, w.summed(t, ""), "the digest of a new instance is known")
 	i := w.mustInstantiate(t, w.spec())
 	made := w.summed(t, i.ID)
-	if made == "" || made != k.objects[secretObject] {
-		t.Errorf("planned %q, made %q", made, k.objects[secretObject])
-	}
+	require.NotEmpty(t, made, "planned")
+	require.Equal(t, k.objects[secretObject], made, "planned")
 	if other, err := w.Instantiate(t.Context(), named(w.spec(), "other")); err != nil || string(other.DigestKey) == string(i.DigestKey) {
 		t.Errorf("two instances have the same key (%v)", err)
 	}
@@ -107,61 +101,38 @@ func TestDigestKeyOfAnInstance(t *testing.T) {
 		require.NoError(t, os.Remove(filepath.Join(w.dir, "key.txt")))
 		// The credentials and the package were sealed with the old one.
 		w.again(t, k)
-		if got := w.summed(t, i.ID); got != made {
-			t.Errorf("digest %s, want %s", got, made)
-		}
-		if n := w.updated(t, i.ID); n != 0 {
-			t.Errorf("%d operations", n)
-		}
+		require.Equal(t, made, w.summed(t, i.ID), "digest")
+		require.Equal(t, 0, w.updated(t, i.ID), "operations")
 	})
 	t.Run("another machine", func(t *testing.T) {
 		w.dir = t.TempDir()
 		w.again(t, k)
-		if got := w.summed(t, i.ID); got != made {
-			t.Errorf("digest %s, want %s", got, made)
-		}
+		require.Equal(t, made, w.summed(t, i.ID), "digest")
 		k.silent = true
-		if got := w.summed(t, i.ID); got != "" {
-			t.Errorf("digest %s although the VIM does not answer", got)
-		}
-		if _, err := w.Update(t.Context(), i.ID, w.spec()); err == nil {
-			t.Error("the record was written without the key")
-		}
+		require.Empty(t, w.summed(t, i.ID), "digest")
+		require.Error(t, second(w.Update(t.Context(), i.ID, w.spec())), "the record was written without the key")
 		k.silent = false
-		if _, err := w.Update(t.Context(), i.ID, w.spec()); err != nil {
-			t.Fatal(err)
-		}
-		if got := w.summed(t, i.ID); got != made || k.objects[secretObject] != made {
-			t.Errorf("digest %s, made %s, want %s", got, k.objects[secretObject], made)
-		}
+		require.NoError(t, second(w.Update(t.Context(), i.ID, w.spec())))
+		require.Equal(t, made, w.summed(t, i.ID), "digest")
+		require.Equal(t, made, k.objects[secretObject], "digest")
 	})
 	t.Run("another machine, and no key on the VIM", func(t *testing.T) {
 		w.dir, k.lost = t.TempDir(), true
 		w.again(t, k)
-		if got := w.summed(t, i.ID); got != "" {
-			t.Errorf("digest %s of what cannot be compared", got)
-		}
-		if _, err := w.Update(t.Context(), i.ID, w.spec()); err != nil {
-			t.Fatal(err)
-		}
+		require.Empty(t, w.summed(t, i.ID), "digest")
+		require.NoError(t, second(w.Update(t.Context(), i.ID, w.spec())))
 		if got := w.summed(t, i.ID); got == "" || got == made || got != k.objects[secretObject] {
 			t.Errorf("digest %s, made %s, before %s", got, k.objects[secretObject], made)
 		}
-		if n := w.updated(t, i.ID); n != 0 {
-			t.Errorf("%d operations", n)
-		}
+		require.Equal(t, 0, w.updated(t, i.ID), "operations")
 	})
 }
 
 // again opens the store once more, and registers its VIM and its package again.
 func (w *env) again(t *testing.T, k *keeper) {
 	t.Helper()
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: k})
-	spec := vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes,
-		Kubernetes:  &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	}
+	w.Engine = w.openWith(t, onKubernetes(k))
+	spec := vaultVIM()
 	_, _, err := w.UpdateVIM(t.Context(), w.vimID, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		_, _, err = w.RegisterVIM(t.Context(), w.vimID, spec)

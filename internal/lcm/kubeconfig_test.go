@@ -2,9 +2,7 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -113,25 +111,17 @@ func TestRotationRunsOnceForEachTrigger(t *testing.T) {
 	c.rotated = func() error { return errBroken }
 	_, err = w.Update(t.Context(), i.ID, spec)
 	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || failed.Instance.Status != vnfm.StatusFailedTemp {
-		t.Fatalf("a rotation that fails: %v", err)
-	}
+	require.ErrorAs(t, err, &failed, "a rotation that fails")
+	require.Equal(t, vnfm.StatusFailedTemp, failed.Instance.Status, "a rotation that fails")
 	c.rotated = nil
 	// Another process goes on, as after a kill.
 	w.Engine = w.open(t)
 	rotated := w.mustUpdate(t, i.ID, spec)
-	if _, err := w.Update(t.Context(), i.ID, spec); err != nil {
-		t.Fatal(err)
-	}
-	if c.number != 2 {
-		t.Errorf("the kubeconfig was replaced %d times", c.number-1)
-	}
-	if rotated.Status != vnfm.StatusInstantiated || rotated.Generation <= i.Generation {
-		t.Errorf("rotated: %s, generation %d after %d", rotated.Status, rotated.Generation, i.Generation)
-	}
-	if got := w.operations(t, i.ID); !slices.Equal(got, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}) {
-		t.Errorf("operations: %v", got)
-	}
+	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
+	require.Equal(t, 2, c.number, "the number of the kubeconfig")
+	require.Equal(t, vnfm.StatusInstantiated, rotated.Status, "rotated")
+	require.Greater(t, rotated.Generation, i.Generation, "rotated")
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"}, w.operations(t, i.ID), "operations")
 
 	spec.RotationTrigger = "leaked again"
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 3 {
@@ -153,9 +143,7 @@ func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
 		return nil
 	}
 	spec.Cluster.Paused = true
-	if _, err := w.Update(t.Context(), i.ID, spec); !errors.Is(err, errBroken) {
-		t.Fatalf("a change with a kubeconfig that has expired: %v", err)
-	}
+	require.ErrorIs(t, second(w.Update(t.Context(), i.ID, spec)), errBroken, "a change with a kubeconfig that has expired")
 	spec.RotationTrigger = "expired"
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 2 {
 		t.Errorf("with the trigger: %v, kubeconfig %d", err, c.number)

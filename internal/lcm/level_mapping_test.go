@@ -3,7 +3,7 @@ package lcm
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -34,8 +34,7 @@ func TestMapLevels(t *testing.T) {
 		"without policy": {nil, "small", i.ScaleLevels},
 	} {
 		level, levels := mapLevels(i, &vnfm.Descriptor{ID: "new", PackageChanges: tt.policies})
-		if diff := cmp.Diff(tt.levels, levels); diff != "" || level != tt.level {
-			t.Errorf("%s: level %q, want %q; scale levels (-want +got):\n%s", name, level, tt.level, diff)
-		}
+		require.Equal(t, tt.levels, levels, "%s: level", name)
+		require.Equal(t, tt.level, level, "%s: level", name)
 	}
 }

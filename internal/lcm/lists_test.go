@@ -1,16 +1,13 @@
 package lcm_test
 
 import (
-	"context"
 	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -18,13 +15,7 @@ import (
 // and dials nothing.
 func TestLists(t *testing.T) {
 	w := newEnv(t)
-	far, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: "far", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://far.example.com"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "token"},
-	})
-	require.NoError(t, err)
-	instance, err := w.Instantiate(t.Context(), w.spec())
-	require.NoError(t, err)
+	far, instance := w.registerFar(t), w.mustInstantiate(t, w.spec())
 	next := w.onboard(t, "2.0")
 	require.NoError(t, w.ReleasePackage(t.Context(), w.pkg.ID, ""))
 	calls := len(w.driver.calls)
@@ -38,9 +29,9 @@ func TestLists(t *testing.T) {
 		}
 		return ids
 	}
-	require.Equal(t, []string{w.vimID, far.ID}, vims(vnfm.VIMFilter{}))
-	require.Equal(t, []string{far.ID}, vims(vnfm.VIMFilter{Name: "far", Type: vnfm.VIMTypeKubernetes}))
-	require.Equal(t, []string{w.vimID, far.ID}, vims(vnfm.VIMFilter{Type: vnfm.VIMTypeKubernetes}))
+	require.Equal(t, []string{w.vimID, far}, vims(vnfm.VIMFilter{}))
+	require.Equal(t, []string{far}, vims(vnfm.VIMFilter{Name: "far", Type: vnfm.VIMTypeKubernetes}))
+	require.Equal(t, []string{w.vimID, far}, vims(vnfm.VIMFilter{Type: vnfm.VIMTypeKubernetes}))
 	require.Empty(t, vims(vnfm.VIMFilter{Name: "far", Type: vnfm.VIMTypeOpenStack}))
 
 	packages := func(filter vnfm.PackageFilter) (ids []string) {
@@ -67,7 +58,7 @@ func TestLists(t *testing.T) {
 	}
 	require.Equal(t, []string{instance.ID}, instances(vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: w.vimID, PackageID: w.pkg.ID}))
 	require.Empty(t, instances(vnfm.InstanceFilter{Kind: vnfm.WorkloadCluster}))
-	require.Empty(t, instances(vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: far.ID}))
+	require.Empty(t, instances(vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: far}))
 	require.Len(t, w.driver.calls, calls, "a list dials no VIM")
 }
 
@@ -75,16 +66,7 @@ func TestLists(t *testing.T) {
 func TestRegistriesAreListed(t *testing.T) {
 	dir := t.TempDir()
 	open := func(key string) *lcm.Engine {
-		keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, key)})
-		require.NoError(t, err)
-		e := lcm.New(lcm.Config{
-			OpenStore: func(ctx context.Context) (store.Store, error) {
-				return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
-			},
-			Keyring: keys, Registries: &busyHosts{},
-		})
-		t.Cleanup(func() { require.NoError(t, e.Close()) })
-		return e
+		return newEngine(t, dir, lcm.Config{Keyring: keyring(t, seal.Source{DefaultKeyFile: filepath.Join(dir, key)}), Registries: &busyHosts{}}, nil)
 	}
 	e := open("key.txt")
 	var ids []string

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
@@ -87,8 +85,7 @@ func (d *worker) taken() []string {
 func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 	t.Helper()
 	w, d := newEnv(t), &worker{}
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: d}
-	w.Engine = w.open(t)
+	w.manage(t, d)
 	dir := filepath.Join(w.sources, "worked")
 	writePackage(t, dir, "4.0")
 	path := filepath.Join(dir, "Definitions", "vnfd.yaml")
@@ -99,22 +96,23 @@ func newWorkerEnv(t *testing.T) (*env, *worker, vnfm.InstanceSpec) {
 		hooks += "          " + hook + ": {implementation: setup}\n"
 	}
 	require.NoError(t, os.WriteFile(path, []byte(strings.Replace(string(data), "    VDU1:\n", hooks+"    VDU1:\n", 1)), 0o600))
-	p, problems, err := w.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: dir, Integrity: "enforce", Signature: "verify_if_present"}, "")
-	if err != nil || problems.HasErrors() {
-		t.Fatal(err, problems)
-	}
 	spec := w.spec()
-	spec.PackageID = p.ID
+	spec.PackageID = onboardAs(t, w.Engine, "test", dir).ID
 	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "root"}}
 	spec.SecretParams = map[string]any{"site": map[string]any{"password": "planted-secret"}}
 	return w, d, spec
 }
 
+// manage has a driver work at the hooks of packages.
+func (w *env) manage(t *testing.T, d vnfm.ManagementDriver) {
+	t.Helper()
+	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: d}
+	w.Engine = w.open(t)
+}
+
 func same(t *testing.T, what string, got any, want any) {
 	t.Helper()
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", what, diff)
-	}
+	require.Equal(t, want, got, what)
 }
 
 // A driver is chosen by the type of the artifact, gets the VNFCs that leave, its own
@@ -151,13 +149,7 @@ func TestManagementDriver(t *testing.T) {
 	same(t, "at the end", d.taken(), []string{"TERMINATE terminate_start", "TERMINATE terminate_end"})
 	same(t, "the secret at the end", d.seen["site"].(map[string]any)["password"], any("another-secret")) //nolint:forcetypeassert // a test
 
-	// In clear it is nowhere.
-	_ = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
-		if data, _ := os.ReadFile(path); err == nil && !entry.IsDir() && (strings.Contains(string(data), "planted-secret") || strings.Contains(string(data), "another-secret")) {
-			t.Errorf("%s holds the secret", path)
-		}
-		return nil
-	})
+	notIn(t, w.dir, "planted-secret", "another-secret")
 }
 
 // An operation whose last hook has failed is continued at that hook, and nothing else of it is done again.
@@ -190,9 +182,8 @@ func TestEndHookIsContinued(t *testing.T) {
 	i = w.mustUpdate(t, i.ID, spec)
 	same(t, "status", i.Status, vnfm.StatusInstantiated)
 	same(t, "continued", d.taken(), []string{"SCALE scale_end"})
-	if slices.Contains(w.driver.calls, "scale") || slices.Contains(w.driver.calls, "apply") {
-		t.Errorf("the VIM was asked again: %v", w.driver.calls)
-	}
+	require.NotContains(t, w.driver.calls, "scale", "the VIM was asked again")
+	require.NotContains(t, w.driver.calls, "apply", "the VIM was asked again")
 	same(t, "steps that are done once", d.once, 2)
 	same(t, "operations", w.operations(t, i.ID), []string{"INSTANTIATE COMPLETED", "SCALE COMPLETED"})
 }
@@ -203,18 +194,15 @@ func TestChangedParamsAreContinued(t *testing.T) {
 	d.fail = func(string) error { return errBroken }
 	_, err := w.Instantiate(t.Context(), spec)
 	var failed *vnfm.OperationError
-	if !errors.As(err, &failed) || failed.Instance == nil {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &failed)
+	require.NotNil(t, failed.Instance)
 	id := failed.Instance.ID
 	d.fail = nil
 	w.mustUpdate(t, id, spec)
 	same(t, "creation", d.taken(), []string{"INSTANTIATE instantiate_end", "INSTANTIATE instantiate_end"})
 	d.fail = func(string) error { return errBroken }
 	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "admin"}}
-	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, second(w.Update(t.Context(), id, spec)), &failed)
 	d.fail = nil
 	i := w.mustUpdate(t, id, spec)
 	same(t, "status", i.Status, vnfm.StatusInstantiated)
@@ -225,9 +213,7 @@ func TestChangedParamsAreContinued(t *testing.T) {
 	before := spec.AdditionalParams
 	d.fail = func(string) error { return errBroken }
 	spec.AdditionalParams = map[string]any{"namespace": "far", "site": map[string]any{"username": "other"}}
-	if _, err := w.Update(t.Context(), id, spec); !errors.As(err, &failed) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, second(w.Update(t.Context(), id, spec)), &failed)
 	d.fail = nil
 	spec.AdditionalParams = before
 	i = w.mustUpdate(t, id, spec)
@@ -243,9 +229,7 @@ func TestForcefulTerminationGoesOn(t *testing.T) {
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
 	d.fail = func(string) error { return errBroken }
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}); !errors.Is(err, errBroken) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorIs(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Graceful}), errBroken)
 	var left []string
 	err = w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { left = append(left, object+": "+reason) }})
 	if err != nil || len(left) != 2 || !strings.Contains(left[0], "terminate_start") {
@@ -319,8 +303,7 @@ func (nodeKeeper) Rounds(_ *vnfm.HookCheck, replaced []vnfm.Replacement) [][]str
 // A driver that keeps nodes is called around a change of level and of package, which the VNFD names no hook for.
 func TestNodeKeeper(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
-	w.Engine = w.open(t)
+	w.manage(t, nodeKeeper{d})
 	i := w.mustInstantiate(t, spec)
 	d.taken()
 	spec.LevelID = "large"
@@ -338,8 +321,7 @@ func TestNodeKeeper(t *testing.T) {
 // is done again, and those before it are not. The keys of their hosts are others afterwards.
 func TestReplacedInTurn(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
-	w.Engine = w.open(t)
+	w.manage(t, nodeKeeper{d})
 	i := w.mustInstantiate(t, spec)
 	w.driver.vnfcs = []string{"VDU1-1"}
 	w.driver.replacing = []vnfm.Replacement{{VNFC: "VDU1-2"}, {VNFC: "VDU1-1"}, {VNFC: "VDU1-3"}}
@@ -381,8 +363,7 @@ func TestReplacedInTurn(t *testing.T) {
 // A change of the package that is rolled back replaces VNFCs once more, in turn as well.
 func TestReplacedInTurn_rollback(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
-	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: nodeKeeper{d}}
-	w.Engine = w.open(t)
+	w.manage(t, nodeKeeper{d})
 	spec.OnFailure = vnfm.OnFailureRollback
 	i := w.mustInstantiate(t, spec)
 	w.driver.vnfcs = []string{"VDU1-1"}

@@ -2,20 +2,17 @@ package lcm_test
 
 import (
 	"context"
-	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -78,9 +75,7 @@ func TestPlanUpdate(t *testing.T) {
 	}
 	expect := func(what string, want, got any) {
 		t.Helper()
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", what, diff)
-		}
+		require.Equal(t, want, got, what)
 	}
 	creation := planned("", spec)
 	expect("creation", []string{
@@ -115,9 +110,7 @@ func TestPlanUpdate(t *testing.T) {
 	expect("changes of an upgrade", []string{
 		"spec.template.spec.containers[upf].image: registry.example.com/core5g/upf:1.4.0 -> registry.example.com/core5g/upf:1.5.0",
 	}, got.Changes["apps/v1/StatefulSet upf"])
-	if len(got.Changes) != 10 {
-		t.Errorf("%d objects change: %v", len(got.Changes), got.Changes)
-	}
+	require.Len(t, got.Changes, 10, "objects change")
 
 	// What many objects have alike is said once.
 	labelled := spec
@@ -173,28 +166,13 @@ func TestPlanSaysTheSameTwice(t *testing.T) {
 	ask(other, 2)
 	first := ask(w.Engine, 1)
 	ask(other, 3)
-	w.driver.fail = func(point string) error {
-		if point == "scale" {
-			return errors.New("the test interrupts it")
-		}
-		return nil
-	}
+	w.driver.breaks("scale")
 	spec := w.spec()
 	spec.ScaleLevels = map[string]int{"workers": 1}
-	if _, err := other.Update(t.Context(), i.ID, spec); err == nil {
-		t.Fatal("the operation of the other process went well")
-	}
-	if diff := cmp.Diff(first, ask(w.open(t), 1)); diff != "" || len(first) == 0 {
-		t.Errorf("said first (-) and to the same question (+):\n%s", diff)
-	}
+	require.Error(t, second(other.Update(t.Context(), i.ID, spec)), "the operation of the other process went well")
+	require.Equal(t, first, ask(w.open(t), 1), "said to the same question")
+	require.NotEmpty(t, first, "said to the same question")
 	w.driver.fail = nil
-	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}); err != nil {
-		t.Fatal(err)
-	}
-	opened, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, opened.Close()) }()
-	if left, err := opened.List(t.Context(), store.Query{Kind: store.KindPlan}); err != nil || len(left) > 0 {
-		t.Errorf("%d notes of plans are left, %v", len(left), err)
-	}
+	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete}))
+	require.Empty(t, w.records(t, store.KindPlan), "notes of plans")
 }

@@ -1,10 +1,8 @@
 package lcm_test
 
 import (
-	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -17,22 +15,13 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 	spec := w.spec()
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
-	applies := func() int {
-		w.driver.mu.Lock()
-		defer w.driver.mu.Unlock()
-		return len(slices.DeleteFunc(slices.Clone(w.driver.calls), func(c string) bool { return c != "apply" }))
-	}
 	update := func(wantApplies int) {
 		t.Helper()
-		before := applies()
+		before := w.driver.called("apply")
 		i, err = w.Update(t.Context(), i.ID, spec)
 		require.NoError(t, err)
-		if got := applies() - before; got != wantApplies {
-			t.Errorf("the driver applied %d times, want %d", got, wantApplies)
-		}
-		if diff := cmp.Diff(spec.Readiness, i.Readiness); diff != "" {
-			t.Errorf("rules of the record (-want +got):\n%s", diff)
-		}
+		require.Equal(t, wantApplies, w.driver.called("apply")-before, "calls of apply")
+		require.Equal(t, spec.Readiness, i.Readiness, "rules of the record")
 	}
 	spec.Readiness = []vnfm.ReadinessRule{{Kind: "apps/Deployment", Condition: "Available"}}
 	update(1)
@@ -41,9 +30,7 @@ func TestReadinessIsChangedInPlace(t *testing.T) {
 	spec.PackageID = w.onboard(t, "2.0").ID
 	update(1)
 	want := []string{"INSTANTIATE COMPLETED", "MODIFY_INFO COMPLETED", "MODIFY_INFO COMPLETED", "CHANGE_VNFPKG COMPLETED"}
-	if diff := cmp.Diff(want, w.operations(t, i.ID)); diff != "" {
-		t.Errorf("operations (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, w.operations(t, i.ID), "operations")
 	if i.Generation != 2 {
 		t.Errorf("generation %d, want 2", i.Generation)
 	}

@@ -20,25 +20,18 @@ func TestRememberParams(t *testing.T) {
 	w.mustUpdate(t, i.ID, spec)
 	assert.Equal(t, []string{"INSTANTIATE instantiate_end"}, d.taken())
 
-	lost := &env{driver: w.driver, dir: t.TempDir(), sources: w.sources, management: w.management}
-	lost.Engine = lost.open(t)
+	lost := w.lost(t)
 	require.ErrorIs(t, lost.RememberParams(t.Context(), i.ID, spec), vnfm.ErrNotFound)
-	_, _, err := lost.RegisterVIM(t.Context(), w.vimID, vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-	})
-	require.NoError(t, err)
-	_, _, err = lost.OnboardPackage(t.Context(), vnfm.PackageSpec{Name: "test", Source: w.sources + "/worked", Integrity: "enforce", Signature: "verify_if_present"}, "")
-	require.NoError(t, err)
+	onboardAs(t, lost.Engine, "test", w.sources+"/worked")
 	known := spec
 	known.SecretParams, known.Known = nil, vnfm.KnownState{Status: vnfm.StatusInstantiated, Generation: i.Generation}
-	_, err = lost.RecoverInstance(t.Context(), i.ID, known)
-	require.NoError(t, err)
+	require.NoError(t, second(lost.RecoverInstance(t.Context(), i.ID, known)))
 	for range 2 {
 		require.NoError(t, lost.open(t).RememberParams(t.Context(), i.ID, spec))
 	}
 	assert.Empty(t, d.taken())
 	assert.Empty(t, lost.operations(t, i.ID))
-	lost.nowhere(t, "planted-secret", "planted-other")
+	notIn(t, lost.dir, "planted-secret", "planted-other")
 
 	require.NoError(t, lost.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	assert.Equal(t, []string{"TERMINATE terminate_start", "TERMINATE terminate_end"}, d.taken())

@@ -2,18 +2,15 @@ package lcm_test
 
 import (
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,7 +27,7 @@ type race struct {
 // races are the ways to need a record of another kind.
 func races(t *testing.T, w *env) map[string]race {
 	t.Helper()
-	second := w.registerVIM(t, "second")
+	second := register(t, w.Engine, sharedVIM(""))
 	fresh := w.onboard(t, "2.0")
 	there := w.spec()
 	there.Name = "there"
@@ -79,16 +76,6 @@ func races(t *testing.T, w *env) map[string]race {
 	}
 }
 
-func (w *env) registerVIM(t *testing.T, name string) (id string) {
-	t.Helper()
-	v, _, err := w.RegisterVIM(t.Context(), "", vnfm.VIMSpec{
-		Name: name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6444"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	})
-	require.NoError(t, err)
-	return v.ID
-}
-
 // cluster registers a VIM whose kubeconfig is on a management cluster.
 func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error {
 	t.Helper()
@@ -105,15 +92,13 @@ func (w *env) cluster(t *testing.T, management string) func(e *lcm.Engine) error
 // records are all records of a store of some kinds.
 func (w *env) records(t *testing.T, kinds ...store.Kind) []store.Record {
 	t.Helper()
-	db, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
+	db := opened(t, w.dir)
 	var out []store.Record
 	for _, kind := range kinds {
 		recs, err := db.List(t.Context(), store.Query{Kind: kind})
 		require.NoError(t, err)
 		out = append(out, recs...)
 	}
-	require.NoError(t, db.Close())
 	return out
 }
 
@@ -137,18 +122,15 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 					}, asItIs)
 					return r.use(user), remove
 				})
-				if !lost {
-					t.Error("the removal, which came first, did not win")
-				}
+				require.True(t, lost, "the removal, which came first, did not win")
 			})
 			t.Run("removed when the use is known", func(t *testing.T) {
 				t.Parallel()
 				w := newEnv(t)
 				r := races(t, w)[name]
 				if r.together {
-					if use, remove := r.use(w.watch(t, func(string) {}, asItIs)), r.remove(w.open(t)); use != nil || !errors.As(remove, new(*vnfm.InUseError)) {
-						t.Errorf("the use: %v; the removal: %v", use, remove)
-					}
+					require.NoError(t, r.use(w.watch(t, func(string) {}, asItIs)), "the use")
+					require.ErrorAs(t, r.remove(w.open(t)), new(*vnfm.InUseError), "the use")
 					return
 				}
 				lost := w.tries(t, func() (use, remove error) {
@@ -160,9 +142,7 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 					}, asItIs)
 					return r.use(user), remove
 				})
-				if lost {
-					t.Error("the use, which came first, did not win")
-				}
+				require.False(t, lost, "the use, which came first, did not win")
 			})
 			t.Run("used in the middle of the removal", func(t *testing.T) {
 				t.Parallel()
@@ -195,9 +175,7 @@ func TestWhatIsRemovedWhileItComesToBeUsed(t *testing.T) {
 					<-done
 					return use, remove
 				})
-				if !lost {
-					t.Error("the removal, which came first, did not win")
-				}
+				require.True(t, lost, "the removal, which came first, did not win")
 			})
 		})
 	}
@@ -209,32 +187,24 @@ func (w *env) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
 	before, calls := w.records(t, store.KindInstance), len(w.driver.calls)
 	use, remove := try()
 	if lost = remove == nil; !lost {
-		if use != nil || !errors.As(remove, new(*vnfm.InUseError)) {
-			t.Errorf("the use: %v; the removal: %v", use, remove)
-		}
+		require.NoError(t, use, "the use")
+		require.ErrorAs(t, remove, new(*vnfm.InUseError), "the use")
 		return lost
 	}
 	invalid, ok := errors.AsType[*vnfm.InvalidError](use)
-	if !ok || invalid.Problems[0].Attribute == "" {
-		t.Errorf("what is used was removed, and the use says %v, want an InvalidError that names the argument", use)
-	}
+	require.True(t, ok, "what is used was removed, and the use says %v", use)
+	require.NotEmpty(t, invalid.Problems[0].Attribute, "what is used was removed, and the use says %v", use)
 	after := w.driver.calls[calls:]
-	if slices.ContainsFunc(after, func(call string) bool { return call != "check" }) {
-		t.Errorf("the use went on with %q", after)
-	}
+	require.False(t, slices.ContainsFunc(after, func(call string) bool { return call != "check" }), "the use went on with")
 	ids := func(recs []store.Record) (out []string) {
 		for _, r := range recs {
 			out = append(out, r.ID)
 		}
 		return out
 	}
-	if diff := cmp.Diff(ids(before), ids(w.records(t, store.KindInstance))); diff != "" {
-		t.Errorf("instances (-before +after):\n%s", diff)
-	}
+	require.Equal(t, ids(before), ids(w.records(t, store.KindInstance)), "instances")
 	for _, i := range before {
-		if _, err := w.open(t).Observe(t.Context(), i.ID); err != nil {
-			t.Errorf("the instance that was there: %v", err)
-		}
+		require.NoError(t, second(w.open(t).Observe(t.Context(), i.ID)), "the instance that was there")
 	}
 	return lost
 }
@@ -244,10 +214,7 @@ func (w *env) tries(t *testing.T, try func() (use, remove error)) (lost bool) {
 func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 	t.Parallel()
 	w := newEnv(t)
-	spec := vnfm.VIMSpec{
-		Name: "edge", Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{Endpoint: "https://127.0.0.1:6443"},
-		Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "t0ken-of-the-test"},
-	}
+	spec := vaultVIM()
 	w.driver.cluster = "one"
 	if _, _, err := w.UpdateVIM(t.Context(), w.vimID, spec); err != nil {
 		t.Fatal(err)
@@ -281,9 +248,7 @@ func TestAVIMThatIsLedElsewhereWhileItComesToBeUsed(t *testing.T) {
 		t.Error(err)
 	}
 	<-done
-	if made != nil {
-		t.Errorf("the instance on the cluster that the VIM was led to: %v", made)
-	}
+	require.NoError(t, made, "the instance on the cluster that the VIM was led to")
 
 	w.driver.cluster = "three"
 	var once sync.Once

@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"path/filepath"
 	"syscall"
 	"testing"
 
@@ -11,24 +10,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // registryEngine is an engine with a driver for registries, and its store.
 func registryEngine(t *testing.T, driver vnfm.RegistryDriver) (*lcm.Engine, store.Store) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "store.db")
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(filepath.Dir(path), "key.txt")})
-	require.NoError(t, err)
-	open := func(ctx context.Context) (store.Store, error) { return sqlite.Open(ctx, path, "test") }
-	e := lcm.New(lcm.Config{OpenStore: open, Keyring: keys, Registries: driver})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
-	s, err := open(t.Context())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, s.Close()) })
-	return e, s
+	dir := t.TempDir()
+	return newEngine(t, dir, lcm.Config{Registries: driver}, nil), opened(t, dir)
 }
 
 // goneHost is a host on which a registry was installed before it went.

@@ -2,16 +2,11 @@ package lcm_test
 
 import (
 	"context"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -42,20 +37,12 @@ func (h *markedHost) RemoveRegistry(_ context.Context, on *vnfm.RegistryHost, _ 
 
 // A registry whose record was lost is recorded again under its id, with the users that its host has; the login is sealed.
 func TestRecoverRegistry(t *testing.T) {
-	dir, host := t.TempDir(), &markedHost{users: []string{"reader", "writer"}}
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-	require.NoError(t, err)
-	e := lcm.New(lcm.Config{
-		OpenStore: func(ctx context.Context) (store.Store, error) {
-			return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
-		},
-		Keyring: keys, Registries: host,
-	})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	host := &markedHost{users: []string{"reader", "writer"}}
+	e, _ := registryEngine(t, host)
 	spec := vnfm.RegistrySpec{
 		Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted"}, Users: map[string]vnfm.Secret{"reader": "known"},
 	}
-	_, err = e.RecoverRegistry(t.Context(), "7", spec, nil)
+	_, err := e.RecoverRegistry(t.Context(), "7", spec, nil)
 	require.NoError(t, err)
 	read, err := e.ReadRegistry(t.Context(), "7")
 	require.NoError(t, err)

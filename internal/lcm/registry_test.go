@@ -2,7 +2,6 @@ package lcm_test
 
 import (
 	"context"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -48,19 +45,7 @@ func TestRegistriesOnOneHost(t *testing.T) {
 			dir, hosts := t.TempDir(), &busyHosts{}
 			var wg sync.WaitGroup
 			for _, host := range test.hosts {
-				keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(dir, "key.txt")})
-				require.NoError(t, err)
-				e := lcm.New(lcm.Config{
-					OpenStore: func(ctx context.Context) (store.Store, error) {
-						return sqlite.Open(ctx, filepath.Join(dir, "store.db"), "test")
-					},
-					Keyring: keys, Registries: hosts,
-				})
-				t.Cleanup(func() {
-					if err := e.Close(); err != nil {
-						t.Error(err)
-					}
-				})
+				e := newEngine(t, dir, lcm.Config{Registries: hosts}, nil)
 				wg.Go(func() {
 					r, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: host, User: "u"}})
 					if err == nil {
@@ -72,9 +57,7 @@ func TestRegistriesOnOneHost(t *testing.T) {
 				})
 			}
 			wg.Wait()
-			if got := hosts.most.Load(); got > test.most {
-				t.Errorf("%d at once, want %d at most", got, test.most)
-			}
+			require.LessOrEqual(t, hosts.most.Load(), test.most, "at once")
 		})
 	}
 }
@@ -82,25 +65,12 @@ func TestRegistriesOnOneHost(t *testing.T) {
 // TestARegistryWaitsForItsLock removes a registry while a process of another machine has its lease.
 func TestARegistryWaitsForItsLock(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "store.db")
-	keys, err := seal.New(seal.Source{DefaultKeyFile: filepath.Join(filepath.Dir(path), "key.txt")})
-	require.NoError(t, err)
-	met := func() {}
-	e := lcm.New(lcm.Config{Keyring: keys, Registries: &busyHosts{}, OpenStore: func(ctx context.Context) (store.Store, error) {
-		db, err := sqlite.Open(ctx, path, "test")
-		if err != nil {
-			return nil, err
-		}
-		return meeting{db.(encodedStore), func() { met() }}, nil //nolint:forcetypeassert // the local store
-	}})
-	t.Cleanup(func() { require.NoError(t, e.Close()) })
+	dir, met := t.TempDir(), func() {}
+	e := newEngine(t, dir, lcm.Config{Registries: &busyHosts{}}, func(s encodedStore) store.Store { return meeting{s, func() { met() }} })
 	r, err := e.InstallRegistry(t.Context(), "", vnfm.RegistrySpec{Name: "r", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u"}})
 	require.NoError(t, err)
 
-	elsewhere, err := sqlite.Open(t.Context(), path, "test")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, elsewhere.Close()) })
-	lease, err := elsewhere.Acquire(t.Context(), "registry/"+r.ID, "pid=1 host=elsewhere")
+	lease, err := opened(t, dir).Acquire(t.Context(), "registry/"+r.ID, "pid=1 host=elsewhere")
 	require.NoError(t, err)
 	waited := false
 	met = sync.OnceFunc(func() {

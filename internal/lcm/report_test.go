@@ -3,7 +3,6 @@ package lcm_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,7 +11,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,10 +33,7 @@ func (d *witness) Evidence(_ context.Context, v *vnfm.VIM, credentials vnfm.Cred
 // reports are those in the store.
 func (w *env) reports(t *testing.T) []vnfm.Report {
 	t.Helper()
-	s, err := sqlite.Open(t.Context(), filepath.Join(w.dir, "store.db"), "test")
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
-	all, err := records.List[vnfm.Report](t.Context(), s, store.Query{Kind: store.KindReport})
+	all, err := records.List[vnfm.Report](t.Context(), opened(t, w.dir), store.Query{Kind: store.KindReport})
 	require.NoError(t, err)
 	out := make([]vnfm.Report, 0, len(all))
 	for _, en := range all {
@@ -52,18 +47,12 @@ func TestAFailedOperationLeavesAReport(t *testing.T) {
 	w := newEnv(t)
 	const secret = "planted-secret"
 	d := &witness{driver: w.driver, evidence: []vnfm.ReportSection{{Title: "Objects", Text: "DB_PASSWORD=planted-by-name\npod web: " + secret + strings.Repeat("x", 200<<10)}}}
-	w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d})
-	broken := func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			return errors.New("the VIM repeats " + secret)
-		}
-		return nil
-	}
-	w.driver.fail = broken
+	w.Engine = w.openWith(t, onKubernetes(d))
+	w.driver.does("wrote apps/v1/Deployment b", func() error { return errors.New("the VIM repeats " + secret) })
 	spec := w.spec()
 	spec.SecretParams = map[string]any{"password": secret}
 	_, err := w.Instantiate(t.Context(), spec)
-	id := failedID(t, err)
+	id := failedInstance(t, err).ID
 	reports := w.reports(t)
 	require.Len(t, reports, 1)
 	r := reports[0]
@@ -84,13 +73,10 @@ func TestAFailedOperationLeavesAReport(t *testing.T) {
 
 	// The next failure takes its place. Who interrupts does not wait for evidence.
 	ctx, cancel := context.WithCancel(t.Context())
-	w.driver.fail = func(point string) error {
-		if point == "wrote apps/v1/Deployment b" {
-			cancel()
-			return context.Canceled
-		}
-		return nil
-	}
+	w.driver.does("wrote apps/v1/Deployment b", func() error {
+		cancel()
+		return context.Canceled
+	})
 	_, err = w.Update(ctx, id, spec)
 	require.Error(t, err)
 	reports = w.reports(t)
@@ -113,14 +99,12 @@ func TestARolledBackUpdateHasItsReport(t *testing.T) {
 	require.Empty(t, w.reports(t))
 	spec.OnFailure, spec.PackageID = vnfm.OnFailureRollback, w.onboard(t, "2.0").ID
 	failures := 0
-	w.driver.fail = func(point string) error {
-		if point == "applied" {
-			if failures++; failures == 1 {
-				return errBroken
-			}
+	w.driver.does("applied", func() error {
+		if failures++; failures == 1 {
+			return errBroken
 		}
 		return nil
-	}
+	})
 	_, err := w.Update(t.Context(), i.ID, spec)
 	var failed *vnfm.OperationError
 	require.ErrorAs(t, err, &failed)

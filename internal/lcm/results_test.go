@@ -71,22 +71,15 @@ func TestResultsOfAnInstance(t *testing.T) {
 	again := func() {
 		t.Helper()
 		require.NoError(t, w.Close())
-		w.Engine = w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: m})
+		w.Engine = w.openWith(t, onKubernetes(m))
 	}
 	again()
 	require.Empty(t, w.summed(t, ""))
-	m.fail = func(point string) error {
-		if point == "wrote v1/ConfigMap a" {
-			return errors.New("the process is killed")
-		}
-		return nil
-	}
+	m.does("wrote v1/ConfigMap a", func() error { return errors.New("the process is killed") })
 	spec := w.spec()
 	spec.OnFailure = vnfm.OnFailureResume
 	_, err := w.Instantiate(t.Context(), spec)
-	var failed *vnfm.OperationError
-	require.ErrorAs(t, err, &failed)
-	id := failed.Instance.ID
+	id := failedInstance(t, err).ID
 	m.fail = nil
 	again()
 	_, err = w.Update(t.Context(), id, spec)
@@ -94,15 +87,7 @@ func TestResultsOfAnInstance(t *testing.T) {
 	require.Equal(t, 1, m.made, "a resumed creation has made it again")
 	require.Equal(t, "hunter-1", w.summed(t, id))
 
-	for _, name := range []string{"store.db", "store.db-wal"} {
-		raw, err := os.ReadFile(filepath.Join(w.dir, name))
-		if errors.Is(err, os.ErrNotExist) {
-			continue
-		}
-		require.NoError(t, err)
-		require.NotContains(t, string(raw), "hunter")
-		require.NotContains(t, string(raw), base64.StdEncoding.EncodeToString([]byte("hunter-1")))
-	}
+	notIn(t, w.dir, "hunter", base64.StdEncoding.EncodeToString([]byte("hunter-1")))
 
 	// Secret parameters are sealed with it.
 	other := spec

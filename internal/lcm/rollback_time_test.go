@@ -44,7 +44,7 @@ func TestARollbackEndsInTime(t *testing.T) {
 	for _, create := range []bool{true, false} {
 		w := newEnv(t)
 		d := &timed{driver: w.driver}
-		e := w.openWith(t, map[vnfm.VIMType]vnfm.InfraDriver{vnfm.VIMTypeKubernetes: d})
+		e := w.openWith(t, onKubernetes(d))
 		spec := w.spec()
 		spec.OnFailure = vnfm.OnFailureRollback
 		attempt := func(ctx context.Context) error {

@@ -3,8 +3,6 @@ package lcm_test
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -39,24 +37,8 @@ func (w *env) password() any {
 func (w *env) observed(t *testing.T, id string) any {
 	t.Helper()
 	w.driver.seen = nil
-	if _, err := w.open(t).Observe(t.Context(), id); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, second(w.open(t).Observe(t.Context(), id)))
 	return w.password()
-}
-
-// nowhere checks that no file of the store has a text.
-func (w *env) nowhere(t *testing.T, secrets ...string) {
-	t.Helper()
-	_ = filepath.WalkDir(w.dir, func(path string, entry os.DirEntry, err error) error {
-		data, _ := os.ReadFile(path)
-		for _, secret := range secrets {
-			if err == nil && !entry.IsDir() && strings.Contains(string(data), secret) {
-				t.Errorf("%s holds %s", path, secret)
-			}
-		}
-		return nil
-	})
 }
 
 // Secret parameters reach the infra driver in whatever it is called for, are compared like all
@@ -88,7 +70,7 @@ func TestSecretParamsOfInfraDrivers(t *testing.T) {
 	w.driver.seen = nil
 	require.NoError(t, w.open(t).Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	same(t, "termination", w.password(), any("planted-3"))
-	w.nowhere(t, "planted-1", "planted-2", "planted-3")
+	notIn(t, w.dir, "planted-1", "planted-2", "planted-3")
 }
 
 // A change of secret parameters that fails is continued, and one that is taken back leaves
@@ -99,12 +81,7 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 	spec.AdditionalParams, spec.SecretParams = plainUsers(), users("planted-1", "planted-2")
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
-	w.driver.fail = func(point string) error {
-		if point == "applied" {
-			return fmt.Errorf("the VIM refused planted-3: %w", errBroken)
-		}
-		return nil
-	}
+	w.driver.does("applied", func() error { return fmt.Errorf("the VIM refused planted-3: %w", errBroken) })
 	spec.SecretParams = users("planted-3", "planted-2")
 	_, err = w.Update(t.Context(), i.ID, spec)
 	var failed *vnfm.OperationError
@@ -118,12 +95,12 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 	same(t, "refresh when it is done", w.observed(t, i.ID), any("planted-3"))
 
 	spec.OnFailure, spec.SecretParams = vnfm.OnFailureRollback, users("planted-4", "planted-2")
-	w.driver.fail = func(point string) error {
-		if point == "applied" && w.password() == "planted-4" {
+	w.driver.does("applied", func() error {
+		if w.password() == "planted-4" {
 			return errBroken
 		}
 		return nil
-	}
+	})
 	if _, err = w.Update(t.Context(), i.ID, spec); !errors.As(err, &failed) {
 		t.Fatalf("got %v", err)
 	}
@@ -132,10 +109,9 @@ func TestFailedChangeOfSecretParams(t *testing.T) {
 	same(t, "refresh when it is taken back", w.observed(t, i.ID), any("planted-3"))
 
 	ops, err := w.Operations(t.Context(), i.ID)
-	if err != nil || strings.Contains(fmt.Sprintf("%+v", ops), "planted") {
-		t.Errorf("operations: %+v, %v", ops, err)
-	}
-	w.nowhere(t, "planted-1", "planted-2", "planted-3", "planted-4")
+	require.NoError(t, err, "operations")
+	require.NotContains(t, fmt.Sprintf("%+v", ops), "planted", "operations")
+	notIn(t, w.dir, "planted-1", "planted-2", "planted-3", "planted-4")
 }
 
 // A record that the store has lost is written again with the secret parameters.
@@ -192,9 +168,8 @@ func TestShownSecretParams(t *testing.T) {
 		spec := w.spec()
 		spec.AdditionalParams = tt.params
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
-		if err != nil || len(problems) != 1 {
-			t.Fatal(problems, err)
-		}
+		require.NoError(t, err)
+		require.Len(t, problems, 1)
 		same(t, "the warning", problems[0], vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "additional_params",
 			Summary: "additional_params shows secrets: " + strings.Join(slices.Sorted(slices.Values(tt.want)), ", "),

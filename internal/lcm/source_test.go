@@ -100,9 +100,7 @@ func TestDownloads(t *testing.T) {
 	if err != nil || problems.HasErrors() {
 		t.Fatal(err, problems)
 	}
-	if read.Digest != w.pkg.Digest {
-		t.Errorf("the zip has the digest %s, the directory %s", read.Digest, w.pkg.Digest)
-	}
+	require.Equal(t, w.pkg.Digest, read.Digest, "the zip has the digest")
 	if data, err := fs.ReadFile(read.Content, "Files/a.yaml"); err != nil || !strings.Contains(string(data), "1.0") {
 		t.Errorf("content of a download: %q, %v", data, err)
 	}
@@ -120,9 +118,8 @@ func TestDownloads(t *testing.T) {
 		t.Errorf("%d downloads for plan and apply", got)
 	}
 	again, _, err := w.ReadPackage(t.Context(), spec)
-	if err != nil || again.ID != read.ID {
-		t.Errorf("second plan: %v, %v", again, err)
-	}
+	require.NoError(t, err, "second plan")
+	require.Equal(t, read.ID, again.ID, "second plan")
 	if s.complete.Load() != 2 || s.upToDate.Load() != 1 {
 		t.Errorf("an unchanged package was downloaded again: %d whole, %d up to date", s.complete.Load(), s.upToDate.Load())
 	}
@@ -130,23 +127,18 @@ func TestDownloads(t *testing.T) {
 	second := zipped(t, "2.0")
 	s.content.Store(&second)
 	changed, _, err := w.ReadPackage(t.Context(), spec)
-	if err != nil || changed.ID == read.ID {
-		t.Errorf("a changed package behind the same URL: %v, %v", changed, err)
-	}
+	require.NoError(t, err, "a changed package behind the same URL")
+	require.NotEqual(t, read.ID, changed.ID, "a changed package behind the same URL")
 	if _, _, err := w.OnboardPackage(t.Context(), spec, read.ID); err == nil || !strings.Contains(err.Error(), "changed between plan and apply") {
 		t.Errorf("a content that is not the planned one: %v", err)
 	}
 
 	spec.Checksum = "sha256:" + digestOf(first)
 	_, _, err = w.ReadPackage(t.Context(), spec)
-	if err != nil {
-		t.Errorf("a stored package with the wanted checksum needs no download: %v", err)
-	}
+	require.NoError(t, err, "a stored package with the wanted checksum needs no download")
 	spec.Name = "other"
 	_, _, err = w.ReadPackage(t.Context(), spec)
-	if err == nil || !strings.Contains(err.Error(), "has the checksum sha256:"+digestOf(second)) {
-		t.Errorf("a wrong checksum: %v", err)
-	}
+	require.ErrorContains(t, err, "has the checksum sha256:"+digestOf(second), "a wrong checksum")
 	if err != nil && strings.Contains(err.Error(), "hunter2-token") {
 		t.Errorf("the query of the URL is in the error: %v", err)
 	}
@@ -198,9 +190,8 @@ func TestSourcesThatCannotBeFetched(t *testing.T) {
 	} {
 		t.Run(tc.source, func(t *testing.T) {
 			_, _, err := w.ReadPackage(t.Context(), vnfm.PackageSpec{Name: "p", Source: tc.source, Checksum: tc.checksum, Integrity: "enforce", Signature: "ignore"})
-			if err == nil || err.Error() != tc.want {
-				t.Errorf("got  %v\nwant %s", err, tc.want)
-			}
+			require.Error(t, err)
+			require.Equal(t, tc.want, err.Error())
 		})
 	}
 }

@@ -28,7 +28,7 @@ func TestOperationsAreTraced(t *testing.T) {
 	_, err := w.open(t).Instantiate(t.Context(), spec)
 	require.ErrorContains(t, err, "login as root with (sensitive) failed")
 	w.management = map[string]vnfm.ManagementDriver{vnfm.ArtifactBash: worker}
-	_, err = w.open(t).Update(t.Context(), failedID(t, err), spec)
+	_, err = w.open(t).Update(t.Context(), failedInstance(t, err).ID, spec)
 	require.NoError(t, err)
 	tracing.Flush(t.Context())
 
@@ -49,12 +49,4 @@ func TestOperationsAreTraced(t *testing.T) {
 	for _, want := range []string{"INSTANTIATE", "INSTANTIATE > apply", "INSTANTIATE > store update", "INSTANTIATE > apply > store update", "INSTANTIATE > hook instantiate_end"} {
 		assert.Contains(t, steps, "^00f067aa0ba902b7 > "+want)
 	}
-}
-
-// failedID is the id of the instance that a failed operation has left.
-func failedID(t *testing.T, err error) string {
-	t.Helper()
-	var failed *vnfm.OperationError
-	require.ErrorAs(t, err, &failed)
-	return failed.Instance.ID
 }

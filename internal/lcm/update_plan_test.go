@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -110,21 +109,15 @@ func TestPlanOfPairs(t *testing.T) {
 		in := planned(t)
 		a.make(&in)
 		in = in.resolved(t)
-		if diff := cmp.Diff([]string{a.want}, planUpdate(in).text()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", a.name, diff)
-		}
+		require.Equal(t, []string{a.want}, planUpdate(in).text(), a.name)
 		for _, b := range all[i+1:] {
 			in := planned(t)
 			a.make(&in)
 			b.make(&in)
 			in = in.resolved(t)
 			got := planUpdate(in)
-			if diff := cmp.Diff(pairOf(a, b), got.text()); diff != "" {
-				t.Errorf("%s and %s (-want +got):\n%s", a.name, b.name, diff)
-			}
-			if !slices.IsSortedFunc(got.operations, func(x, y plannedOperation) int { return slices.Index(order, x.Action) - slices.Index(order, y.Action) }) {
-				t.Errorf("%s and %s come as %v", a.name, b.name, got.text())
-			}
+			require.Equal(t, pairOf(a, b), got.text(), "%s and %s", a.name, b.name)
+			require.True(t, slices.IsSortedFunc(got.operations, func(x, y plannedOperation) int { return slices.Index(order, x.Action) - slices.Index(order, y.Action) }), "%s and %s come as %v", a.name, b.name, got.text())
 		}
 	}
 }
@@ -222,9 +215,7 @@ func TestPlanAfterAnInterruption(t *testing.T) {
 		in := planned(t)
 		tt.make(&in)
 		in = in.resolved(t)
-		if diff := cmp.Diff(tt.want, planUpdate(in).text()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		require.Equal(t, tt.want, planUpdate(in).text(), tt.name)
 	}
 }
 
@@ -267,9 +258,7 @@ func TestPlanOfBrokenVNFCs(t *testing.T) {
 		}
 		in = in.resolved(t)
 		got := planUpdate(in)
-		if diff := cmp.Diff(tt.want, got.text()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", tt.name, diff)
-		}
+		require.Equal(t, tt.want, got.text(), tt.name)
 		for _, o := range got.operations {
 			if o.Action == actionHeal && (in.present != nil && o.to == in.present.to) != tt.recorded {
 				t.Errorf("%s: the heal works with another package than it should", tt.name)
@@ -313,9 +302,7 @@ func TestPlanOfAWorkloadCluster(t *testing.T) {
 			in.record.Cluster, in.spec.Cluster = &paused, &paused
 		}, ""},
 	} {
-		if got := plan(tt.edit); got != tt.want {
-			t.Errorf("%s: %q, want %q", tt.name, got, tt.want)
-		}
+		require.Equal(t, tt.want, plan(tt.edit), tt.name)
 	}
 }
 
@@ -328,10 +315,6 @@ func TestPlanIsAFunction(t *testing.T) {
 	in = in.resolved(t)
 	before := fmt.Sprintf("%+v", in.record)
 	first, second := planUpdate(in), planUpdate(in)
-	if diff := cmp.Diff(first.text(), second.text()); diff != "" {
-		t.Errorf("planned again (-first +second):\n%s", diff)
-	}
-	if after := fmt.Sprintf("%+v", in.record); after != before {
-		t.Errorf("the record was changed from %s to %s", before, after)
-	}
+	require.Equal(t, first.text(), second.text(), "planned again")
+	require.Equal(t, before, fmt.Sprintf("%+v", in.record), "the record was changed from")
 }

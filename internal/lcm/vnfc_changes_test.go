@@ -4,7 +4,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
@@ -122,9 +121,7 @@ func TestHooksFollowVNFCs(t *testing.T) {
 						t.Errorf("%s: %s calls the driver at %q, want %q", name, o.Type, got[o.Type], want)
 					}
 				}
-				if problems := checkServed(drivers, plan.operations); len(problems) > 0 {
-					t.Errorf("%s: %v", name, problems)
-				}
+				require.Empty(t, checkServed(drivers, plan.operations), name)
 				if j == 0 {
 					require.Len(t, plan.operations, 1, name)
 					require.Equal(t, a.kind, plan.operations[0].Type, name)
@@ -164,9 +161,7 @@ func TestHooksThatServeNothing(t *testing.T) {
 			require.Contains(t, p.Detail, "name the driver for scale_start and scale_end")
 			require.Contains(t, p.Summary, tt.named[0])
 		}
-		if diff := cmp.Diff(tt.attribute, got); diff != "" {
-			t.Errorf("%v (-want +got):\n%s\n%v", tt.named, diff, problems)
-		}
+		require.Equal(t, tt.attribute, got, tt.named)
 	}
 }
 

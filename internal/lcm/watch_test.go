@@ -38,8 +38,7 @@ func (d *watcher) Run(ctx context.Context, call *vnfm.HookCall) error {
 func TestDriversWatch(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	looks := &watcher{worker: d}
-	w.management[vnfm.ArtifactBash] = looks
-	w.Engine = w.open(t)
+	w.manage(t, looks)
 	i := w.mustInstantiate(t, spec)
 	d.taken()
 	drifted := func() []string {
@@ -81,8 +80,7 @@ func TestDriversWatch(t *testing.T) {
 func TestDriversWatch_notCalled(t *testing.T) {
 	w, d, spec := newWorkerEnv(t)
 	looks := &watcher{worker: d}
-	w.management[vnfm.ArtifactBash] = looks
-	w.Engine = w.open(t)
+	w.manage(t, looks)
 	spec.OperationalState = vnfm.Stopped
 	i := w.mustInstantiate(t, spec)
 	_, err := w.Observe(t.Context(), i.ID)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -34,12 +34,8 @@ func TestManyLines(t *testing.T) {
 	if got := said[addedObjects]; len(got) != maxPerObject || got[maxPerObject-1] != "and 191 more" {
 		t.Errorf("added: %q", got)
 	}
-	if got, want := said["apps/v1/Deployment amf"], []string{"env[DB_PASSWORD].value: changed", "image: b -> a", "secret: creds-2 -> creds-1"}; !slices.Equal(got, want) {
-		t.Errorf("changed: %q", got)
-	}
-	if len(said) != 2 {
-		t.Errorf("changes: %q", said)
-	}
+	require.Equal(t, []string{"env[DB_PASSWORD].value: changed", "image: b -> a", "secret: creds-2 -> creds-1"}, said["apps/v1/Deployment amf"], "changed")
+	require.Len(t, said, 2, "changes")
 }
 
 // TestChangesOfDefinitions: long parts of objects are counted, and what runs comes before other objects that have many lines.
@@ -53,9 +49,7 @@ func TestChangesOfDefinitions(t *testing.T) {
 		"metadata.labels.a: b -> c", "spec.versions[v1].schema: 2 fields", "spec.versions[v1].served: false -> true",
 		"spec.versions[v2].schema.openAPIV3Schema.a: removed", "spec.versions[v3",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("lines (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, got, "lines")
 	w := &words{after: &vnfm.Rendering{Units: map[string]vnfm.Unit{"web": {Object: "apps/v1/Deployment web"}}}, out: &vnfm.PlannedUpdate{Changes: map[string][]string{}}}
 	w.after.Objects = map[string]string{"apps/v1/Deployment web": ""}
 	for i := range 9 {
@@ -73,13 +67,10 @@ func TestChangesOfDefinitions(t *testing.T) {
 func TestHooksOfARevision(t *testing.T) {
 	after := &vnfm.Rendering{Revision: "b", Upgraded: vnfm.RenderedHooks{Before: []string{"pre-upgrade hook Job migrate"}}}
 	w := &words{before: &vnfm.Rendering{Revision: "a"}, after: after}
-	if first, second := w.revision(), w.revision(); len(first.Before) != 1 || len(second.Before) != 0 {
-		t.Errorf("hooks of the first operation: %v, of the second: %v", first, second)
-	}
+	require.Len(t, w.revision().Before, 1, "hooks of the first operation")
+	require.Empty(t, w.revision().Before, "hooks of the first operation")
 	for what, before := range map[string]*vnfm.Rendering{"the same revision": {Revision: "b"}, "nothing known": nil} {
 		w := &words{before: before, after: after}
-		if got := w.revision(); len(got.Before) != 0 {
-			t.Errorf("hooks with %s: %v", what, got)
-		}
+		require.Empty(t, w.revision().Before, "hooks with %s", what)
 	}
 }

@@ -31,22 +31,14 @@ func TestMain(m *testing.M) {
 
 func TestHolderDead(t *testing.T) {
 	own := Holder()
-	if !strings.HasPrefix(own, "pid="+strconv.Itoa(os.Getpid())+" host=") {
-		t.Errorf("Holder() = %q", own)
-	}
-	if own != Holder() {
-		t.Errorf("Holder() changes from %q to %q", own, Holder())
-	}
-	if HolderDead(own) {
-		t.Error("this process is dead")
-	}
+	require.True(t, strings.HasPrefix(own, "pid="+strconv.Itoa(os.Getpid())+" host="), "Holder")
+	require.Equal(t, Holder(), own, "Holder() changes from")
+	require.False(t, HolderDead(own), "this process is dead")
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked up on Linux only")
 	}
 
-	if !HolderRuns(own) {
-		t.Error("this process does not run")
-	}
+	require.True(t, HolderRuns(own), "this process does not run")
 	replace := func(holder, field, value string) string {
 		return regexp.MustCompile(`\b`+field+`=\S+`).ReplaceAllString(holder, field+"="+value)
 	}
@@ -63,12 +55,8 @@ func TestHolderDead(t *testing.T) {
 		"negative process number": {replace(own, "pid", "-1"), false},
 		"empty":                   {"", false},
 	} {
-		if got := HolderDead(test.holder); got != test.want {
-			t.Errorf("%s: HolderDead(%q) = %t, want %t", name, test.holder, got, test.want)
-		}
-		if HolderRuns(test.holder) {
-			t.Errorf("%s: HolderRuns(%q) = true", name, test.holder)
-		}
+		require.Equal(t, test.want, HolderDead(test.holder), "%s: HolderDead(%q)", name, test.holder)
+		require.False(t, HolderRuns(test.holder), "%s: HolderRuns", name)
 	}
 }
 
@@ -79,9 +67,7 @@ func TestDescribeHolder(t *testing.T) {
 		"pid=7 host=build-7": "somebody on host build-7 (process 7)",
 		"somebody elsewhere": "somebody elsewhere",
 	} {
-		if got := DescribeHolder(holder); got != want {
-			t.Errorf("DescribeHolder(%q) = %q, want %q", holder, got, want)
-		}
+		require.Equal(t, want, DescribeHolder(holder), "DescribeHolder(%q)", holder)
 	}
 }
 
@@ -94,9 +80,7 @@ func TestRunURL(t *testing.T) {
 		"https://ci.example.com/job/2":                                 {"BUILD_URL": "https://user:planted@ci.example.com/job/2?token=planted#planted"},
 		"":                                                             {"CI_JOB_URL": "not an address", "TFC_RUN_ID": "run-1"},
 	} {
-		if got := runURL(func(name string) string { return env[name] }); got != want {
-			t.Errorf("runURL of %v = %q, want %q", env, got, want)
-		}
+		require.Equal(t, want, runURL(func(name string) string { return env[name] }), "runURL of %v", env)
 	}
 }
 
@@ -115,9 +99,7 @@ func TestHolderDeadOfChild(t *testing.T) {
 	n, err := out.Read(buf)
 	require.NoError(t, err)
 	holder := string(buf[:n])
-	if HolderDead(holder) {
-		t.Errorf("%q is dead while it runs", holder)
-	}
+	require.False(t, HolderDead(holder), "%q is dead while it runs", holder)
 	require.NoError(t, in.Close())
 	// The end of the output is the end of the process, which is a zombie then.
 	for err == nil {
@@ -129,11 +111,7 @@ func TestHolderDeadOfChild(t *testing.T) {
 		}
 		runtime.Gosched()
 	}
-	if !HolderDead(holder) {
-		t.Errorf("%q is not dead as a zombie", holder)
-	}
+	require.True(t, HolderDead(holder), "%q is not dead as a zombie", holder)
 	require.NoError(t, cmd.Wait())
-	if !HolderDead(holder) {
-		t.Errorf("%q is not dead after its end", holder)
-	}
+	require.True(t, HolderDead(holder), "%q is not dead after its end", holder)
 }

@@ -1,6 +1,10 @@
 package tfutil
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
 
 // TestReadDescription: sentences about setting an argument are not part of what is read.
 func TestReadDescription(t *testing.T) {
@@ -11,8 +15,6 @@ func TestReadDescription(t *testing.T) {
 		"Type of the VIM. Defaults to `kubernetes`. Read from the server.":                                                                            "Type of the VIM. Read from the server.",
 		"Status": "Status",
 	} {
-		if got := readDescription(in); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
+		require.Equal(t, want, readDescription(in))
 	}
 }

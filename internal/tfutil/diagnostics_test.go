@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -71,21 +71,16 @@ func TestAddError(t *testing.T) {
 			t.Parallel()
 			var diags diag.Diagnostics
 			tfutil.AddError(&diags, "Register", `VIM "edge"`, fmt.Errorf("%w", tt.err), path.Empty())
-			if len(diags) != 1 || diags[0].Summary() != `Unable to Register VIM "edge"` {
-				t.Fatalf("diagnostics %v", diags)
-			}
+			require.Len(t, diags, 1, "diagnostics")
+			require.Equal(t, `Unable to Register VIM "edge"`, diags[0].Summary(), "diagnostics")
 			for _, want := range tt.want {
-				if !strings.Contains(diags[0].Detail(), want) {
-					t.Errorf("detail %q does not hold %q", diags[0].Detail(), want)
-				}
+				require.Contains(t, diags[0].Detail(), want, "detail")
 			}
 		})
 	}
 	var diags diag.Diagnostics
 	tfutil.AddError(&diags, "Read", "x", fmt.Errorf("reading: %w", &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "one"}, {Summary: "two"}}}), path.Root("source"))
-	if len(diags) != 2 {
-		t.Errorf("an InvalidError of two findings gives %d diagnostics", len(diags))
-	}
+	require.Len(t, diags, 2, "an InvalidError of two findings gives")
 }
 
 func TestMaskDiagnostics(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/stretchr/testify/require"
@@ -37,14 +36,10 @@ func TestDynamicRoundTrip(t *testing.T) {
 	got, err := tfutil.MapToGo(value)
 	require.NoError(t, err)
 	want := map[string]any{"s": "x", "i": int64(3), "f": 0.1, "big": 1e30, "b": true, "l": []any{int64(-2), "y"}, "o": map[string]any{}}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	require.Equal(t, want, got)
 	back, err := tfutil.DynamicFromGo(t.Context(), got)
 	require.NoError(t, err)
-	if !back.Equal(value) {
-		t.Errorf("round trip gives %s, not %s", back, value)
-	}
+	require.True(t, back.Equal(value), "round trip gives")
 }
 
 func TestToGo(t *testing.T) {
@@ -66,9 +61,7 @@ func TestToGo(t *testing.T) {
 			t.Parallel()
 			got, err := tfutil.ToGo(tt.value)
 			require.NoError(t, err)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Error(diff)
-			}
+			require.Equal(t, tt.want, got)
 		})
 	}
 	if _, err := tfutil.ToGo(number(t, "1e400")); err == nil {
@@ -89,16 +82,13 @@ func TestUnknown(t *testing.T) {
 		map[string]attr.Value{"l": types.ListValueMust(types.StringType, []attr.Value{types.StringUnknown()})},
 	))
 	for name, v := range map[string]attr.Value{"deep": deep, "dynamic": types.DynamicUnknown(), "string": types.StringUnknown()} {
-		if tfutil.FullyKnown(t.Context(), v) {
-			t.Errorf("%s: an unknown value is taken for known", name)
-		}
+		require.False(t, tfutil.FullyKnown(t.Context(), v), "%s: an unknown value is taken for known", name)
 		if _, err := tfutil.ToGo(v); !errors.Is(err, tfutil.ErrUnknown) {
 			t.Errorf("%s: error %v is not ErrUnknown", name, err)
 		}
 	}
-	if !tfutil.FullyKnown(t.Context(), types.DynamicNull()) || !tfutil.FullyKnown(t.Context(), nil) {
-		t.Error("null is taken for unknown")
-	}
+	require.True(t, tfutil.FullyKnown(t.Context(), types.DynamicNull()), "null is taken for unknown")
+	require.True(t, tfutil.FullyKnown(t.Context(), nil), "null is taken for unknown")
 }
 
 func TestKnownMapToGo(t *testing.T) {

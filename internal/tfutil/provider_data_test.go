@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -28,15 +29,10 @@ func TestProviderData(t *testing.T) {
 			var configured, required diag.Diagnostics
 			data := tfutil.Configure(tt.data, &configured)
 			manager := data.RequireManager(&required)
-			if got := summaries(configured); got != tt.configured {
-				t.Errorf("Configure says %q, want %q", got, tt.configured)
-			}
-			if got := summaries(required); got != tt.required {
-				t.Errorf("RequireManager says %q, want %q", got, tt.required)
-			}
-			if data.Known() != (tt.required == "") || (manager != nil) != data.Known() {
-				t.Errorf("known %t, manager %v", data.Known(), manager)
-			}
+			require.Equal(t, tt.configured, summaries(configured), "Configure says")
+			require.Equal(t, tt.required, summaries(required), "RequireManager says")
+			require.Equal(t, tt.required == "", data.Known(), "known")
+			require.Equal(t, data.Known(), manager != nil, "manager")
 		})
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -92,9 +91,7 @@ func TestSecretRules(t *testing.T) {
 			for _, d := range resp.Diagnostics {
 				got = d.Summary
 			}
-			if got != tt.want {
-				t.Errorf("diagnostic %q, want %q", got, tt.want)
-			}
+			require.Equal(t, tt.want, got, "diagnostic")
 		})
 	}
 }
@@ -115,9 +112,7 @@ func TestSecretSchema(t *testing.T) {
 		"plain": {types.StringValue("a"), types.StringNull(), types.StringValue("a")},
 		"wo":    {types.StringNull(), types.StringValue("b"), types.StringValue("b")},
 	} {
-		if got := tfutil.SecretValue(tt.plain, tt.wo); !got.Equal(tt.want) {
-			t.Errorf("%s: %s, want %s", name, got, tt.want)
-		}
+		require.True(t, tfutil.SecretValue(tt.plain, tt.wo).Equal(tt.want), name)
 	}
 }
 
@@ -129,16 +124,12 @@ func TestComputedAttributes(t *testing.T) {
 	attributes["flavours"] = attrs.FlavoursAttribute()
 	attributes["inner"] = schema.SingleNestedAttribute{Required: true, Attributes: probeAttributes()}
 	got := tfutil.ComputedAttributes(attributes, "token", "token_wo_version")
-	if diff := cmp.Diff([]string{"flavours", "inner", "name"}, slices.Sorted(maps.Keys(got))); diff != "" {
-		t.Error(diff)
-	}
-	if !got["flavours"].GetType().Equal(attributes["flavours"].GetType()) || !got["flavours"].GetType().Equal(attrs.FlavoursType()) {
-		t.Errorf("the types of the flavours differ: %s", got["flavours"].GetType())
-	}
+	require.Equal(t, []string{"flavours", "inner", "name"}, slices.Sorted(maps.Keys(got)))
+	require.True(t, got["flavours"].GetType().Equal(attributes["flavours"].GetType()), "the types of the flavours differ")
+	require.True(t, got["flavours"].GetType().Equal(attrs.FlavoursType()), "the types of the flavours differ")
 	inner, ok := got["inner"].GetType().(types.ObjectType)
-	if !ok || len(inner.AttrTypes) != 1 {
-		t.Errorf("inner attributes are %v", got["inner"].GetType())
-	}
+	require.True(t, ok, "inner attributes are %v", got["inner"].GetType())
+	require.Len(t, inner.AttrTypes, 1, "inner attributes are %v", got["inner"].GetType())
 	for name, a := range got {
 		if !a.IsComputed() || a.IsRequired() || a.IsOptional() {
 			t.Errorf("%s is not computed alone", name)
@@ -149,9 +140,8 @@ func TestComputedAttributes(t *testing.T) {
 func TestTimeouts(t *testing.T) {
 	t.Parallel()
 	a := tfutil.Timeouts(t.Context(), timeouts.Opts{Create: true})
-	if !a.IsOptional() || a.GetMarkdownDescription() == "" {
-		t.Errorf("timeouts: optional %t, description %q", a.IsOptional(), a.GetMarkdownDescription())
-	}
+	require.True(t, a.IsOptional(), "timeouts: optional")
+	require.NotEmpty(t, a.GetMarkdownDescription(), "timeouts: optional")
 	var diags diag.Diagnostics
 	ctx, cancel := tfutil.WithTimeout(t.Context(), timeouts.Value{}.Create, 1, &diags)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 )
@@ -44,18 +45,13 @@ func TestShownSecrets(t *testing.T) {
 			var resp validator.DynamicResponse
 			tfutil.ShownSecrets{Instead: "Do something else."}.ValidateDynamic(t.Context(), validator.DynamicRequest{Path: path.Root("chart").AtName("values"), ConfigValue: types.DynamicValue(test.value)}, &resp)
 			if test.want == "" {
-				if len(resp.Diagnostics) > 0 {
-					t.Error(resp.Diagnostics)
-				}
+				require.Empty(t, resp.Diagnostics)
 				return
 			}
-			if len(resp.Diagnostics) != 1 || resp.Diagnostics[0].Severity() != diag.SeverityWarning {
-				t.Fatal(resp.Diagnostics)
-			}
+			require.Len(t, resp.Diagnostics, 1)
+			require.Equal(t, diag.SeverityWarning, resp.Diagnostics[0].Severity())
 			d := resp.Diagnostics[0]
-			if want := "Plan and state hold these in clear: " + test.want + ". Do something else."; d.Detail() != want {
-				t.Errorf("%q, want %q", d.Detail(), want)
-			}
+			require.Equal(t, "Plan and state hold these in clear: "+test.want+". Do something else.", d.Detail())
 			if _, ok := d.(diag.DiagnosticWithPath); ok || strings.Contains(d.Detail(), geheim) {
 				t.Error("the secret is quoted")
 			}
@@ -75,9 +71,7 @@ func TestShownSecretsOfADocument(t *testing.T) {
 		for _, d := range resp.Diagnostics {
 			got += d.Detail()
 		}
-		if got != want {
-			t.Errorf("%s: %q, want %q", text, got, want)
-		}
+		require.Equal(t, want, got, text)
 	}
 }
 
@@ -85,9 +79,8 @@ func TestShownSecretsOfADocument(t *testing.T) {
 func TestCheckURLQuotesNoCredentials(t *testing.T) {
 	var diags diag.Diagnostics
 	tfutil.CheckURL(path.Root("proxy_url"), "http://u:geheim@h", false, &diags, "http")
-	if len(diags) != 1 || !strings.HasPrefix(diags[0].Detail(), "proxy_url: The URL holds credentials") {
-		t.Fatal(diags)
-	}
+	require.Len(t, diags, 1)
+	require.True(t, strings.HasPrefix(diags[0].Detail(), "proxy_url: The URL holds credentials"))
 	if _, ok := diags[0].(diag.DiagnosticWithPath); ok {
 		t.Error("it has a path")
 	}

@@ -24,13 +24,10 @@ func TestClients(t *testing.T) {
 		return n
 	}
 	for i, want := range []int{get("a", "x", "1"), get("b", "x", "1"), get("a", "y", "1"), get("a", "x", "2")} {
-		if want != i+1 {
-			t.Errorf("client %d is number %d", i, want)
-		}
+		require.Equal(t, want, i+1, "client")
 	}
-	if n := get("a", "x", "1"); n != 1 || made != 4 {
-		t.Errorf("the first client again is number %d of %d", n, made)
-	}
+	require.Equal(t, 1, get("a", "x", "1"), "the first client again is number")
+	require.Equal(t, 4, made, "the first client again is number")
 	failed := errors.New("no certificate")
 	for range 2 {
 		if _, err := clients.Get("c", "x", nil, func() (int, error) { return 0, failed }); !errors.Is(err, failed) {

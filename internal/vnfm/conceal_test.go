@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -20,11 +22,7 @@ func TestConcealed(t *testing.T) {
 		"s3cret/with another":                    "(sensitive) another",
 		"MIIEvQIBADANBgkqhkiG9w0BAQEFAASC":       "(sensitive)",
 	} {
-		if got := m.Hide(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
+		require.Equal(t, want, m.Hide(text), "%q becomes", text)
 	}
-	if got := (*vnfm.Concealed)(nil).Hide("abcd"); got != "abcd" {
-		t.Errorf("without secrets: %q", got)
-	}
+	require.Equal(t, "abcd", (*vnfm.Concealed)(nil).Hide("abcd"), "without secrets")
 }

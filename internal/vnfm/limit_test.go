@@ -23,9 +23,7 @@ func TestCleanupContext(t *testing.T) {
 
 	cleanup, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
-	if err := cleanup.Err(); err != nil {
-		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
-	}
+	require.NoError(t, cleanup.Err(), "the limit of the operation ends its cleanup")
 	interrupt()
 	<-cleanup.Done()
 }
@@ -41,17 +39,13 @@ func TestCleanupContextOfALostLease(t *testing.T) {
 	work, lose := vnfm.WithCancelCause(context.WithValue(limited, key{}, "fence"))
 	cleanup, done := vnfm.CleanupContext(work, time.Hour)
 	defer done()
-	if err := cleanup.Err(); err != nil {
-		t.Fatalf("the limit of the operation ends its cleanup: %v", err)
-	}
+	require.NoError(t, cleanup.Err(), "the limit of the operation ends its cleanup")
 	if cleanup.Value(key{}) != "fence" {
 		t.Error("the overtime has not the values of its operation")
 	}
 	lose(lost)
 	<-cleanup.Done()
-	if cause := context.Cause(cleanup); !errors.Is(cause, lost) {
-		t.Errorf("the overtime ended because of %v", cause)
-	}
+	require.ErrorIs(t, context.Cause(cleanup), lost, "the overtime ended because of")
 	late, end := vnfm.CleanupContext(work, time.Hour)
 	defer end()
 	<-late.Done()

@@ -71,21 +71,15 @@ func TestMaskOfForms(t *testing.T) {
 		for _, n := range []int{12, len(s) - 1} {
 			cut := strings.ToValidUTF8(strings.TrimSpace(s)[:min(n, len(strings.TrimSpace(s))-1)], "")
 			for _, end := range []string{"", "...", "…", "[truncated 5 bytes]", " [...] more"} {
-				if got, want := hide("it is "+cut+end, s), "it is (sensitive)"+end; got != want {
-					t.Errorf("%s cut off: %q becomes %q", name, cut+end, got)
-				}
+				require.Equal(t, "it is (sensitive)"+end, hide("it is "+cut+end, s), "%s cut off: %q becomes", name, cut+end)
 			}
 			rest := strings.ToValidUTF8(strings.TrimSpace(s)[3:], "")
 			for _, begin := range []string{"", "log: ...", "log: …", "log [...] "} {
-				if got, want := hide(begin+rest+" end", s), begin+"(sensitive) end"; got != want {
-					t.Errorf("%s without its beginning: %q becomes %q", name, begin+rest, got)
-				}
+				require.Equal(t, begin+"(sensitive) end", hide(begin+rest+" end", s), "%s without its beginning: %q becomes", name, begin+rest)
 			}
 		}
 	}
-	if got := hide(strings.Repeat("a", 100)+strings.Repeat("x", 2000)+"... (1048576 bytes)", strings.Repeat("x", 1<<20)); strings.Contains(got, "xxxxxxxxx") {
-		t.Errorf("a long one that is cut off: %q", got)
-	}
+	require.NotContains(t, hide(strings.Repeat("a", 100)+strings.Repeat("x", 2000)+"... (1048576 bytes)", strings.Repeat("x", 1<<20)), "xxxxxxxxx", "a long one that is cut off")
 }
 
 // leftOver is how much of a text is still there in one piece, of texts of letters and digits.
@@ -151,9 +145,7 @@ func TestMaskOfShort(t *testing.T) {
 		{"a&b", `{"p":"a\u0026b"} a%26b`, `{"p":"(sensitive)"} a%26b`},
 		{"true", "Ready=true", "Ready=true"},
 	} {
-		if got := hide(tt.text, tt.secret); got != tt.want {
-			t.Errorf("%q in %q: %q, want %q", tt.secret, tt.text, got, tt.want)
-		}
+		require.Equal(t, tt.want, hide(tt.text, tt.secret), "%q in %q", tt.secret, tt.text)
 	}
 }
 
@@ -168,7 +160,5 @@ func TestTextsIn(t *testing.T) {
 			t.Errorf("%q is missing in %v", want, got)
 		}
 	}
-	if len(got) != 5 {
-		t.Error(got)
-	}
+	require.Len(t, got, 5)
 }

@@ -3,7 +3,7 @@ package vnfm_test
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -35,12 +35,8 @@ func TestCapped(t *testing.T) {
 			for _, p := range got {
 				list = append(list, p.String())
 			}
-			if diff := cmp.Diff(tt.want, list); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
-			if got.HasErrors() != tt.ps.HasErrors() {
-				t.Error("errors are hidden or made")
-			}
+			require.Equal(t, tt.want, list)
+			require.Equal(t, tt.ps.HasErrors(), got.HasErrors(), "errors are hidden or made")
 		})
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -25,9 +27,7 @@ func TestLacksRightsOnly(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := vnfm.LacksRightsOnly(c.err); got != c.want {
-				t.Errorf("%v: %t", c.err, got)
-			}
+			require.Equal(t, c.want, vnfm.LacksRightsOnly(c.err))
 		})
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestNamesSecret(t *testing.T) {
@@ -16,9 +16,7 @@ func TestNamesSecret(t *testing.T) {
 		"topologyKey": false, "tokenExpirationSeconds": false, "passwordSecretRef": false, "tls-secret": false, "": false, "key": false, "public_key": false, "keyName": false, "secretName": false, "existingSecret": false, "imagePullSecret": false,
 		"tokenTTL": false, "passwordPolicy": false, "tokenReview": false, "secrets": false, "monkey": false, "APIs": false,
 	} {
-		if got := NamesSecret(name); got != want {
-			t.Errorf("NamesSecret(%q) = %t", name, got)
-		}
+		require.Equal(t, want, NamesSecret(name), "NamesSecret(%q)", name)
 	}
 }
 
@@ -45,17 +43,13 @@ func TestSecretsInside(t *testing.T) {
 		"no document":                 {"password", nil},
 		"not YAML":                    {"password: [", nil},
 	} {
-		if diff := cmp.Diff(tt.want, secretsInside(tt.text)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		require.Equal(t, tt.want, secretsInside(tt.text), name)
 	}
 }
 func TestHideNamedLines(t *testing.T) {
 	const text = "env:\n- name: DB_PASSWORD\n  value: planted\n- name: HOST\n  value: db\ndata:\n  tls.private-key: |-\n    planted\n    planted\n  other: |\n    kept\nargs:\n- --token=planted\n"
 	const want = "env:\n- name: DB_PASSWORD\n  value: (sensitive)\n- name: HOST\n  value: db\ndata:\n  tls.private-key: (sensitive)\n  other: |\n    kept\nargs:\n- --token=(sensitive)\n"
-	if got := HideNamedLines(text); got != want {
-		t.Errorf("got:\n%s\nwant:\n%s", got, want)
-	}
+	require.Equal(t, want, HideNamedLines(text))
 }
 
 func TestHideNamed(t *testing.T) {
@@ -73,8 +67,6 @@ func TestHideNamed(t *testing.T) {
 		"tokenTTL: 5":                                "tokenTTL: 5",
 		"nothing at all: 12:30 http://example.com/a": "nothing at all: 12:30 http://example.com/a",
 	} {
-		if got := HideNamed(line); got != want {
-			t.Errorf("HideNamed(%q) = %q, want %q", line, got, want)
-		}
+		require.Equal(t, want, HideNamed(line), "HideNamed(%q)", line)
 	}
 }

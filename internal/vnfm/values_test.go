@@ -5,7 +5,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -54,19 +53,13 @@ func TestMergeDeep(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			base, overrides := decoded(t, tt.base), decoded(t, tt.overrides)
 			got := vnfm.MergeDeep(base, overrides)
-			if diff := cmp.Diff(decoded(t, tt.want), got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			require.Equal(t, decoded(t, tt.want), got)
 			var ways []string
 			for _, way := range vnfm.Changed(base, got) {
 				ways = append(ways, strings.Join(way, "."))
 			}
-			if diff := cmp.Diff(tt.changed, strings.Join(ways, " ")); diff != "" {
-				t.Errorf("changed (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff([]any{decoded(t, tt.base), decoded(t, tt.overrides)}, []any{base, overrides}); diff != "" {
-				t.Errorf("the arguments were changed (-before +after):\n%s", diff)
-			}
+			require.Equal(t, tt.changed, strings.Join(ways, " "), "changed")
+			require.Equal(t, []any{decoded(t, tt.base), decoded(t, tt.overrides)}, []any{base, overrides}, "the arguments were changed")
 		})
 	}
 }
@@ -74,7 +67,5 @@ func TestMergeDeep(t *testing.T) {
 // TestMergeValues replaces lists as a whole, as Helm does.
 func TestMergeValues(t *testing.T) {
 	got := vnfm.MergeValues(decoded(t, `{"a": {"b": 1}, "l": [1, 2]}`), decoded(t, `{"a": {"c": 2}, "l": [3]}`))
-	if diff := cmp.Diff(decoded(t, `{"a": {"b": 1, "c": 2}, "l": [3]}`), got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	require.Equal(t, decoded(t, `{"a": {"b": 1, "c": 2}, "l": [3]}`), got)
 }

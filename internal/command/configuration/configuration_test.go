@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 )
 
 func TestPart(t *testing.T) {
@@ -12,23 +12,15 @@ func TestPart(t *testing.T) {
 		"db": map[string]any{"host": "db", "password": "hunter2", "empty": map[string]any{}}, "users": []any{map[string]any{"name": "a", "token": "t"}},
 		"existingSecret": "mine", "url": "https://u:p@example.com/", "n": 1, "pin": map[string]any{"token": 7}, "list": []any{"a"}, "proxy": "http://u:p#%s@proxy:port",
 	})
-	if diff := cmp.Diff(map[string]any{"db": map[string]any{"host": "db", "empty": map[string]any{}}, "existingSecret": "mine", "n": 1, "list": []any{"a"}}, shown); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	require.Equal(t, map[string]any{"db": map[string]any{"host": "db", "empty": map[string]any{}}, "existingSecret": "mine", "n": 1, "list": []any{"a"}}, shown, "shown")
 	want := map[string]any{"db": map[string]any{"password": "hunter2"}, "users": []any{map[string]any{"name": "a", "token": "t"}}, "url": "https://u:p@example.com/", "pin": map[string]any{"token": 7}, "proxy": "http://u:p#%s@proxy:port"}
-	if diff := cmp.Diff(want, secret); diff != "" {
-		t.Errorf("secret (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"db.password", "pin.token", "proxy", "url", "users[0].token"}, names); diff != "" {
-		t.Errorf("names (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, secret, "secret")
+	require.Equal(t, []string{"db.password", "pin.token", "proxy", "url", "users[0].token"}, names, "names")
 }
 
 func TestHide(t *testing.T) {
 	got := Hide(map[string]any{"a": map[string]any{"password": "x", "user": "y"}, "l": []any{map[string]any{"token": "z"}, "plain"}}, func(path string) any { return "<" + path + ">" })
-	if diff := cmp.Diff(map[string]any{"a": map[string]any{"password": "<a.password>", "user": "y"}, "l": []any{map[string]any{"token": "<l[0].token>"}, "plain"}}, got); diff != "" {
-		t.Errorf("hidden (-want +got):\n%s", diff)
-	}
+	require.Equal(t, map[string]any{"a": map[string]any{"password": "<a.password>", "user": "y"}, "l": []any{map[string]any{"token": "<l[0].token>"}, "plain"}}, got, "hidden")
 }
 
 // TestText writes what could be taken for something else.
@@ -53,15 +45,9 @@ resource "a" "b" {
   }
 }
 `
-	if diff := cmp.Diff(want, string(f.Bytes())); diff != "" {
-		t.Errorf("configuration (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, string(f.Bytes()), "configuration")
 	for text, want := range map[string]string{"a.b": "a_b", "1st": "_1st", "": "_"} {
-		if got := Name(text); got != want {
-			t.Errorf("the name of %q is %q", text, got)
-		}
+		require.Equal(t, want, Name(text), "the name of %q", text)
 	}
-	if got := Quote("a${b}\a"); got != `"a$${b}\u0007"` {
-		t.Errorf("quoted: %s", got)
-	}
+	require.Equal(t, `"a$${b}\u0007"`, Quote("a${b}\a"), "quoted")
 }

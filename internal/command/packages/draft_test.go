@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
@@ -46,9 +45,7 @@ func TestDraft(t *testing.T) {
 			t.Errorf("the file of secrets has the mode %v, %v", info.Mode(), err)
 		}
 	}
-	if len(digests) != 1 {
-		t.Errorf("the same draft has the digests %v", digests)
-	}
+	require.Len(t, digests, 1, "the same draft has the digests")
 }
 
 func TestTargets(t *testing.T) {
@@ -85,9 +82,8 @@ func TestTargets(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a := run(t, append([]string{"package", "pack"}, test.args...)...).want(t, cli.ExitUsage, test.want)
-			if a.out != "" || strings.Count(a.errors, "\n") != 1 {
-				t.Errorf("the command says more than one line:\n%s%s", a.out, a.errors)
-			}
+			require.Empty(t, a.out, "the command says more than one line")
+			require.Equal(t, 1, strings.Count(a.errors, "\n"), "the command says more than one line")
 		})
 	}
 	if entries, err := os.ReadDir("."); err != nil || len(entries) != 4 {
@@ -105,11 +101,7 @@ func TestWorkloads(t *testing.T) {
 	for _, v := range d.vdus {
 		got = append(got, v.id+" "+v.name)
 	}
-	if diff := cmp.Diff([]string{"amf amf", "core core", "core-db core-db", "db db", "x-deployment x", "x-statefulset x"}, got); diff != "" {
-		t.Errorf("VDUs (-want +got):\n%s", diff)
-	}
+	require.Equal(t, []string{"amf amf", "core core", "core-db core-db", "db db", "x-deployment x", "x-statefulset x"}, got, "VDUs")
 	want := map[string]any{"x-deployment": map[string]any{"kind": "Deployment", "name": "x"}, "x-statefulset": map[string]any{"kind": "StatefulSet", "name": "x"}}
-	if diff := cmp.Diff(want, mapping); diff != "" {
-		t.Errorf("vdu_mapping (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, mapping, "vdu_mapping")
 }

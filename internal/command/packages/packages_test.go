@@ -49,13 +49,9 @@ func run(t *testing.T, args ...string) answer {
 // want checks the exit code of a command, and that it says all of that.
 func (a answer) want(t *testing.T, code int, parts ...string) answer {
 	t.Helper()
-	if a.code != code {
-		t.Errorf("exit code %d, want %d\n%s%s", a.code, code, a.out, a.errors)
-	}
+	require.Equal(t, code, a.code, a.out+a.errors)
 	for _, part := range parts {
-		if !strings.Contains(a.out+a.errors, part) {
-			t.Errorf("the command does not say %q:\n%s%s", part, a.out, a.errors)
-		}
+		require.Contains(t, a.out+a.errors, part, "the command does not say")
 	}
 	return a
 }
@@ -96,9 +92,7 @@ func edited(t *testing.T, name, file, from, to string) string {
 	at := filepath.Join(dir, file)
 	text, err := os.ReadFile(at)
 	require.NoError(t, err)
-	if !bytes.Contains(text, []byte(from)) {
-		t.Fatalf("%s does not hold %q", file, from)
-	}
+	require.True(t, bytes.Contains(text, []byte(from)), "%s does not hold %q", file, from)
 	require.NoError(t, os.WriteFile(at, bytes.ReplaceAll(text, []byte(from), []byte(to)), 0o600))
 	return dir
 }
@@ -122,9 +116,7 @@ func TestExamples(t *testing.T) {
 		return slices.Index(order, a.Name()) - slices.Index(order, b.Name())
 	})
 	for _, command := range commands {
-		if command.Example == "" {
-			t.Errorf("the help of %s has no example", command.Name())
-		}
+		require.NotEmpty(t, command.Example, "the help of %s has no example", command.Name())
 		for line := range strings.Lines(command.Example) {
 			line, _, _ = strings.Cut(strings.TrimSpace(line), " > ")
 			args := strings.Fields(line)
@@ -154,9 +146,8 @@ func TestLife(t *testing.T) {
 	require.NoError(t, err)
 	second, err := os.ReadFile(at("again.csar"))
 	require.NoError(t, err)
-	if !bytes.Equal(first, second) || strings.Fields(packed.out)[1] != strings.Fields(again.out)[1] {
-		t.Error("packed twice, a package differs")
-	}
+	require.True(t, bytes.Equal(first, second), "packed twice, a package differs")
+	require.Equal(t, strings.Fields(again.out)[1], strings.Fields(packed.out)[1], "packed twice, a package differs")
 	run(t, append([]string{"package", "sign", dir, at("one.csar")}, identity...)...).want(t, 0)
 	run(t, append([]string{"package", "sign", "--option", "2", dir, at("two.zip")}, identity...)...).want(t, 0)
 	for name, option := range map[string]string{"one.csar": "OPTION_1", "two.zip": "OPTION_2"} {
@@ -198,13 +189,9 @@ func TestDrawingOfNames(t *testing.T) {
 		ConnectionPoints: []connectionPoint{{ID: "p|q", VDU: `end "a" <b> #1`, VirtualLink: "l&m"}, {ID: "alone"}},
 		VirtualLinks:     []virtualLink{{ID: "l&m"}},
 	}
-	if got, want := mermaid(f), "flowchart LR\n  vdu0[\"end #quot;a#quot; <b> #35;1<br>1\"]\n  link0([\"l&m\"])\n  vdu0 ---|\"p|q\"| link0\n"; got != want {
-		t.Errorf("Mermaid:\n%s\nwant\n%s", got, want)
-	}
+	require.Equal(t, "flowchart LR\n  vdu0[\"end #quot;a#quot; <b> #35;1<br>1\"]\n  link0([\"l&m\"])\n  vdu0 ---|\"p|q\"| link0\n", mermaid(f), "Mermaid")
 	var drawn struct{}
-	if err := xml.Unmarshal([]byte(svg(f)), &drawn); err != nil {
-		t.Errorf("SVG: %v\n%s", err, svg(f))
-	}
+	require.NoError(t, xml.Unmarshal([]byte(svg(f)), &drawn), "SVG")
 }
 
 func TestLint(t *testing.T) {
@@ -290,9 +277,7 @@ func next(t *testing.T) string {
 		at := filepath.Join(dir, edit.file)
 		text, err := os.ReadFile(at)
 		require.NoError(t, err)
-		if !strings.Contains(string(text), edit.from) {
-			t.Fatalf("%s does not hold %q", edit.file, edit.from)
-		}
+		require.Contains(t, string(text), edit.from, edit.file)
 		require.NoError(t, os.WriteFile(at, []byte(strings.ReplaceAll(string(text), edit.from, edit.to)), 0o600))
 	}
 	run(t, "package", "hash", dir).want(t, 0)
@@ -317,9 +302,7 @@ removed
 v1/ConfigMap web-content
   data.index.html: <h1>Hello from a VNF</h1> -> <h1>Greetings from a VNF</h1>
 `
-	if got := run(t, "package", "diff", "--scale", "web=2", hello, next(t)).want(t, 0).out; got != want {
-		t.Errorf("diff:\n%s\nwant\n%s", got, want)
-	}
+	require.Equal(t, want, run(t, "package", "diff", "--scale", "web=2", hello, next(t)).want(t, 0).out, "diff")
 	run(t, "package", "diff", hello, hello).want(t, 0, "no difference\n")
 	// Both have the same namespace, whichever that is.
 	chart := edited(t, "ims-helm", "Artifacts/Charts/ims/values.yaml", "tag: 1.0.0", "tag: 1.0.1")
@@ -332,14 +315,12 @@ v1/ConfigMap web-content
 	rotated := edited(t, "core5g", "Files/kubernetes/00-secrets.yaml", "password: example-only", "password: planted-secret")
 	run(t, "package", "hash", rotated).want(t, 0)
 	said := run(t, "package", "diff", filepath.Join(examples(t), "core5g"), rotated).want(t, 0, "v1/Secret db-credentials\n", "password", "  db: 1 rolled")
-	if strings.Contains(said.out+said.errors, "planted-secret") || strings.Contains(said.out, "example-only") {
-		t.Errorf("the value of a Secret is shown:\n%s", said.out)
-	}
+	require.NotContains(t, said.out+said.errors, "planted-secret", "the value of a Secret is shown")
+	require.NotContains(t, said.out, "example-only", "the value of a Secret is shown")
 	var got difference
 	require.NoError(t, json.Unmarshal([]byte(run(t, "package", "diff", "--output", "json", hello, next(t)).want(t, 0).out), &got))
-	if len(got.Operations) == 0 || len(got.Changes) != 4 {
-		t.Errorf("as JSON: %+v", got)
-	}
+	require.NotEmpty(t, got.Operations, "as JSON")
+	require.Len(t, got.Changes, 4, "as JSON")
 	run(t, "package", "diff", hello, edited(t, "hello", "hello.mf", "Hash: ", "Hash: 00")).want(t, cli.ExitFailure, "hello.mf")
 	// Of two packages the one with the error is named, once.
 	if got := run(t, "package", "diff", "--level", "many", hello, hello).want(t, cli.ExitFailure, hello+": deployment flavour"); strings.Count(got.errors, "\n") != 1 {
@@ -355,9 +336,8 @@ func TestOutputIsCut(t *testing.T) {
 	for _, args := range [][]string{{"lint", hello}, {"render", hello}, {"diff", hello, hello}, {"inspect", hello}, {"lint", "-o", "json", hello}} {
 		var problems bytes.Buffer
 		code := cli.Run(t.Context(), root(), append([]string{"package"}, args...), full{}, &problems)
-		if got := problems.String(); code != cli.ExitFailure || got != "Error: writing the output: no space left on device\n" {
-			t.Errorf("%v: exit code %d\n%s", args, code, got)
-		}
+		require.Equal(t, cli.ExitFailure, code, "%v: %s", args, problems.String())
+		require.Equal(t, "Error: writing the output: no space left on device\n", problems.String(), "%v", args)
 	}
 	dir := t.TempDir()
 	run(t, "package", "pack", hello, dir).want(t, cli.ExitFailure, "writing the package: open "+dir+": is a directory")

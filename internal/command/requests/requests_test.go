@@ -106,28 +106,19 @@ func TestConvert(t *testing.T) {
 				args = append(args, "--vim-config", "vim.yaml")
 			}
 			code, out, problems := run(t, args...)
-			if code != 0 {
-				t.Fatalf("exit code %d: %s", code, problems)
-			}
+			require.Equal(t, 0, code, problems)
 			plain := strings.Join(strings.Fields(out), " ")
 			for _, want := range test.want {
-				if !strings.Contains(plain, strings.Join(strings.Fields(want), " ")) {
-					t.Errorf("the configuration lacks %s:\n%s", want, out)
-				}
+				require.Contains(t, plain, strings.Join(strings.Fields(want), " "), "the configuration lacks")
 			}
 			for _, secret := range test.lacks {
-				if strings.Contains(out+problems, secret) {
-					t.Errorf("the command says %q:\n%s%s", secret, out, problems)
-				}
+				require.NotContains(t, out+problems, secret, "the command says")
 			}
 			for _, finding := range test.findings {
-				if !strings.Contains(problems, finding) || !strings.Contains(out, finding) {
-					t.Errorf("%q is not among what is not converted:\n%s%s", finding, out, problems)
-				}
+				require.Contains(t, problems, finding)
+				require.Contains(t, out, finding)
 			}
-			if got := strings.Count(problems, "\n"); got != len(test.findings) {
-				t.Errorf("%d lines of warnings, want %d:\n%s", got, len(test.findings), problems)
-			}
+			require.Equal(t, len(test.findings), strings.Count(problems, "\n"), problems)
 			if _, again, _ := run(t, args...); again != out {
 				t.Error("the command says another thing the second time")
 			}

@@ -55,9 +55,8 @@ func TestBackupIsDamaged(t *testing.T) {
 				continue
 			}
 			a.want(t, cli.ExitUsage, file)
-			if _, err := os.Stat(to); err == nil {
-				t.Fatalf("%s at %d: something was restored", name, at)
-			}
+			_, err = os.Stat(to)
+			require.Error(t, err, "%s at %d: something was restored", name, at)
 		}
 	}
 }

@@ -68,7 +68,6 @@ func TestCheck(t *testing.T) {
 
 	// Whatever it found, it has changed nothing.
 	after, err := s.Get(t.Context(), store.KindVIM, "vim-4")
-	if err != nil || after.Revision != before[4].Revision {
-		t.Errorf("after the check: %+v, %v", after, err)
-	}
+	require.NoError(t, err, "after the check")
+	require.Equal(t, before[4].Revision, after.Revision, "after the check")
 }

@@ -40,17 +40,11 @@ func run(t *testing.T, args ...string) answer {
 // want checks the exit code of a command, and that it says all of that.
 func (a answer) want(t *testing.T, code int, parts ...string) {
 	t.Helper()
-	if a.code != code {
-		t.Errorf("exit code %d, want %d\n%s%s", a.code, code, a.out, a.errors)
-	}
+	require.Equal(t, code, a.code, a.out+a.errors)
 	for _, part := range parts {
-		if !strings.Contains(a.out+a.errors, part) {
-			t.Errorf("the command does not say %q:\n%s%s", part, a.out, a.errors)
-		}
+		require.Contains(t, a.out+a.errors, part, "the command does not say")
 	}
-	if strings.Contains(a.out+a.errors, "secret-pw") {
-		t.Errorf("the command repeats a password:\n%s%s", a.out, a.errors)
-	}
+	require.NotContains(t, a.out+a.errors, "secret-pw", "the command repeats a password")
 }
 
 // without takes the variables away that this machine may have.
@@ -146,9 +140,7 @@ func openLocalStore(t *testing.T, path string) store.Portable {
 	p, ok := s.(store.Portable)
 	require.True(t, ok, "a local store cannot be copied")
 	t.Cleanup(func() {
-		if err := p.Close(); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, p.Close())
 	})
 	return p
 }
@@ -176,9 +168,7 @@ func wantAlike(t *testing.T, a, b store.Portable) {
 	if diff := cmp.Diff(wantRecords, gotRecords); diff != "" {
 		t.Errorf("records differ (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(wantSums, gotSums); diff != "" {
-		t.Errorf("contents differ (-want +got):\n%s", diff)
-	}
+	require.Equal(t, wantSums, gotSums, "contents differ")
 }
 
 func TestMigrate(t *testing.T) {
@@ -199,9 +189,8 @@ func TestMigrate(t *testing.T) {
 	}
 	require.NoError(t, err)
 	migrate().want(t, cli.ExitFailure, `vim "vim-3" (revision 4 here, 5 there)`, "nothing was written", "choose an empty target")
-	if _, err := target.Get(t.Context(), store.KindVIM, "later"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of a record of a refused migration = %v, want ErrNotFound", err)
-	}
+	_, err = target.Get(t.Context(), store.KindVIM, "later")
+	require.ErrorIs(t, err, store.ErrNotFound, "Get of a record of a refused migration")
 }
 
 func TestMigrateRefuses(t *testing.T) {
@@ -213,9 +202,8 @@ func TestMigrateRefuses(t *testing.T) {
 	run(t, "store", "migrate", "--from", from, "--to", to).want(t, cli.ExitFailure, "a run works on", `"core5g" is held by somebody elsewhere since`, "wait until it has ended")
 	run(t, "store", "backup", from, "--file", filepath.Join(t.TempDir(), "backup")).want(t, 0, "A run was at work", `"core5g"`)
 	require.NoError(t, l.Release(t.Context()))
-	if _, err := os.Stat(to); err == nil {
-		t.Error("a refused migration has made the target")
-	}
+	_, err = os.Stat(to)
+	require.Error(t, err, "a refused migration has made the target")
 
 	empty := filepath.Join(t.TempDir(), "empty.db")
 	s := openLocalStore(t, empty)

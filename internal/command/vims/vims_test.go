@@ -33,18 +33,12 @@ func run(t *testing.T, args ...string) (code int, out, problems string) {
 func want(t *testing.T, wantCode int, args []string, parts ...string) string {
 	t.Helper()
 	code, out, problems := run(t, append([]string{"vim", "check"}, args...)...)
-	if code != wantCode {
-		t.Errorf("%v: exit code %d, want %d\n%s%s", args, code, wantCode, out, problems)
-	}
+	require.Equal(t, wantCode, code, "%v: %s%s", args, out, problems)
 	plain := strings.Join(strings.Fields(out+problems), " ")
 	for _, part := range parts {
-		if !strings.Contains(plain, part) {
-			t.Errorf("%v does not say %q:\n%s%s", args, part, out, problems)
-		}
+		require.Contains(t, plain, part, "%v does not say", args)
 	}
-	if strings.Contains(out+problems, "devstack") {
-		t.Errorf("%v says the password:\n%s%s", args, out, problems)
-	}
+	require.NotContains(t, out+problems, "devstack", "%v says the password", args)
 	return out
 }
 
@@ -110,9 +104,8 @@ func TestExampleOfCloud(t *testing.T) {
 	cloud.Close()
 	var gone report
 	require.NoError(t, json.Unmarshal([]byte(want(t, cli.ExitFailure, append(args, "--output", "json"), "cannot be reached")), &gone))
-	if gone.Usable || !strings.Contains(gone.Error, "cannot be reached") {
-		t.Errorf("the report is %+v", gone)
-	}
+	require.False(t, gone.Usable, "the report")
+	require.Contains(t, gone.Error, "cannot be reached", "the report")
 }
 
 // TestExampleOfCluster runs the example of the help for a cluster.

@@ -42,9 +42,8 @@ func TestBundle(t *testing.T) {
 	p, s := bundled(t, files)
 	bundle, rest, err := New(Config{}).putBundle(t.Context(), s, p)
 	require.NoError(t, err)
-	if len(rest) != 1 || rest[0].Path != "image" {
-		t.Fatalf("not in the bundle are %v", rest)
-	}
+	require.Len(t, rest, 1, "not in the bundle")
+	require.Equal(t, "image", rest[0].Path, "not in the bundle")
 	require.NoError(t, putFile(t.Context(), s, p, rest[0]))
 	cache := &contentCache{}
 	for range 2 {
@@ -94,7 +93,5 @@ func TestContentCache(t *testing.T) {
 		}
 	}
 	// a, b, c in place of a, and a again in place of b.
-	if reads != 4 {
-		t.Errorf("contents were read %d times, want 4", reads)
-	}
+	require.Equal(t, 4, reads, "contents were read")
 }

@@ -24,7 +24,5 @@ func TestContentIsAFileSystem(t *testing.T) {
 		require.NoError(t, s.PutBlob(t.Context(), digest, strings.NewReader(name)))
 		files = append(files, vnfm.PackageFile{Path: name, Digest: digest, Size: int64(len(name))})
 	}
-	if err := fstest.TestFS(newContent(s, &contentCache{}, files, "", ""), names...); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, fstest.TestFS(newContent(s, &contentCache{}, files, "", ""), names...))
 }

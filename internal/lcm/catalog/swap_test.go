@@ -40,9 +40,8 @@ func TestASourceThatIsSwapped(t *testing.T) {
 	require.NoError(t, err)
 	write("swapped")
 	archive, _, _, err := csar.OpenFile(f.file, csar.Options{Integrity: csar.IntegrityEnforce}, csar.DefaultLimits())
-	if err != nil || archive == nil {
-		t.Fatal(archive, err)
-	}
+	require.NoError(t, err)
+	require.NotNil(t, archive)
 	defer archive.Close() //nolint:errcheck // An archive that was only read.
 	in, err := archive.Open("text")
 	require.NoError(t, err)

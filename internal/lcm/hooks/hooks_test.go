@@ -3,9 +3,10 @@ package hooks
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -54,13 +55,9 @@ func TestDriversAtAHook(t *testing.T) {
 		var got []string
 		for _, b := range drivers.At(operation(tt.sink), tt.end) {
 			got = append(got, b.Name)
-			if b.Hook.Name != "scale_end" {
-				t.Errorf("%s is called at %s", b.Name, b.Hook.Name)
-			}
+			require.Equal(t, "scale_end", b.Hook.Name, "is called at")
 		}
-		if !slices.Equal(got, tt.want) {
-			t.Errorf("sink %t, end %t: %v, want %v", tt.sink, tt.end, got, tt.want)
-		}
+		require.Equal(t, tt.want, got, "sink %t, end %t", tt.sink, tt.end)
 	}
 }
 
@@ -74,9 +71,8 @@ func TestRun(t *testing.T) {
 		if len(d.params) != 1 || d.params["host"] != "a" {
 			t.Errorf("parameters: %v", d.params)
 		}
-		if errors.Is(err, errFailed) == forceful || len(left) == 1 != forceful {
-			t.Errorf("forceful %t: %v, left behind: %v", forceful, err, left)
-		}
+		require.NotEqual(t, forceful, errors.Is(err, errFailed), "forceful")
+		require.Equal(t, forceful, len(left) == 1, "forceful")
 	}
 }
 
@@ -89,13 +85,10 @@ func (*registrar) RegistersVIM() {}
 func TestRegisterVIM(t *testing.T) {
 	drivers := Drivers{vnfm.ArtifactBash: &driver{}, vnfm.Kubespray: &registrar{}}
 	f := operation(false).Flavour
-	if drivers.RegisterVIM(f) || drivers.RegisterVIM(nil) {
-		t.Error("a script registers no VIM")
-	}
+	require.False(t, drivers.RegisterVIM(f), "a script registers no VIM")
+	require.False(t, drivers.RegisterVIM(nil), "a script registers no VIM")
 	f.Operations["instantiate_end"] = vnfm.Implementation{Artifact: vnfm.Kubespray}
-	if !drivers.RegisterVIM(f) {
-		t.Error("kubespray registers a VIM")
-	}
+	require.True(t, drivers.RegisterVIM(f), "kubespray registers a VIM")
 }
 
 // All drivers that are not known are reported in one problem, and one whose work the engine does is known.

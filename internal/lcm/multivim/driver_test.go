@@ -96,9 +96,7 @@ func TestPartsOfAnInstance(t *testing.T) {
 		t.Errorf("Apply = %v", err)
 	}
 	slices.SortFunc(got.items, func(a, b vnfm.InventoryItem) int { return strings.Compare(a.Connection, b.Connection) })
-	if diff := cmp.Diff([]vnfm.InventoryItem{{Key: "a"}, {Key: "a", Connection: "edge"}}, got.items); diff != "" {
-		t.Errorf("inventory (-want +got):\n%s", diff)
-	}
+	require.Equal(t, []vnfm.InventoryItem{{Key: "a"}, {Key: "a", Connection: "edge"}}, got.items, "inventory")
 	for name, at := range map[string]struct {
 		driver    *single
 		part      vnfm.Part

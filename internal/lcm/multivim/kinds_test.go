@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -62,12 +61,8 @@ func TestPartsOfKinds(t *testing.T) {
 				links  vnfm.Links
 			}{{servers, "watcher", target.Instance.Links}, {containers, "FW", vnfm.Links{}}} {
 				want := &vnfm.Part{Rest: true, VDUIDs: []string{side.gone}, Alone: true, Foreign: []string{side.gone}}
-				if diff := cmp.Diff(want, side.driver.target.Part); diff != "" {
-					t.Errorf("the part of %s (-want +got):\n%s", side.driver.kind, diff)
-				}
-				if diff := cmp.Diff(side.links, side.driver.target.Instance.Links); diff != "" {
-					t.Errorf("the links of %s (-want +got):\n%s", side.driver.kind, diff)
-				}
+				require.Equal(t, want, side.driver.target.Part, "the part of %s", side.driver.kind)
+				require.Equal(t, side.links, side.driver.target.Instance.Links, "the links of %s", side.driver.kind)
 			}
 		})
 	}
@@ -144,9 +139,7 @@ func TestCheckKinds(t *testing.T) {
 		`ext_managed_virtual_links[pods]. virtual link "pods" connects only VDUs on VIMs without networks that can be given: ` +
 			`pods are connected to further networks by network attachments of the package; remove it`,
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, got)
 	// Without a VIM that takes networks, the driver says so itself.
 	require.Empty(t, CheckKinds(Drivers{Own: containers}, mixed(), vnfm.InstanceSpec{Links: spec.Links}))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/parameters"
@@ -91,9 +90,7 @@ func TestCheck(t *testing.T) {
 			}) {
 				got = append(got, fmt.Sprintf("%s[%s] %s", p.Attribute, p.Key, p))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			require.Equal(t, tt.want, got)
 		})
 	}
 }

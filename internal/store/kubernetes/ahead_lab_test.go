@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -35,9 +37,7 @@ func TestRequestsAhead(t *testing.T) {
 		t.Helper()
 		g.take()
 		do()
-		if got := strings.Join(g.take(), ", "); got != want {
-			t.Errorf("%s costs %s, want %s", what, got, want)
-		}
+		require.Equal(t, want, strings.Join(g.take(), ", "), "%s costs", what)
 	}
 	ahead := func(wanted store.Wanted, object string) {
 		s.ReadAhead(t.Context(), wanted)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -61,9 +62,7 @@ func TestExplain(t *testing.T) {
 			}
 			err := s.explain(ctx, "reading x", test.err)
 			for _, part := range append(test.says, `store in namespace "ns" of https://192.0.2.1:6443: reading x: `) {
-				if !strings.Contains(err.Error(), part) {
-					t.Errorf("%v\ndoes not say %q", err, part)
-				}
+				require.ErrorContains(t, err, part, "does not say")
 			}
 			if test.not != "" && strings.Contains(err.Error(), test.not) {
 				t.Errorf("%v\nsays %q", err, test.not)

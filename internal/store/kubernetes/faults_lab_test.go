@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -152,15 +152,9 @@ func TestFaults(t *testing.T) {
 						if dies {
 							allowed = append(allowed, strings.ReplaceAll(old, "before", id))
 						}
-						if !slices.Contains(allowed, seen) {
-							t.Errorf("request %s: a healthy handle sees %q, want one of %q", id, seen, allowed)
-						}
-						if err := test.again(t.Context(), healthy, id); err != nil {
-							t.Errorf("request %s: again: %v", id, err)
-						}
-						if seen := stateOf(t, test, healthy, id); seen != allowed[0] {
-							t.Errorf("request %s: after it was repeated: %q, want %q", id, seen, allowed[0])
-						}
+						require.Contains(t, allowed, seen, "request %s: a healthy handle sees", id)
+						require.NoError(t, test.again(t.Context(), healthy, id), "request %s: again", id)
+						require.Equal(t, allowed[0], stateOf(t, test, healthy, id), "request %s: after it was repeated", id)
 						if !reached {
 							if n < 2 {
 								t.Error("no request was cut")

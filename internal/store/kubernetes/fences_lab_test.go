@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -73,16 +75,12 @@ func TestLateWrites(t *testing.T) {
 			second := takeOver(t, other, "a")
 			before := *get(t, other, store.KindInstance, "a")
 			goOn()
-			if err := <-late; !errors.As(err, new(*vnfm.LeaseLostError)) {
-				t.Errorf("the late write = %v, want a LeaseLostError", err)
-			}
+			require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the late write")
 			same(t, "record", get(t, other, store.KindInstance, "a"), &before)
-			if _, err := other.Get(t.Context(), store.KindOperation, "new"); !errors.Is(err, store.ErrNotFound) {
-				t.Errorf("the record that was to be created: %v, want ErrNotFound", err)
-			}
-			if _, err := other.OpenBlob(t.Context(), digest); err != nil {
-				t.Errorf("the content: %v", err)
-			}
+			_, err = other.Get(t.Context(), store.KindOperation, "new")
+			require.ErrorIs(t, err, store.ErrNotFound, "the record that was to be created")
+			_, err = other.OpenBlob(t.Context(), digest)
+			require.NoError(t, err, "the content")
 			// Leftovers block nobody.
 			ctx = store.Under(t.Context(), second.Fence())
 			must(t, updateSample(ctx, other))
@@ -143,9 +141,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	second, err := other.Acquire(t.Context(), "a", store.Holder())
 	must(t, err)
 	goOn()
-	if err := <-late; !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("the late write = %v, want a LeaseLostError", err)
-	}
+	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the late write")
 	same(t, "record", get(t, other, r.Kind, "a"), &r)
 
 	// One that begins after the lease was given back is allowed while nobody has it, and
@@ -158,9 +154,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	third, err := other.Acquire(t.Context(), "a", store.Holder())
 	must(t, err)
 	goOn()
-	if err := <-late; !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("the write after the release = %v, want a LeaseLostError", err)
-	}
+	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the write after the release")
 	same(t, "record", get(t, other, r.Kind, "a"), &r)
 	must(t, third.Release(t.Context()))
 
@@ -176,9 +170,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	next, err := other.Acquire(t.Context(), "a", store.Holder())
 	must(t, err)
 	goOn()
-	if err := <-late; !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("the deletion that began before the release = %v, want a LeaseLostError", err)
-	}
+	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the deletion that began before the release")
 	same(t, "record", get(t, other, r.Kind, "a"), &r)
 	must(t, next.Release(t.Context()))
 }

@@ -75,9 +75,7 @@ func (l site) handle(t *testing.T, timing timing) *kubeStore {
 	s, err := l.open(t.Context(), timing)
 	must(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Errorf("closing a handle: %v", err)
-		}
+		require.NoError(t, s.Close(), "closing a handle")
 	})
 	return s
 }
@@ -117,9 +115,7 @@ func ask(t *testing.T, env labtest.Env, method, path, body string, into any) {
 	defer func() { _ = res.Body.Close() }()
 	answer, err := io.ReadAll(res.Body)
 	must(t, err)
-	if res.StatusCode >= http.StatusMultipleChoices {
-		t.Fatalf("%s %s: %s: %s", method, path, res.Status, answer)
-	}
+	require.Less(t, res.StatusCode, http.StatusMultipleChoices, "%s %s", method, path)
 	if into != nil {
 		must(t, json.Unmarshal(answer, into))
 	}

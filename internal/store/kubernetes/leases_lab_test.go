@@ -1,10 +1,11 @@
 package kubernetes
 
 import (
-	"errors"
 	"net/http"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -41,22 +42,14 @@ func TestClocksApart(t *testing.T) {
 			taken, err := other.Acquire(t.Context(), "a", "another one")
 			took := time.Since(begun)
 			if !test.stops {
-				if !errors.As(err, new(*store.HeldError)) {
-					t.Fatalf("Acquire = %v after %s, want a HeldError", err, took)
-				}
+				require.ErrorAs(t, err, new(*store.HeldError), "Acquire")
 				return
 			}
 			must(t, err)
-			if took < quick().lease {
-				t.Errorf("the lease was taken after %s, it lives for %s", took, quick().lease)
-			}
-			if taken.Fence().Token <= held.Fence().Token {
-				t.Errorf("tokens %d and then %d", held.Fence().Token, taken.Fence().Token)
-			}
+			require.GreaterOrEqual(t, took, quick().lease, "the lease was taken after")
+			require.Greater(t, taken.Fence().Token, held.Fence().Token, "tokens")
 			err = holder.Create(store.Under(t.Context(), held.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"})
-			if !errors.As(err, new(*vnfm.LeaseLostError)) {
-				t.Errorf("a write of the first holder = %v, want a LeaseLostError", err)
-			}
+			require.ErrorAs(t, err, new(*vnfm.LeaseLostError), "a write of the first holder")
 		})
 	}
 }
@@ -74,12 +67,8 @@ func TestLeaseDeleted(t *testing.T) {
 	<-first.Lost()
 	second, err := s.Acquire(t.Context(), "a", store.Holder())
 	must(t, err)
-	if second.Fence().Token <= first.Fence().Token {
-		t.Errorf("tokens %d and then %d", first.Fence().Token, second.Fence().Token)
-	}
-	if err := s.Create(store.Under(t.Context(), first.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"}); !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("a write of the first holder = %v, want a LeaseLostError", err)
-	}
+	require.Greater(t, second.Fence().Token, first.Fence().Token, "tokens")
+	require.ErrorAs(t, s.Create(store.Under(t.Context(), first.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"}), new(*vnfm.LeaseLostError), "a write of the first holder")
 	must(t, first.Release(t.Context()))
 	must(t, second.Release(t.Context()))
 }
@@ -99,12 +88,8 @@ func TestServerAway(t *testing.T) {
 	begun := time.Now()
 	g.on(func(*http.Request) bool { return false }, nil)
 	<-l.Lost()
-	if took := time.Since(begun); took > 2*quick().lease {
-		t.Errorf("the loss was noticed after %s, the lease lives for %s", took, quick().lease)
-	}
-	if err := l.Release(t.Context()); err == nil {
-		t.Error("the lease was given back to a server that is away")
-	}
+	require.LessOrEqual(t, time.Since(begun), 2*quick().lease, "the loss was noticed after")
+	require.Error(t, l.Release(t.Context()), "the lease was given back to a server that is away")
 	g.on(nil, nil)
 	next, err := place.handle(t, quick()).Acquire(t.Context(), "a", store.Holder())
 	must(t, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -33,25 +34,17 @@ func TestNames(t *testing.T) {
 	for _, kind := range []store.Kind{"vim", "instance", "x-y", "Ü", "store", store.Kind(strings.Repeat("k", 300))} {
 		for _, id := range []string{"", "a", "A", "with /:'\"%_ and ü", strings.Repeat("long", 1000)} {
 			for what, name := range map[string]string{"record": recordName(kind, id), "key": keyName(kind, id), "label": "x." + kindName(kind)} {
-				if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-					t.Errorf("%s %q %q: name %q: %v", what, kind, id, name, problems)
-				}
+				require.Empty(t, validation.IsDNS1123Subdomain(name), "%s %q %q: name %q", what, kind, id, name)
 				if before, ok := seen[name]; ok && what != "label" {
 					t.Errorf("%s %q %q has the name of %s", what, kind, id, before)
 				}
 				seen[name] = what + " " + string(kind) + " " + id
 			}
-			if problems := validation.IsValidLabelValue(kindName(kind)); len(problems) > 0 {
-				t.Errorf("label of %q: %v", kind, problems)
-			}
-			if problems := validation.IsQualifiedName(leaseLabel(id)); len(problems) > 0 {
-				t.Errorf("label of a lease: %v", problems)
-			}
+			require.Empty(t, validation.IsValidLabelValue(kindName(kind)), "label of %q", kind)
+			require.Empty(t, validation.IsQualifiedName(leaseLabel(id)), "label of a lease")
 		}
 	}
-	if hash("ab", "c") == hash("a", "bc") {
-		t.Error("parts run into each other")
-	}
+	require.NotEqual(t, hash("a", "bc"), hash("ab", "c"), "parts run into each other")
 }
 
 func TestEncodeRecord(t *testing.T) {
@@ -71,9 +64,7 @@ func TestEncodeRecord(t *testing.T) {
 		m := &meta{name: recordName(r.Kind, r.ID), revision: 7, created: at, mark: "m", pending: true, leases: map[string]string{leaseLabel("l"): "true"}}
 		secret, err := s.encode(&r, m)
 		if name == "too big" {
-			if !errors.As(err, new(*store.TooLargeError)) {
-				t.Errorf("%s: %v, want a TooLargeError", name, err)
-			}
+			require.ErrorAs(t, err, new(*store.TooLargeError), name)
 			continue
 		}
 		must(t, err)
@@ -82,9 +73,8 @@ func TestEncodeRecord(t *testing.T) {
 		}
 		got, meta, err := s.decode(secret)
 		must(t, err)
-		if !bytes.Equal(got.Data, r.Data) || !bytes.Equal(got.Sealed, r.Sealed) {
-			t.Errorf("%s: other contents", name)
-		}
+		require.True(t, bytes.Equal(got.Data, r.Data), "%s: other contents", name)
+		require.True(t, bytes.Equal(got.Sealed, r.Sealed), "%s: other contents", name)
 		got.Data, got.Sealed, r.Data, r.Sealed = nil, nil, nil, nil
 		same(t, name, got, &r)
 		if !meta.pending || meta.mark != "m" || meta.leases[leaseLabel("l")] == "" {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -41,9 +42,8 @@ func TestPages(t *testing.T) {
 			t.Errorf("record %d was created before record %d", i, i-1)
 		}
 	}
-	if len(list) != n || len(ids) != n {
-		t.Errorf("%d records, %d of them different, want %d", len(list), len(ids), n)
-	}
+	require.Len(t, list, n, "records")
+	require.Len(t, ids, n, "records")
 	requests := g.take()
 	// The format is asked for at the same time.
 	slices.Sort(requests)
@@ -114,9 +114,7 @@ func TestKeysAreUnique(t *testing.T) {
 	for k := range keys {
 		list, err := s.List(t.Context(), store.Query{Kind: store.KindVIM, Key: fmt.Sprint("key ", k)})
 		must(t, err)
-		if len(list) > 1 {
-			t.Errorf("key %d has %d records", k, len(list))
-		}
+		require.LessOrEqual(t, len(list), 1, "key %d has", k)
 		err = s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: fmt.Sprint("last ", k), Key: fmt.Sprint("key ", k)})
 		if len(list) == 0 && err != nil || len(list) == 1 && !errors.Is(err, store.ErrExists) {
 			t.Errorf("key %d has %d records, and a new one gives %v", k, len(list), err)
@@ -147,16 +145,13 @@ func TestPendingOfOthers(t *testing.T) {
 	var err error
 	m.reservation, _, err = s.reserve(t.Context(), r.Kind, "k", r.ID)
 	must(t, err)
-	if _, err := s.Get(t.Context(), r.Kind, r.ID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("reading a pending record = %v, want ErrNotFound", err)
-	}
+	_, err = s.Get(t.Context(), r.Kind, r.ID)
+	require.ErrorIs(t, err, store.ErrNotFound, "reading a pending record")
 	begun := time.Now()
 	mine := sample("mine")
 	mine.Key = "k"
 	must(t, s.Create(t.Context(), &mine))
-	if took := time.Since(begun); took < times.patience {
-		t.Errorf("a pending record was given up after %s", took)
-	}
+	require.GreaterOrEqual(t, time.Since(begun), times.patience, "a pending record was given up after")
 	m.pending = false
 	if err := s.put(t.Context(), p, r, m); !missing(err, s.secret(m.name)) && !apierrors.IsConflict(err) {
 		t.Errorf("the commit of the other one = %v, want it to be refused", err)
@@ -193,9 +188,7 @@ func TestKeyTakenDuringUpdate(t *testing.T) {
 	mine.Key = "k"
 	must(t, other.Create(t.Context(), &mine))
 	goOn()
-	if err := <-updated; !errors.Is(err, store.ErrExists) {
-		t.Errorf("the update = %v, want ErrExists", err)
-	}
+	require.ErrorIs(t, <-updated, store.ErrExists, "the update")
 	list, err := other.List(t.Context(), store.Query{Kind: r.Kind})
 	must(t, err)
 	same(t, "records", list, []store.Record{r, mine})
@@ -214,31 +207,20 @@ func TestForeignObjects(t *testing.T) {
 	must(t, s.Create(t.Context(), &r))
 	list, err := s.List(t.Context(), store.Query{})
 	must(t, err)
-	if len(list) != 1 {
-		t.Errorf("%d records, want 1", len(list))
-	}
+	require.Len(t, list, 1, "records")
 	_, err = s.Get(t.Context(), store.KindVIM, "taken")
-	if err == nil || errors.Is(err, store.ErrNotFound) || !strings.Contains(err.Error(), "not an object of the store") {
-		t.Errorf("reading a Secret of others = %v", err)
-	}
-	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "taken"}); err == nil || !strings.Contains(err.Error(), "not an object of the store") {
-		t.Errorf("creating a record where a Secret of others is = %v", err)
-	}
+	require.NotErrorIs(t, err, store.ErrNotFound, "reading a Secret of others")
+	require.ErrorContains(t, err, "not an object of the store", "reading a Secret of others")
+	require.ErrorContains(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "taken"}), "not an object of the store", "creating a record where a Secret of others")
 	twice := sample("b")
 	twice.Key = r.Key
-	if err := s.Create(t.Context(), &twice); !errors.Is(err, store.ErrExists) {
-		t.Errorf("creating a record with the natural key of another one = %v, want ErrExists", err)
-	}
+	require.ErrorIs(t, s.Create(t.Context(), &twice), store.ErrExists, "creating a record with the natural key of another one")
 	must(t, s.Delete(t.Context(), r.Kind, r.ID))
 	left := env.Kubectl(t, "-n", place.Namespace, "get", "secrets", "-o", "name")
 	for _, name := range []string{"theirs", "vnf-store", recordName(store.KindVIM, "taken")} {
-		if !strings.Contains(left, "secret/"+name+"\n") {
-			t.Errorf("the Secret %s is gone, left are\n%s", name, left)
-		}
+		require.Contains(t, left, "secret/"+name+"\n", "the Secret")
 	}
-	if strings.Count(left, "\n") != 3 {
-		t.Errorf("left are\n%s", left)
-	}
+	require.Equal(t, 3, strings.Count(left, "\n"), "left")
 }
 
 // TestNewerFormat refuses what a newer release wrote, whether the handle was open already or not.
@@ -259,9 +241,8 @@ func TestNewerFormat(t *testing.T) {
 		"a write by a handle that knows": s.Update(t.Context(), &r),
 		"a write":                        later.Update(t.Context(), &r),
 	} {
-		if !errors.Is(err, errNewerFormat) || !strings.Contains(err.Error(), "9.9.9") {
-			t.Errorf("%s = %v, want an error that names the release", what, err)
-		}
+		require.ErrorIs(t, err, errNewerFormat, what)
+		require.ErrorContains(t, err, "9.9.9", what)
 	}
 }
 
@@ -341,9 +322,7 @@ func TestRequests(t *testing.T) {
 			// The format is asked for, and what was left is looked for, at the same time.
 			slices.Sort(requests)
 		}
-		if got := strings.Join(requests, ", "); got != step.want {
-			t.Errorf("%s costs %s, want %s", step.what, got, step.want)
-		}
+		require.Equal(t, step.want, strings.Join(requests, ", "), step.what)
 	}
 }
 
@@ -382,9 +361,7 @@ func TestOrphans(t *testing.T) {
 	must(t, err)
 	text, err := io.ReadAll(got)
 	must(t, err)
-	if string(text) != whole {
-		t.Error("the content is another one")
-	}
+	require.Equal(t, whole, string(text), "the content is another one")
 }
 
 // TestContentBounds stores contents of no bytes up to the bound, and refuses one byte more
@@ -419,7 +396,5 @@ func TestContentBounds(t *testing.T) {
 		}
 		must(t, s.DeleteBlob(t.Context(), digest))
 	}
-	if left := env.Kubectl(t, "-n", place.Namespace, "get", "secrets", "-o", "name"); left != "secret/vnf-store\n" {
-		t.Errorf("left are\n%s", left)
-	}
+	require.Equal(t, "secret/vnf-store\n", env.Kubectl(t, "-n", place.Namespace, "get", "secrets", "-o", "name"), "left")
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -50,18 +52,11 @@ func TestAWholeStore(t *testing.T) {
 	} {
 		g.take()
 		l := acquire(s, c.name)
-		if got := strings.Join(g.take(), ", "); got != c.want {
-			t.Errorf("the lease %q costs %s, want %s", c.name, got, c.want)
-		}
-		if got := whole.At.After(l.UnheldSince()); got != c.undisturbed {
-			t.Errorf("nobody has had the lease %q since it was seen: %t", c.name, got)
-		}
+		require.Equal(t, c.want, strings.Join(g.take(), ", "), "the lease %q", c.name)
+		require.Equal(t, c.undisturbed, whole.At.After(l.UnheldSince()), "nobody has had the lease %q since it was seen", c.name)
 		must(t, l.Release(t.Context()))
-		if since := acquire(s, c.name).UnheldSince(); !since.Equal(l.UnheldSince()) {
-			t.Errorf("the lease %q that was taken again: nobody has had it since %s, want %s", c.name, since, l.UnheldSince())
-		}
+		require.True(t, acquire(s, c.name).UnheldSince().Equal(l.UnheldSince()), "the lease %q that was taken again", c.name)
 	}
-	if _, err := s.list(t.Context(), store.Query{}, 1); err == nil || !strings.Contains(err.Error(), "more objects") {
-		t.Errorf("a list of more than one record: %v", err)
-	}
+	_, err = s.list(t.Context(), store.Query{}, 1)
+	require.ErrorContains(t, err, "more objects", "a list of more than one record")
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -24,9 +25,7 @@ func withoutLibpq(t *testing.T) {
 	for _, variable := range os.Environ() {
 		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PG") {
 			t.Setenv(name, value)
-			if err := os.Unsetenv(name); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.Unsetenv(name))
 		}
 	}
 }
@@ -36,9 +35,7 @@ func caFile(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "ca.pem")
 	certificate, _ := selfSigned(t, "db.example.com")
-	if err := os.WriteFile(path, certificate, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, certificate, 0o600))
 	return path
 }
 
@@ -78,13 +75,9 @@ func TestTLSIsVerified(t *testing.T) {
 			config, _, err := parseConfig(Config{ConnStr: connStr})
 			switch want {
 			case "local":
-				if err != nil {
-					t.Error(err)
-				}
+				require.NoError(t, err)
 			case "verified":
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				for _, e := range endpoints(config.ConnConfig) {
 					if !e.isLocal() && !e.isVerified() {
 						t.Errorf("the connection to %s is not verified", e.host)
@@ -105,17 +98,11 @@ func TestTLSIsVerified(t *testing.T) {
 // wantError checks that an error says all of that, and no password.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one that says %q", parts)
-	}
+	require.Error(t, err, "no error, want one that says %q", parts)
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not say %q:\n%v", part, err)
-		}
+		require.ErrorContains(t, err, part, "error does not say")
 	}
-	if strings.Contains(err.Error(), "secret-pw") {
-		t.Errorf("error has the password:\n%v", err)
-	}
+	require.NotContains(t, err.Error(), "secret-pw", "error has the password")
 }
 
 func TestMalformedConnectionStrings(t *testing.T) {
@@ -153,12 +140,8 @@ func TestPlace(t *testing.T) {
 		"host=localhost user=u dbname=secret-pw-in-it password=secret-pw": "PostgreSQL store localhost:5432/",
 	} {
 		_, at, err := parseConfig(Config{ConnStr: connStr})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := at.name(); !strings.HasPrefix(got, want) {
-			t.Errorf("name of %s = %q, want %q", connStr, got, want)
-		}
+		require.NoError(t, err)
+		require.True(t, strings.HasPrefix(at.name(), want), "name of %s", connStr)
 	}
 }
 
@@ -194,9 +177,7 @@ func TestErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := at.explain("doing something", test.err)
 			wantError(t, err, append(test.want, "PostgreSQL store db.example.com:5432/infra, schema vnf: doing something: ")...)
-			if !errors.Is(err, test.err) {
-				t.Error("the cause is lost")
-			}
+			require.ErrorIs(t, err, test.err, "the cause is lost")
 		})
 	}
 }
@@ -207,14 +188,10 @@ func TestPassing(t *testing.T) {
 		"40001": true, "40P01": true, "55P03": true, "25P03": true, "57P01": true, "57P03": true, "53300": true, "08006": true,
 		"57014": false, "23505": false, "28P01": false, "42501": false, "53100": false, "25006": false,
 	} {
-		if got := isPassing(&pgconn.PgError{Code: code}); got != want {
-			t.Errorf("%s passes: %t, want %t", code, got, want)
-		}
+		require.Equal(t, want, isPassing(&pgconn.PgError{Code: code}), "%s passes", code)
 	}
 	for code, want := range map[string]bool{"40003": true, "57P01": true, "08006": true, "40001": false, "23505": false} {
-		if got := isUnsure(&pgconn.PgError{Code: code}); got != want {
-			t.Errorf("a commit that fails with %s is unsure: %t, want %t", code, got, want)
-		}
+		require.Equal(t, want, isUnsure(&pgconn.PgError{Code: code}), "a commit that fails with %s is unsure", code)
 	}
 	if !isUnsure(io.ErrUnexpectedEOF) || !isPassing(io.EOF) || isPassing(errors.New("something else")) {
 		t.Error("errors of connections are taken for others")
@@ -226,16 +203,8 @@ func TestPassing(t *testing.T) {
 func TestPoolers(t *testing.T) {
 	withoutLibpq(t)
 	config, _, err := parseConfig(Config{ConnStr: "host=localhost user=u", Release: "v1.2.3"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if mode := config.ConnConfig.DefaultQueryExecMode.String(); mode != "cache describe" {
-		t.Errorf("statements are executed in the mode %q", mode)
-	}
-	if got := fmt.Sprint(config.ConnConfig.RuntimeParams); got != "map[application_name:terraform-provider-vnf/v1.2.3]" {
-		t.Errorf("parameters of the session: %s", got)
-	}
-	if noPing(t.Context(), pgxpool.ShouldPingParams{}) {
-		t.Error("each request costs two")
-	}
+	require.NoError(t, err)
+	require.Equal(t, "cache describe", config.ConnConfig.DefaultQueryExecMode.String(), "statements are executed in the mode")
+	require.Equal(t, "map[application_name:terraform-provider-vnf/v1.2.3]", fmt.Sprint(config.ConnConfig.RuntimeParams), "parameters of the session")
+	require.False(t, noPing(t.Context(), pgxpool.ShouldPingParams{}), "each request costs two")
 }

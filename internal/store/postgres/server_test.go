@@ -24,9 +24,7 @@ func openStore(t *testing.T, c Config) *pgStore {
 	s, err := open(t.Context(), c, quick(), testContent)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, s.Close())
 	})
 	return s
 }
@@ -67,19 +65,14 @@ func serverUnused(t *testing.T, server *pgtest.Server) {
 	if list, err := s.List(t.Context(), store.Query{}); err != nil || len(list) != 0 {
 		t.Errorf("List = %v, %v", list, err)
 	}
-	if err := s.Delete(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Delete = %v, want ErrNotFound", err)
-	}
+	require.ErrorIs(t, s.Delete(t.Context(), store.KindVIM, "a"), store.ErrNotFound, "Delete")
 	if _, err := s.OpenBlob(t.Context(), store.Digest(nil)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("OpenBlob = %v, want ErrNotFound", err)
 	}
-	if err := s.DeleteBlob(t.Context(), store.Digest(nil)); err != nil {
-		t.Errorf("DeleteBlob = %v", err)
-	}
+	require.NoError(t, s.DeleteBlob(t.Context(), store.Digest(nil)), "DeleteBlob")
 	var schemas int
-	if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'unused'").Scan(&schemas); err != nil || schemas != 0 {
-		t.Errorf("%d schemas were made, %v", schemas, err)
-	}
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT count(*) FROM pg_namespace WHERE nspname = 'unused'").Scan(&schemas), "schemas were made")
+	require.Equal(t, 0, schemas, "schemas were made")
 }
 
 // serverRights has a user who may not make a schema: one is made for it, or it shares one.
@@ -95,9 +88,7 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 	_, err := member.Get(t.Context(), store.KindVIM, "a")
 	wantError(t, err, "permission denied for schema granted", "GRANT USAGE ON SCHEMA granted")
 	server.Exec(t, "postgres", "GRANT USAGE ON SCHEMA granted TO member; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA granted TO member")
-	if err := createVIM(t.Context(), member, "b"); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, createVIM(t.Context(), member, "b"))
 	l, err := member.Acquire(t.Context(), "a", store.Holder())
 	if err == nil {
 		err = errors.Join(createVIM(store.Under(t.Context(), l.Fence()), member, "c"), l.Release(t.Context()))
@@ -105,24 +96,18 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 	if err == nil {
 		err = member.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x"))
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
 
 	server.Exec(t, "postgres", "CREATE ROLE planner LOGIN PASSWORD 'secret-pw'; GRANT USAGE ON SCHEMA granted TO planner; GRANT SELECT ON ALL TABLES IN SCHEMA granted TO planner")
 	for name, parameters := range map[string]string{"planner": "sslmode=disable", "member": "sslmode=disable&default_transaction_read_only=on"} {
 		reader := openStore(t, Config{ConnStr: server.URL(name, "secret-pw", "postgres", parameters), Schema: "granted"})
-		if _, err := reader.Get(t.Context(), store.KindVIM, "a"); err != nil {
-			t.Errorf("%s reads: %v", name, err)
-		}
-		if _, err := reader.List(t.Context(), store.Query{Kind: store.KindVIM}); err != nil {
-			t.Errorf("%s lists: %v", name, err)
-		}
+		_, err = reader.Get(t.Context(), store.KindVIM, "a")
+		require.NoError(t, err, "%s reads", name)
+		_, err = reader.List(t.Context(), store.Query{Kind: store.KindVIM})
+		require.NoError(t, err, "%s lists", name)
 		_, leaseErr := reader.Acquire(t.Context(), "a", store.Holder())
 		for _, err := range []error{leaseErr, createVIM(t.Context(), reader, "d"), reader.Delete(t.Context(), store.KindVIM, "a")} {
-			if !errors.Is(err, store.ErrReadOnly) {
-				t.Errorf("%s writes: %v, want ErrReadOnly", name, err)
-			}
+			require.ErrorIs(t, err, store.ErrReadOnly, "%s writes", name)
 		}
 	}
 }
@@ -223,32 +208,25 @@ func serverAbandoned(t *testing.T, server *pgtest.Server) {
 	// Who dies leaves chunks under no digest.
 	server.Exec(t, "postgres", fmt.Sprintf("INSERT INTO abandoned.contents (digest, state, since, size, chunks) VALUES ('%s', 'writing', clock_timestamp(), 0, 0)", digest))
 	put("another one")
-	if n := count(); n != 4 {
-		t.Errorf("%d generations, want those of two that are replaced, one that is written and one that is read", n)
-	}
+	require.Equal(t, 4, count(), "generations, want those of two that are replaced, one that is written and one that is read")
 	server.Exec(t, "postgres", "UPDATE abandoned.contents SET since = since - interval '2 days'")
 	put("a third one")
-	if n := count(); n != 2 {
-		t.Errorf("%d generations, want those of two contents", n)
-	}
+	require.Equal(t, 2, count(), "generations, want those of two contents")
 	// Deleting is for readers what it is elsewhere: nothing is there any more.
 	put(long)
 	r, err = s.OpenBlob(t.Context(), store.Digest([]byte(long)))
 	require.NoError(t, err)
 	require.NoError(t, s.DeleteBlob(t.Context(), store.Digest([]byte(long))))
-	if _, err := readAll(r); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("reading a content that was deleted = %v, want ErrNotFound", err)
-	}
+	_, err = readAll(r)
+	require.ErrorIs(t, err, store.ErrNotFound, "reading a content that was deleted")
 	put(long)
 	server.Exec(t, "postgres", "DELETE FROM abandoned.chunks WHERE n = 1")
-	if _, err := readOne(t, s, long); !errors.Is(err, store.ErrCorrupt) {
-		t.Errorf("reading a content without its second chunk = %v, want ErrCorrupt", err)
-	}
+	_, err = readOne(t, s, long)
+	require.ErrorIs(t, err, store.ErrCorrupt, "reading a content without its second chunk")
 	put(long)
 	var replaced int
-	if err := s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents WHERE state = 'replaced'").Scan(&replaced); err != nil || replaced != 1 {
-		t.Errorf("%d generations are replaced, %v, want the damaged one", replaced, err)
-	}
+	require.NoError(t, s.pool.QueryRow(t.Context(), "SELECT count(*) FROM abandoned.contents WHERE state = 'replaced'").Scan(&replaced), "generations are replaced")
+	require.Equal(t, 1, replaced, "generations are replaced")
 	if got, err := readOne(t, s, long); err != nil || got != long {
 		t.Errorf("a content that was repaired reads as %d bytes, %v", len(got), err)
 	}
@@ -269,28 +247,18 @@ func serverStopped(t *testing.T, server *pgtest.Server) {
 	require.NoError(t, err)
 	t.Cleanup(func() { rollback(context.WithoutCancel(t.Context()), tx) })
 	require.NoError(t, s.checkRights(t.Context(), tx, []store.Fence{first.Fence()}))
-	if _, err := tx.Exec(t.Context(), "INSERT INTO stopped.records (kind, id, owner, revision, data, sealed, created_at, updated_at, write_id) VALUES ('vim', 'lost', '', 1, '', '', 0, 0, gen_random_uuid())"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = tx.Exec(t.Context(), "INSERT INTO stopped.records (kind, id, owner, revision, data, sealed, created_at, updated_at, write_id) VALUES ('vim', 'lost', '', 1, '', '', 0, 0, gen_random_uuid())")
+	require.NoError(t, err)
 	// The lease is free, but the write is not over.
 	begun := time.Now()
 	second, err := s.Acquire(t.Context(), "a", "another one")
 	require.NoError(t, err)
-	if took := time.Since(begun); took < brief.idle/2 {
-		t.Errorf("the lease was acquired after %s, in the middle of a write", took)
-	}
-	if err := tx.Commit(t.Context()); err == nil {
-		t.Error("the stopped process has committed")
-	}
-	if _, err := s.Get(t.Context(), store.KindVIM, "lost"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Get of the lost write = %v, want ErrNotFound", err)
-	}
-	if err := createVIM(store.Under(t.Context(), first.Fence()), s, "late"); !errors.As(err, new(*vnfm.LeaseLostError)) {
-		t.Errorf("a write of the stopped process = %v, want a LeaseLostError", err)
-	}
-	if err := second.Release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	require.GreaterOrEqual(t, time.Since(begun), brief.idle/2, "the lease was acquired after")
+	require.Error(t, tx.Commit(t.Context()), "the stopped process has committed")
+	_, err = s.Get(t.Context(), store.KindVIM, "lost")
+	require.ErrorIs(t, err, store.ErrNotFound, "Get of the lost write")
+	require.ErrorAs(t, createVIM(store.Under(t.Context(), first.Fence()), s, "late"), new(*vnfm.LeaseLostError), "a write of the stopped process")
+	require.NoError(t, second.Release(t.Context()))
 }
 
 // serverClock sets the clock of the server back while a lease is held whose holder dies.
@@ -312,9 +280,7 @@ func serverClock(t *testing.T, server *pgtest.Server) {
 		}
 		return next.Release(t.Context())
 	})
-	if err != nil {
-		t.Errorf("a lease that lives for an hour: %v", err)
-	}
+	require.NoError(t, err, "a lease that lives for an hour")
 }
 
 // serverSettings has settings that change how values look in texts.
@@ -332,9 +298,7 @@ func serverSettings(t *testing.T, server *pgtest.Server) {
 	if err == nil {
 		err = l.Release(t.Context())
 	}
-	if err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
 }
 
 // serverSealed keeps contents sealed, as the engine does.
@@ -353,14 +317,11 @@ func serverSealed(t *testing.T, server *pgtest.Server) {
 		}
 	}
 	var plain int
-	if err := inner.pool.QueryRow(t.Context(), "SELECT count(*) FROM sealed.chunks WHERE position('a secret'::bytea IN data) > 0").Scan(&plain); err != nil || plain != 0 {
-		t.Errorf("%d chunks are plain, %v", plain, err)
-	}
+	require.NoError(t, inner.pool.QueryRow(t.Context(), "SELECT count(*) FROM sealed.chunks WHERE position('a secret'::bytea IN data) > 0").Scan(&plain), "chunks are plain")
+	require.Equal(t, 0, plain, "chunks are plain")
 	large := strings.Repeat("x", testContent)
 	err = s.PutBlob(t.Context(), store.Digest([]byte(large)), strings.NewReader(large))
-	if !errors.As(err, new(*store.TooLargeError)) {
-		t.Errorf("a content that is too large when it is sealed = %v, want a TooLargeError", err)
-	}
+	require.ErrorAs(t, err, new(*store.TooLargeError), "a content that is too large when it is sealed")
 }
 
 // TestTLS connects to a server whose certificate has to be right.
@@ -392,9 +353,7 @@ func TestTLS(t *testing.T) {
 	other, _ := selfSigned(t, "localhost")
 	_, err = openStore(t, Config{ConnStr: user("sslmode=verify-full&sslrootcert=" + server.Write(t, "other.pem", string(other))), Schema: "tls"}).Get(t.Context(), store.KindVIM, "a")
 	wantError(t, err, "certificate", "sslrootcert=")
-	if strings.Contains(err.Error(), pgtest.Password) {
-		t.Errorf("error has the password:\n%v", err)
-	}
+	require.NotContains(t, err.Error(), pgtest.Password, "error has the password")
 }
 
 func readAll(r io.ReadCloser) (string, error) {

@@ -59,9 +59,7 @@ func newPlace(t *testing.T, src seal.Source) string {
 		if err == nil {
 			err = keys.Forget(ctx, owner.Owner)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, err)
 	})
 	return path
 }
@@ -99,13 +97,9 @@ func TestBarbicanPlantedSecretsAreNowhere(t *testing.T) {
 		if err == nil {
 			err = keys.Forget(context.WithoutCancel(t.Context()), vim)
 		}
-		if err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, err)
 	})
 	path := newPlace(t, src)
 	plantAndSearch(t, path, src, vim)
-	if n := grep(t, filepath.Dir(path), "AGE-SECRET-KEY-1"); n != 0 {
-		t.Errorf("%d files hold a key", n)
-	}
+	require.Equal(t, 0, grep(t, filepath.Dir(path), "AGE-SECRET-KEY-1"), "files hold a key")
 }

@@ -48,9 +48,7 @@ func plantAndSearch(t *testing.T, path string, src seal.Source, vim string) {
 	content := "apiVersion: v1\nkind: Secret\ndata: " + plantedContent + strings.Repeat("\n# padding", 10_000)
 	require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte(content)), strings.NewReader(content)))
 	require.Error(t, s.PutBlob(t.Context(), store.Digest([]byte("other")), strings.NewReader(content)), "PutBlob took another content")
-	if n := grep(t, dir, "readable data of the record"); n == 0 {
-		t.Error("the search does not find what is there")
-	}
+	require.NotEqual(t, 0, grep(t, dir, "readable data of the record"), "the search does not find what is there")
 	wantNowhere(t, dir)
 	require.NoError(t, s.Close())
 	wantNowhere(t, dir)
@@ -82,9 +80,7 @@ func wantNowhere(t *testing.T, dir string) {
 			base64.StdEncoding.EncodeToString([]byte("x" + secret))[4:20],
 			base64.StdEncoding.EncodeToString([]byte("xx" + secret))[4:20],
 		} {
-			if n := grep(t, dir, form); n != 0 {
-				t.Errorf("%d files hold %q", n, form)
-			}
+			require.Equal(t, 0, grep(t, dir, form), "files hold")
 		}
 	}
 }
@@ -107,9 +103,8 @@ func grep(t *testing.T, dir, text string) int {
 		}
 		return nil
 	})
-	if err != nil || looked < 2 {
-		t.Fatalf("looked into %d files: %v", looked, err)
-	}
+	require.NoError(t, err, "looked into")
+	require.GreaterOrEqual(t, looked, 2, "looked into")
 	return found
 }
 
@@ -171,10 +166,7 @@ func TestStoreWithoutEncodedBlobs(t *testing.T) {
 	require.NoError(t, err)
 	wrapped := seal.NewStore(plainStore{s}, keys)
 	digest := store.Digest([]byte("x"))
-	if err := wrapped.PutBlob(t.Context(), digest, strings.NewReader("x")); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {
-		t.Errorf("PutBlob = %v", err)
-	}
-	if _, err := wrapped.OpenBlob(t.Context(), digest); err == nil || !strings.Contains(err.Error(), "cannot keep sealed contents") {
-		t.Errorf("OpenBlob = %v", err)
-	}
+	require.ErrorContains(t, wrapped.PutBlob(t.Context(), digest, strings.NewReader("x")), "cannot keep sealed contents", "PutBlob")
+	_, err = wrapped.OpenBlob(t.Context(), digest)
+	require.ErrorContains(t, err, "cannot keep sealed contents", "OpenBlob")
 }

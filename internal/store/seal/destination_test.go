@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"filippo.io/age"
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -31,9 +30,8 @@ func TestDestinationOf(t *testing.T) {
 		"ssh": map[string]any{"host_keys": []string{"a", "b"}, "jump": map[string]any{"address": "c"}},
 	})
 	want := Destination{"text": "x", "yes": "true", "port": "22", "ssh.host_keys.0": "a", "ssh.host_keys.1": "b", "ssh.jump.address": "c"}
-	if diff := cmp.Diff(want, got); diff != "" || err != nil {
-		t.Errorf("%v\n%s", err, diff)
-	}
+	require.Equal(t, want, got)
+	require.NoError(t, err)
 }
 
 // Values open with the destination that they were sealed for, and with no other.
@@ -58,9 +56,7 @@ func TestDestinationIsSealed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plain, err := k.OpenFor(t.Context(), "vim-1", test.to, test.sealed)
 			if edited, ok := errors.AsType[*EditedError](err); ok {
-				if diff := cmp.Diff(test.fields, edited.Fields); diff != "" {
-					t.Error(diff)
-				}
+				require.Equal(t, test.fields, edited.Fields)
 				return
 			}
 			if err != nil || plain["token"] != planted || test.fields != nil {
@@ -160,9 +156,8 @@ func TestProof(t *testing.T) {
 			s := NewStore(noRecords{}, test.keys)
 			s.contents = contents
 			proven, err := s.IsProven(t.Context(), test.sealed)
-			if err != nil || proven != test.proven {
-				t.Errorf("proven %t, %v", proven, err)
-			}
+			require.NoError(t, err, "proven")
+			require.Equal(t, test.proven, proven, "proven")
 		})
 	}
 	// A value that claims to be proven and is not does not open.

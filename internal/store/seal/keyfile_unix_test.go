@@ -4,7 +4,6 @@ package seal
 
 import (
 	"path/filepath"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -18,8 +17,7 @@ func TestKeyFileThatIsNone(t *testing.T) {
 	require.NoError(t, syscall.Mkfifo(pipe, 0o600))
 	for path, want := range map[string]string{pipe: "a named pipe", t.TempDir(): "a directory", "/dev/null": "a device"} {
 		_, err := readKeyFile(path, true)
-		if err == nil || !strings.Contains(err.Error(), path+" is not a file but "+want) || !strings.Contains(err.Error(), "encryption.key_file") {
-			t.Errorf("%s: %v, want %q", path, err, want)
-		}
+		require.ErrorContains(t, err, path+" is not a file but "+want)
+		require.ErrorContains(t, err, "encryption.key_file")
 	}
 }

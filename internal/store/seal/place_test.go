@@ -2,9 +2,7 @@ package seal
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 
@@ -60,15 +58,13 @@ func TestKeyInTheStore(t *testing.T) {
 	s, k := inPlace(t, path)
 	_, err := k.OpenFor(t.Context(), "vim-1", place, foreign)
 	wantError(t, err, "sealed for the recipient "+other.Recipient().String(), "no key is configured, and the key that the store itself keeps does not exist", "encryption.key_file", EnvKey)
-	if _, err := s.Get(t.Context(), store.KindKey, keyID); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("a key was made to open something: %v", err)
-	}
+	_, err = s.Get(t.Context(), store.KindKey, keyID)
+	require.ErrorIs(t, err, store.ErrNotFound, "a key was made to open something")
 	own := sealFor(t, k, "vim-1", place)
 	rec, err := s.Get(t.Context(), store.KindKey, keyID)
 	require.NoError(t, err)
-	if strings.Contains(string(rec.Data), "SECRET") || !strings.Contains(string(rec.Data), `"recipient":"age1`) {
-		t.Errorf("the clear part of the record is %s", rec.Data)
-	}
+	require.NotContains(t, string(rec.Data), "SECRET", "the clear part of the record")
+	require.Contains(t, string(rec.Data), `"recipient":"age1`, "the clear part of the record")
 	v, err := parseValue(own)
 	require.NoError(t, err)
 	_, err = k.OpenFor(t.Context(), "vim-1", place, foreign)
@@ -83,7 +79,5 @@ func TestKeyInTheStore(t *testing.T) {
 	_, damaged := inPlace(t, path)
 	_, err = damaged.OpenFor(t.Context(), "vim-1", place, own)
 	wantError(t, err, "the key that the store itself keeps: line 1 is not an age identity")
-	if strings.Contains(err.Error(), "WRONG") {
-		t.Errorf("the error quotes the key: %v", err)
-	}
+	require.NotContains(t, err.Error(), "WRONG", "the error quotes the key")
 }

@@ -16,7 +16,6 @@ import (
 	"testing"
 
 	"filippo.io/age"
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -50,13 +49,9 @@ func mustSeal(t *testing.T, k *Keyring, owner string, plain map[string]string) [
 
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one that says %q", parts)
-	}
+	require.Error(t, err, "no error, want one that says %q", parts)
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not say %q:\n%v", part, err)
-		}
+		require.ErrorContains(t, err, part, "error does not say")
 	}
 }
 
@@ -73,17 +68,11 @@ func TestSealOpen(t *testing.T) {
 	k := ring(t, newIdentity(t))
 	for name, plain := range map[string]map[string]string{"secrets": secrets, "empty": {}, "nil": nil, "big": {"x": strings.Repeat("y", 1<<20)}} {
 		got, err := k.Open(t.Context(), "vim-1", mustSeal(t, k, "vim-1", plain))
-		if err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-		if diff := cmp.Diff(plain, got); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", name, diff)
-		}
+		require.NoError(t, err, name)
+		require.Equal(t, plain, got, name)
 	}
 	first, second := mustSeal(t, k, "vim-1", secrets), mustSeal(t, k, "vim-1", secrets)
-	if bytes.Equal(first, second) {
-		t.Error("the same secrets are sealed the same twice")
-	}
+	require.False(t, bytes.Equal(first, second), "the same secrets are sealed the same twice")
 	if text := string(first); strings.Contains(text, "planted") || strings.Contains(text, "token") || strings.Contains(text, "vim-1") {
 		t.Errorf("sealed value holds plain text: %s", text)
 	}
@@ -102,9 +91,7 @@ func TestForm(t *testing.T) {
 		delete(form, field)
 	}
 	want := map[string]any{"v": 1.0, "scheme": "age", "recipient": id.Recipient().String()}
-	if diff := cmp.Diff(want, form); diff != "" {
-		t.Errorf("form (-want +got):\n%s", diff)
-	}
+	require.Equal(t, want, form, "form")
 }
 
 // TestOpenForm opens a stored value: later releases must open it too.
@@ -117,14 +104,10 @@ func TestOpenForm(t *testing.T) {
 	require.NoError(t, err)
 	got, err := k.OpenFor(t.Context(), "vim-1", Destination{"kubernetes.endpoint": "https://a.example"}, sealed)
 	require.NoError(t, err)
-	if diff := cmp.Diff(map[string]string{"token": "t", "password": "p"}, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	require.Equal(t, map[string]string{"token": "t", "password": "p"}, got)
 	digestKey, err := NewStore(noRecords{}, k).DigestKey(t.Context())
 	require.NoError(t, err)
-	if got, want := base64.StdEncoding.EncodeToString(digestKey), "j85HRC/fdgJK0bEB84+b7kDKhKuN7QGMukZVNLHirCU="; got != want {
-		t.Errorf("digest key = %s, want %s", got, want)
-	}
+	require.Equal(t, "j85HRC/fdgJK0bEB84+b7kDKhKuN7QGMukZVNLHirCU=", base64.StdEncoding.EncodeToString(digestKey), "digest key")
 }
 
 func TestOpenRefuses(t *testing.T) {
@@ -141,9 +124,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	flip := func(v any) any {
 		text, ok := v.(string)
-		if !ok {
-			t.Fatalf("%v is no text", v)
-		}
+		require.True(t, ok, "%v is no text", v)
 		raw, err := base64.StdEncoding.DecodeString(text)
 		require.NoError(t, err)
 		raw[len(raw)-1] ^= 1
@@ -170,12 +151,8 @@ func TestOpenRefuses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			plain, err := k.Open(t.Context(), test.owner, test.sealed)
 			wantError(t, err, test.want...)
-			if plain != nil {
-				t.Errorf("plain = %v beside an error", plain)
-			}
-			if strings.Contains(err.Error(), "planted") {
-				t.Errorf("the error holds a secret: %v", err)
-			}
+			require.Nil(t, plain, "plain")
+			require.NotContains(t, err.Error(), "planted", "the error holds a secret")
 		})
 	}
 }
@@ -185,16 +162,10 @@ func TestWrongKey(t *testing.T) {
 	sealed := mustSeal(t, ring(t, then), "vim-1", secrets)
 	_, err := ring(t, now).Open(t.Context(), "vim-1", sealed)
 	wrong, ok := errors.AsType[*WrongKeyError](err)
-	if !ok {
-		t.Fatalf("Open = %v, want a WrongKeyError", err)
-	}
-	if diff := cmp.Diff(&WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin}, wrong); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	require.True(t, ok, "Open")
+	require.Equal(t, &WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin}, wrong)
 	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "_wo_version")
-	if strings.Contains(err.Error(), now.String()) {
-		t.Error("the error holds the key")
-	}
+	require.NotContains(t, err.Error(), now.String(), "the error holds the key")
 
 	// Opening makes no key file: it could not open anything.
 	file := filepath.Join(t.TempDir(), "key.txt")
@@ -202,9 +173,8 @@ func TestWrongKey(t *testing.T) {
 	require.NoError(t, err)
 	_, err = lost.Open(t.Context(), "vim-1", sealed)
 	wantError(t, err, then.Recipient().String(), file, "does not exist", "restore it")
-	if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a key file was made: %v", err)
-	}
+	_, err = os.Stat(file)
+	require.ErrorIs(t, err, os.ErrNotExist, "a key file was made")
 }
 
 func TestRotation(t *testing.T) {
@@ -223,17 +193,12 @@ func TestDigestKey(t *testing.T) {
 	a, b := newIdentity(t), newIdentity(t)
 	key := func(k *Keyring) string {
 		got, err := NewStore(noRecords{}, k).DigestKey(t.Context())
-		if err != nil || len(got) != 32 {
-			t.Fatalf("DigestKey has %d bytes, %v", len(got), err)
-		}
+		require.NoError(t, err, "DigestKey has")
+		require.Len(t, got, 32, "DigestKey has")
 		return string(got)
 	}
-	if key(ring(t, a)) != key(ring(t, a, b)) {
-		t.Error("the digest key depends on a later identity")
-	}
-	if key(ring(t, a)) == key(ring(t, b)) {
-		t.Error("the digest key does not depend on the identity")
-	}
+	require.Equal(t, key(ring(t, a, b)), key(ring(t, a)), "the digest key depends on a later identity")
+	require.NotEqual(t, key(ring(t, b)), key(ring(t, a)), "the digest key does not depend on the identity")
 }
 
 func TestSource(t *testing.T) {
@@ -263,17 +228,13 @@ func TestSource(t *testing.T) {
 			k, err := New(test.src)
 			if test.err != "" {
 				wantError(t, err, test.err)
-				if strings.Contains(err.Error(), "hunter2") {
-					t.Errorf("the error holds the key: %v", err)
-				}
+				require.NotContains(t, err.Error(), "hunter2", "the error holds the key")
 				return
 			}
 			require.NoError(t, err)
 			var v sealedValue
 			require.NoError(t, json.Unmarshal(mustSeal(t, k, "a", secrets), &v))
-			if v.Recipient != test.want.Recipient().String() {
-				t.Errorf("sealed for %s, want %s", v.Recipient, test.want.Recipient())
-			}
+			require.Equal(t, test.want.Recipient().String(), v.Recipient, "sealed for")
 		})
 	}
 }
@@ -282,23 +243,20 @@ func TestKeyFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "state", "key.txt")
 	k, err := New(Source{DefaultKeyFile: path})
 	require.NoError(t, err)
-	if _, err := os.Stat(filepath.Dir(path)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("something was made before the first use: %v", err)
-	}
+	_, err = os.Stat(filepath.Dir(path))
+	require.ErrorIs(t, err, os.ErrNotExist, "something was made before the first use")
 	sealed := mustSeal(t, k, "vim-1", secrets)
 	info, err := os.Stat(path)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Fatalf("key file: %v, %v, want the mode 0600", info, err)
 	}
 	entries, err := os.ReadDir(filepath.Dir(path))
-	if err != nil || len(entries) != 1 {
-		t.Errorf("beside the key file: %v, %v", entries, err)
-	}
+	require.NoError(t, err, "beside the key file")
+	require.Len(t, entries, 1, "beside the key file")
 	again, err := New(Source{KeyFile: path})
 	require.NoError(t, err)
-	if _, err := again.Open(t.Context(), "vim-1", sealed); err != nil {
-		t.Error(err)
-	}
+	_, err = again.Open(t.Context(), "vim-1", sealed)
+	require.NoError(t, err)
 }
 
 func TestKeyFileModes(t *testing.T) {
@@ -379,9 +337,8 @@ func TestKeyFileRace(t *testing.T) {
 			require.NoError(t, p.cmd.Wait())
 			sealed, err := os.ReadFile(p.out)
 			require.NoError(t, err)
-			if _, err := k.Open(t.Context(), "a", sealed); err != nil {
-				t.Error(err)
-			}
+			_, err = k.Open(t.Context(), "a", sealed)
+			require.NoError(t, err)
 		}
 	}
 }
@@ -392,13 +349,10 @@ func TestStream(t *testing.T) {
 		var sealed bytes.Buffer
 		w, err := NewStore(noRecords{}, k).sealWriter(t.Context(), &sealed)
 		require.NoError(t, err)
-		if _, err := io.WriteString(w, content); err != nil {
-			t.Fatal(err)
-		}
+		_, err = io.WriteString(w, content)
+		require.NoError(t, err)
 		require.NoError(t, w.Close())
-		if strings.Contains(sealed.String(), "planted") {
-			t.Error("the sealed stream holds plain text")
-		}
+		require.NotContains(t, sealed.String(), "planted", "the sealed stream holds plain text")
 		open := func(k *Keyring, sealed []byte) (string, error) {
 			r, err := NewStore(noRecords{}, k).openReader(t.Context(), bytes.NewReader(sealed))
 			if err != nil {
@@ -411,9 +365,8 @@ func TestStream(t *testing.T) {
 			t.Errorf("%d bytes read as %d bytes, %v", len(content), len(got), err)
 		}
 		for _, n := range []int{0, 10, sealed.Len() / 2, sealed.Len() - 1} {
-			if _, err := open(k, sealed.Bytes()[:n]); !errors.Is(err, errDamaged) {
-				t.Errorf("%d of %d bytes: %v, want errDamaged", n, sealed.Len(), err)
-			}
+			_, err = open(k, sealed.Bytes()[:n])
+			require.ErrorIs(t, err, errDamaged, "%d of %d bytes", n, sealed.Len())
 		}
 		_, err = open(ring(t, newIdentity(t)), sealed.Bytes())
 		if _, ok := errors.AsType[*WrongKeyError](err); !ok {

@@ -147,13 +147,10 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 	s.register(s.withVault(""))
 	s.must(s.withVault(""))
 	found := s.vault.Names()
-	if len(found) != 2 || !slices.Contains(found, "terraform-provider-vnf/vim-1") {
-		t.Fatalf("secrets = %v, want that of vim-1 and that of the contents", found)
-	}
+	require.Len(t, found, 2, "secrets")
+	require.Contains(t, found, "terraform-provider-vnf/vim-1", "secrets")
 	for id, text := range s.vault.Texts {
-		if !strings.Contains(text.Reveal(), "\nAGE-SECRET-KEY-1") {
-			t.Errorf("secret %s holds no identity", id)
-		}
+		require.Contains(t, text.Reveal(), "\nAGE-SECRET-KEY-1", "secret %s holds no identity", id)
 	}
 
 	// Each is read once in a process, however often it is used.
@@ -168,15 +165,11 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 		_ = r.Close()
 	}
 	for id, n := range s.vault.Reads {
-		if n != 1 {
-			t.Errorf("secret %s was read %d times", id, n)
-		}
+		require.Equal(t, 1, n, "secret %s was read", id)
 	}
 
 	require.NoError(t, keys.Forget(t.Context(), "vim-1"))
-	if found := s.vault.Names(); len(found) != 1 {
-		t.Errorf("secrets after the VIM is gone: %v", found)
-	}
+	require.Len(t, s.vault.Names(), 1, "secrets after the VIM is gone")
 	_, err := s.use(s.withVault(""), nil)
 	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "_wo_version") {
 		t.Errorf("opened without its key: %v", err)
@@ -191,12 +184,8 @@ func TestVaultTriggerIsRemoved(t *testing.T) {
 	s.register(s.withVault("one"))
 	digests := s.must(s.withVault("one"))
 	keys := slices.Sorted(keysOf(s.vault.Texts))
-	if got := s.must(s.withVault("")); got != digests {
-		t.Error("digests have another key")
-	}
-	if got := slices.Sorted(keysOf(s.vault.Texts)); !slices.Equal(got, keys) {
-		t.Errorf("the vault has the keys %v, want %v", got, keys)
-	}
+	require.Equal(t, digests, s.must(s.withVault("")), "digests have another key")
+	require.Equal(t, keys, slices.Sorted(keysOf(s.vault.Texts)), "the vault has the keys")
 	if s.must(s.withVault("one")); !slices.Equal(slices.Sorted(keysOf(s.vault.Texts)), keys) {
 		t.Error("the same trigger again rotates")
 	}
@@ -221,21 +210,15 @@ func TestVaultRotationIsKilled(t *testing.T) {
 				t.Fatalf("after %d and %d steps: %v", n, n/2, err)
 			}
 		}
-		if got := s.must(s.withVault("two")); got != digests {
-			t.Errorf("after %d steps digests have another key", n)
-		}
-		if got := s.vault.Names(); !slices.Equal(got, before) {
-			t.Errorf("after %d steps the vault has %v, want %v", n, got, before)
-		}
+		require.Equal(t, digests, s.must(s.withVault("two")), "after %d steps digests have another key", n)
+		require.Equal(t, before, s.vault.Names(), "after %d steps the vault has", n)
 		for _, id := range old {
 			if _, there := s.vault.Texts[id]; there {
 				t.Errorf("after %d steps the former key %s is there", n, id)
 			}
 		}
 		if done {
-			if killed < 10 {
-				t.Errorf("killed at %d steps only", killed)
-			}
+			require.GreaterOrEqual(t, killed, 10, "killed at")
 			return
 		}
 	}
@@ -260,9 +243,7 @@ func TestVaultFirstUseIsKilled(t *testing.T) {
 		s.register(s.withVault(""))
 		_, err := s.use(s.withVault(""), vaulttest.Steps(n))
 		s.must(s.withVault(""))
-		if got := s.vault.Names(); len(got) != 2 {
-			t.Errorf("after %d steps the vault has %v", n, got)
-		}
+		require.Len(t, s.vault.Names(), 2, "after %d steps the vault has", n)
 		if err == nil {
 			return
 		}
@@ -285,33 +266,18 @@ func TestMovingToAVaultAndBack(t *testing.T) {
 	if _, wrong := errors.AsType[*seal.WrongKeyError](err); !wrong {
 		t.Fatalf("opened without the key file: %v", err)
 	}
-	if got := s.vault.Names(); len(got) != 0 {
-		t.Errorf("made for nothing: %v", got)
-	}
-	if got := s.must(s.withVault("")); got != digests {
-		t.Error("digests have another key in the vault")
-	}
-	if got := s.must(foreign(s.withVault(""))); got != digests {
-		t.Error("digests have another key without the key file")
-	}
-	if got := s.vault.Names(); len(got) != 2 {
-		t.Fatalf("secrets = %v", got)
-	}
+	require.Empty(t, s.vault.Names(), "made for nothing")
+	require.Equal(t, digests, s.must(s.withVault("")), "digests have another key in the vault")
+	require.Equal(t, digests, s.must(foreign(s.withVault(""))), "digests have another key without the key file")
+	require.Len(t, s.vault.Names(), 2, "secrets")
 
 	_, err = s.use(seal.Source{}, nil)
-	if err == nil || !strings.Contains(err.Error(), "set encryption.barbican") || !strings.Contains(err.Error(), "decrypt_only") {
-		t.Errorf("opened without the vault: %v", err)
-	}
+	require.ErrorContains(t, err, "set encryption.barbican", "opened without the vault")
+	require.ErrorContains(t, err, "decrypt_only", "opened without the vault")
 	back := seal.Source{Vault: s.vault, VaultOpensOnly: true}
-	if got := s.must(back); got != digests {
-		t.Error("digests have another key on the way back")
-	}
-	if got := s.vault.Names(); len(got) != 0 {
-		t.Errorf("left in the vault: %v", got)
-	}
-	if got := s.must(seal.Source{}); got != digests {
-		t.Error("digests have another key with the key file")
-	}
+	require.Equal(t, digests, s.must(back), "digests have another key on the way back")
+	require.Empty(t, s.vault.Names(), "left in the vault")
+	require.Equal(t, digests, s.must(seal.Source{}), "digests have another key with the key file")
 }
 
 // TestVaultOutage shows that nothing is changed while the vault is away.
@@ -326,18 +292,12 @@ func TestVaultOutage(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		in, keys := s.process(src, nil)
-		if err := keys.Forget(t.Context(), "vim-1"); !errors.Is(err, s.vault.Outage) {
-			t.Errorf("%s: Forget = %v", name, err)
-		}
-		if err := in.PutBlob(t.Context(), store.Digest([]byte("content")), strings.NewReader("content")); !errors.Is(err, s.vault.Outage) {
-			t.Errorf("%s: PutBlob = %v", name, err)
-		}
+		require.ErrorIs(t, keys.Forget(t.Context(), "vim-1"), s.vault.Outage, "%s: Forget", name)
+		require.ErrorIs(t, in.PutBlob(t.Context(), store.Digest([]byte("content")), strings.NewReader("content")), s.vault.Outage, "%s: PutBlob", name)
 	}
 	s.vault.Outage = nil
 	s.must(s.withVault("one"))
-	if got := s.vault.Names(); !slices.Equal(got, before) {
-		t.Errorf("the vault has %v, want %v", got, before)
-	}
+	require.Equal(t, before, s.vault.Names(), "the vault has")
 }
 
 // TestContentsKeyIsLost starts again when the user asks for another key, and not before.
@@ -383,7 +343,5 @@ func TestVaultAtOnce(t *testing.T) {
 	s.must(s.withVault("two"))
 	// Keys of the slower processes are removed by the next rotation at the latest.
 	s.must(s.withVault("three"))
-	if got := s.vault.Names(); len(got) != 2 {
-		t.Errorf("the vault has %v", got)
-	}
+	require.Len(t, s.vault.Names(), 2, "the vault has")
 }

@@ -57,9 +57,7 @@ func TestClockSteps(t *testing.T) {
 			if err != nil && !errors.As(err, new(*vnfm.BusyError)) {
 				t.Fatal(err)
 			}
-			if (taken != nil) != test.taken {
-				t.Fatalf("taken by another one: %t, want %t", taken != nil, test.taken)
-			}
+			require.Equal(t, test.taken, taken != nil, "taken by another one")
 			ahead.Store(0)
 			err = holder.Create(store.Under(t.Context(), held.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"})
 			if lost := errors.As(err, new(*vnfm.LeaseLostError)); lost != test.taken || (err != nil && !lost) {

@@ -111,9 +111,7 @@ func TestFullDisk(t *testing.T) {
 		labtest.Missing(t, fmt.Sprintf("a small file system cannot be mounted: %v", err))
 	}
 	t.Cleanup(func() {
-		if err := syscall.Unmount(dir, 0); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, syscall.Unmount(dir, 0))
 	})
 	s := openAt(t, filepath.Join(dir, "store.db"), quick())
 	createVIM(t, s, "a")

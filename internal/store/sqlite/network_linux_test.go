@@ -1,11 +1,12 @@
 package sqlite
 
 import (
-	"errors"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
@@ -34,9 +35,7 @@ func TestNetworkFileSystemsAreRefused(t *testing.T) {
 			}
 			err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a"})
 			if test.want == "" {
-				if err != nil {
-					t.Error(err)
-				}
+				require.NoError(t, err)
 				return
 			}
 			wantError(t, err, s.path, "is on a network file system ("+test.want+")", "store = { local = { path")
@@ -47,7 +46,5 @@ func TestNetworkFileSystemsAreRefused(t *testing.T) {
 	}
 	s := tempStore(t, quick())
 	s.fileSystemType = func(string) (int64, error) { return 0, syscall.EACCES }
-	if err := s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a"}); !errors.Is(err, syscall.EACCES) {
-		t.Errorf("a file system that cannot be looked at: %v", err)
-	}
+	require.ErrorIs(t, s.Create(t.Context(), &store.Record{Kind: store.KindVIM, ID: "a"}), syscall.EACCES, "a file system that cannot be looked at")
 }

@@ -62,9 +62,7 @@ func (d *cutDisk) cut(t *testing.T) {
 	f, err := os.Open(d.dir)
 	require.NoError(t, err)
 	err = unix.IoctlSetPointerInt(int(f.Fd()), ext4IoctlShutdown, noLogFlush)
-	if err := f.Close(); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, f.Close())
 	if err != nil {
 		t.Skipf("ext4 of this kernel cannot be shut down: %v", err)
 	}
@@ -230,12 +228,9 @@ func TestLossOfPower(t *testing.T) {
 			t.Errorf("cut after %d writes of round %d, lost: %s", cutAfter, round, what)
 		}
 		var sound string
-		if err := db.db.Load().QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&sound); err != nil || sound != "ok" {
-			t.Errorf("integrity_check after round %d: %s, %v", round, sound, err)
-		}
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, db.db.Load().QueryRowContext(t.Context(), "PRAGMA integrity_check").Scan(&sound), "integrity_check after round %d", round)
+		require.Equal(t, "ok", sound, "integrity_check after round %d", round)
+		require.NoError(t, s.Close())
 		d.unmount(t)
 	}
 }
@@ -268,8 +263,6 @@ func TestLossOfPowerIsMade(t *testing.T) {
 	if r, err := s.Get(t.Context(), store.KindVIM, "b"); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a record that was not synced is there: %+v, %v", r, err)
 	}
-	if err := s.Close(); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, s.Close())
 	d.unmount(t)
 }

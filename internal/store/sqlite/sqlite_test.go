@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
@@ -27,9 +26,7 @@ func openAt(t testing.TB, path string, timing timing) *sqliteStore {
 	s, err := open(t.Context(), path, timing)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, s.Close())
 	})
 	return s
 }
@@ -42,13 +39,9 @@ func createVIM(t testing.TB, s store.Store, id string) {
 // wantError checks that an error says all of that.
 func wantError(t *testing.T, err error, parts ...string) {
 	t.Helper()
-	if err == nil {
-		t.Fatalf("no error, want one that says %q", parts)
-	}
+	require.Error(t, err, "no error, want one that says %q", parts)
 	for _, part := range parts {
-		if !strings.Contains(err.Error(), part) {
-			t.Errorf("error does not say %q:\n%v", part, err)
-		}
+		require.ErrorContains(t, err, part, "error does not say")
 	}
 }
 
@@ -101,9 +94,7 @@ func TestUnusedStoreLeavesNoTrace(t *testing.T) {
 	if list, err := s.List(t.Context(), store.Query{}); err != nil || len(list) != 0 {
 		t.Errorf("List = %v, %v", list, err)
 	}
-	if err := s.Delete(t.Context(), store.KindVIM, "a"); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("Delete = %v, want ErrNotFound", err)
-	}
+	require.ErrorIs(t, s.Delete(t.Context(), store.KindVIM, "a"), store.ErrNotFound, "Delete")
 	if _, err := s.OpenBlob(t.Context(), store.Digest(nil)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("OpenBlob = %v, want ErrNotFound", err)
 	}
@@ -149,9 +140,7 @@ func TestSymbolicLinks(t *testing.T) {
 			require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")))
 			content, err := openAt(t, database, quick()).OpenBlob(t.Context(), store.Digest([]byte("x")))
 			require.NoError(t, err)
-			if err := content.Close(); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, content.Close())
 			far := openAt(t, link, quick())
 			far.fileSystemType = func(path string) (int64, error) {
 				if path == filepath.Dir(database) {
@@ -172,16 +161,13 @@ func TestCommitsAreSynced(t *testing.T) {
 		conn, err := s.db.Load().Conn(t.Context())
 		require.NoError(t, err)
 		t.Cleanup(func() {
-			if err := conn.Close(); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, conn.Close())
 		})
 		var synchronous int
 		var journal string
 		require.NoError(t, conn.QueryRowContext(t.Context(), "SELECT synchronous, journal_mode FROM pragma_synchronous, pragma_journal_mode").Scan(&synchronous, &journal))
-		if synchronous != 2 || journal != "wal" {
-			t.Errorf("synchronous = %d, journal_mode = %s, want 2 (FULL) and wal", synchronous, journal)
-		}
+		require.Equal(t, 2, synchronous, "synchronous")
+		require.Equal(t, "wal", journal, "synchronous")
 	}
 }
 
@@ -297,9 +283,7 @@ func rawDB(t *testing.T, path string) *sql.DB {
 	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		if err := db.Close(); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, db.Close())
 	})
 	return db
 }
@@ -316,9 +300,8 @@ func lock(t *testing.T, path string) (unlock func()) {
 	t.Helper()
 	conn, err := rawDB(t, path).Conn(t.Context())
 	require.NoError(t, err)
-	if _, err := conn.ExecContext(t.Context(), "BEGIN IMMEDIATE"); err != nil {
-		t.Fatal(err)
-	}
+	_, err = conn.ExecContext(t.Context(), "BEGIN IMMEDIATE")
+	require.NoError(t, err)
 	return func() {
 		_, err := conn.ExecContext(context.WithoutCancel(t.Context()), "ROLLBACK")
 		if err := errors.Join(err, conn.Close()); err != nil {
@@ -355,9 +338,7 @@ func TestLockedDatabaseWaitEndsWithContext(t *testing.T) {
 	go func() { ended <- s.Create(ctx, &store.Record{Kind: store.KindVIM, ID: "b"}) }()
 	select {
 	case err := <-ended:
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Create = %v, want the end of the context", err)
-		}
+		require.ErrorIs(t, err, context.DeadlineExceeded, "Create")
 	case <-time.After(2 * time.Minute):
 		t.Fatal("Create goes on after the end of the context")
 	}
@@ -390,13 +371,11 @@ func TestTablesAreCreatedOnce(t *testing.T) {
 	var version int
 	var release string
 	require.NoError(t, rawDB(t, path).QueryRowContext(t.Context(), "SELECT version, release FROM schema_version").Scan(&version, &release))
-	if version != 1 || release != "1.0.0" {
-		t.Errorf("format %d of release %q, want 1 of 1.0.0", version, release)
-	}
+	require.Equal(t, 1, version, "format")
+	require.Equal(t, "1.0.0", release, "format")
 	recs, err := openAt(t, path, quick()).List(t.Context(), store.Query{})
-	if err != nil || len(recs) != 2 {
-		t.Errorf("records %v, %v, want 2", recs, err)
-	}
+	require.NoError(t, err, "records")
+	require.Len(t, recs, 2, "records")
 }
 
 // TestANewerReleaseTakesOverAnOpenStore refuses the writes of the earlier one, which would
@@ -412,9 +391,8 @@ func TestANewerReleaseTakesOverAnOpenStore(t *testing.T) {
 		"Update": s.Update(t.Context(), r),
 		"Delete": s.Delete(t.Context(), store.KindVIM, "a"),
 	} {
-		if !errors.Is(err, errNewerFormat) || !strings.Contains(err.Error(), "9.9.9") {
-			t.Errorf("%s = %v, want errNewerFormat and the release", what, err)
-		}
+		require.ErrorIs(t, err, errNewerFormat, what)
+		require.ErrorContains(t, err, "9.9.9", what)
 	}
 	if got, err := s.Get(t.Context(), store.KindVIM, "a"); err != nil || got.Revision != r.Revision {
 		t.Errorf("record %+v, %v", got, err)
@@ -442,7 +420,5 @@ func TestStaleUploadsAreRemoved(t *testing.T) {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if diff := cmp.Diff([]string{"fresh"}, names); diff != "" {
-		t.Errorf("uploads (-want +got):\n%s", diff)
-	}
+	require.Equal(t, []string{"fresh"}, names, "uploads")
 }
