@@ -160,8 +160,7 @@ func readCall(t testing.TB, folder string) Recorded {
 		} `yaml:"all"`
 	}
 	for name, into := range map[string]any{"inventory/hosts.yaml": &inventory, "inventory/group_vars/k8s_cluster/zz-vnf.yml": &call.Variables} {
-		err := yaml.Unmarshal(read(name), into)
-		require.NoError(t, err, "%v", fmt.Errorf("reading %s: %w", name, err))
+		require.NoError(t, yaml.Unmarshal(read(name), into), "reading %s", name)
 	}
 	require.NoError(t, json.Unmarshal(read("vars.json"), &call.Extra))
 	call.Hosts, call.Groups = inventory.All.Hosts, map[string][]string{}
