@@ -9,7 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -23,18 +23,11 @@ func TestArchivesAreFileSystems(t *testing.T) {
 	require.NoError(t, err)
 	for name, a := range map[string]Archive{"memory": files.archive(), "directory": fromDirectory, "zip": fromZip} {
 		t.Run(name, func(t *testing.T) {
-			if err := fstest.TestFS(a, "vnfd.mf", "a/b/e", "Files/kubernetes/service.yaml"); err != nil {
-				t.Error(err)
-			}
-			if diff := cmp.Diff(files.archive().Files(), a.Files()); diff != "" {
-				t.Errorf("files (-memory +this):\n%s", diff)
-			}
-			if got, want := ContentDigest(a), ContentDigest(files.archive()); got != want {
-				t.Errorf("digest %s, want %s", got, want)
-			}
-			if err := a.Close(); err != nil {
-				t.Error(err)
-			}
+			require.NoError(t, fstest.TestFS(a, "vnfd.mf", "a/b/e", "Files/kubernetes/service.yaml"))
+			assert.Equal(t, files.archive().Files(), a.Files(), "files (-memory +this)")
+			got, want := ContentDigest(a), ContentDigest(files.archive())
+			assert.Equal(t, want, got, "digest")
+			require.NoError(t, a.Close())
 		})
 	}
 }
@@ -46,12 +39,10 @@ func TestContentDigestTellsContentsApart(t *testing.T) {
 		"base": base, "changed": base.with(texts{"a": "z"}), "swapped": {"a": "y", "b": "x"}, "renamed": {"a": "x", "c": "y"}, "more": base.with(texts{"c": "x"}), "moved": {"a": "x", "d/b": "y"}, "none": {},
 	} {
 		digest := ContentDigest(files.archive())
-		if !strings.HasPrefix(digest, "sha256:") || len(digest) != 71 {
-			t.Errorf("%s: %q is not a digest", name, digest)
-		}
-		if other, ok := seen[digest]; ok {
-			t.Errorf("%s and %s have one digest", name, other)
-		}
+		require.True(t, strings.HasPrefix(digest, "sha256:"), "%s", name)
+		assert.Len(t, digest, 71, "%s", name)
+		other, ok := seen[digest]
+		assert.False(t, ok, "%s and %s have one digest", name, other)
 		seen[digest] = name
 	}
 }
@@ -85,9 +76,7 @@ func TestOpenDirectoryRefuses(t *testing.T) {
 				t.Skipf("no sockets here: %v", err)
 			}
 			t.Cleanup(func() {
-				if err := l.Close(); err != nil {
-					t.Error(err)
-				}
+				require.NoError(t, l.Close())
 			})
 		}, want: []string{"error: s: the entry is not a regular file" + regular}},
 		{name: "names that no zip could hold", files: texts{`a\b`: "x", "B": "x", "b": "x"}, want: []string{
@@ -106,9 +95,7 @@ func TestOpenDirectoryRefuses(t *testing.T) {
 				tt.prepare(t, dir)
 			}
 			_, err := OpenDirectory(dir, tt.limits)
-			if diff := cmp.Diff(tt.want, renderError(t, err)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, renderError(t, err), "problems")
 		})
 	}
 }
@@ -122,9 +109,7 @@ func TestOpenDirectoryLeavesGitOut(t *testing.T) {
 	for _, f := range a.Files() {
 		names = append(names, f.Path)
 	}
-	if diff := cmp.Diff([]string{".gitignore", "a", "b/.git/x"}, names); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{".gitignore", "a", "b/.git/x"}, names)
 }
 
 // TestChangedContent proves that what is read is what was digested.
@@ -136,24 +121,19 @@ func TestChangedContent(t *testing.T) {
 			a, err := OpenDirectory(dir, Limits{})
 			require.NoError(t, err)
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "a"), []byte(text), 0o600))
-			if _, err := a.ReadFile("a"); err == nil || err.Error() != `reading "a": the content changed since the package was opened` {
-				t.Errorf("got %v", err)
-			}
+			_, err = a.ReadFile("a")
+			require.EqualError(t, err, `reading "a": the content changed since the package was opened`)
 		})
 	}
 }
 
 func TestOpenErrors(t *testing.T) {
-	if _, _, _, err := Open(filepath.Join(t.TempDir(), "nothing"), Options{}, Limits{}); err == nil || !strings.Contains(err.Error(), "nothing") {
-		t.Errorf("missing path: %v", err)
-	}
-	if _, err := OpenDirectory(filepath.Join(t.TempDir(), "nothing"), Limits{}); err == nil {
-		t.Error("missing directory: no error")
-	}
-	if _, err := FromFiles(nil).Open("../x"); err == nil {
-		t.Error("invalid path: no error")
-	}
-	if _, err := FromFiles(nil).ReadFile("x"); err == nil || !strings.Contains(err.Error(), fs.ErrNotExist.Error()) {
-		t.Errorf("missing file: %v", err)
-	}
+	_, _, _, err := Open(filepath.Join(t.TempDir(), "nothing"), Options{}, Limits{})
+	require.ErrorContains(t, err, "nothing", "missing path")
+	_, err = OpenDirectory(filepath.Join(t.TempDir(), "nothing"), Limits{})
+	require.Error(t, err, "missing directory: no error")
+	_, err = FromFiles(nil).Open("../x")
+	require.Error(t, err, "invalid path: no error")
+	_, err = FromFiles(nil).ReadFile("x")
+	require.ErrorContains(t, err, fs.ErrNotExist.Error(), "missing file")
 }

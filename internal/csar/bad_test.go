@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 )
 
 // TestReadBad holds packages that must not pass, each with all its problems.
@@ -260,12 +260,8 @@ func TestReadBad(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			_, problems := Read(tt.files.archive(), tt.o)
-			if diff := cmp.Diff(tt.want, render(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if len(problems) == 0 {
-				t.Error("no problem was found")
-			}
+			assert.Equal(t, tt.want, render(problems), "problems")
+			assert.NotEmpty(t, problems, "no problem was found")
 		})
 	}
 }

@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
@@ -58,20 +61,13 @@ func TestHostileSizes(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d problems in %v, %d MiB allocated", len(problems), time.Since(start), allocated>>20)
-			if allocated > mostAllocated {
-				t.Errorf("%d MiB were allocated", allocated>>20)
-			}
+			assert.LessOrEqual(t, allocated, uint64(mostAllocated), "%d MiB were allocated", allocated>>20)
 			for _, p := range problems {
-				if len(p.String()) > 3*budget.MaxText {
-					t.Errorf("a problem of %d bytes: %.100s", len(p.String()), p)
-				}
+				assert.LessOrEqual(t, len(p.String()), 3*budget.MaxText, "a problem of %d bytes: %.100s", len(p.String()), p)
 			}
-			if len(problems) > tt.problems {
-				t.Errorf("%d problems", len(problems))
-			}
-			if lines := render(problems); !strings.HasSuffix(lines[len(lines)-1], tt.last) {
-				t.Errorf("the last one is %s", lines[len(lines)-1])
-			}
+			assert.LessOrEqual(t, len(problems), tt.problems)
+			lines := render(problems)
+			assert.True(t, strings.HasSuffix(lines[len(lines)-1], tt.last), "the last one is %s", lines[len(lines)-1])
 		})
 	}
 	for name, want := range map[string]string{
@@ -79,13 +75,11 @@ func TestHostileSizes(t *testing.T) {
 		strings.Repeat("a/", 64) + "a":          "the name has more than 64 directories",
 		strings.Repeat("a", maxNameBytes) + "b": "the name has 1025 bytes, more than 1024",
 	} {
-		if _, err := cleanName(name); err == nil || err.Error() != want {
-			t.Errorf("%.20s...: %v, want %s", name, err, want)
-		}
+		_, err := cleanName(name)
+		require.EqualError(t, err, want, "%.20s...", name)
 	}
-	if _, err := cleanName(strings.Repeat("a/", maxNameSegments-1) + "a"); err != nil {
-		t.Error(err)
-	}
+	_, err := cleanName(strings.Repeat("a/", maxNameSegments-1) + "a")
+	require.NoError(t, err)
 }
 
 func BenchmarkHostile(b *testing.B) {

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -31,9 +34,7 @@ func FuzzParseManifest(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, problems := ParseManifest("m", data)
 		checkPlaces(t, data, problems)
-		if !bytes.HasPrefix(data, m.Signed) {
-			t.Error("the signed bytes are not the beginning of the manifest")
-		}
+		assert.True(t, bytes.HasPrefix(data, m.Signed), "the signed bytes are not the beginning of the manifest")
 		for _, s := range append(m.Sources, m.NonMANO...) {
 			if s.Path != "" && !s.External && !fs.ValidPath(s.Path) {
 				t.Errorf("path %q leaves the package", s.Path)
@@ -45,9 +46,8 @@ func FuzzParseManifest(f *testing.F) {
 		if m.CMS != nil && !problems.HasErrors() {
 			// A manifest whose signature is cut off reads the same but for the signature.
 			again, _ := ParseManifest("m", m.Signed)
-			if len(again.Sources) != len(m.Sources) || again.CMS != nil {
-				t.Error("the part that is signed reads differently")
-			}
+			require.Len(t, again.Sources, len(m.Sources))
+			assert.Nil(t, again.CMS, "the part that is signed reads differently")
 		}
 	})
 }
@@ -95,16 +95,14 @@ func FuzzOpenZip(f *testing.F) {
 				seen[key] = true
 			}
 			content, err := a.ReadFile(info.Path)
-			if err != nil || int64(len(content)) != info.Size {
-				t.Errorf("%q: %d bytes, %v; want %d", info.Path, len(content), err, info.Size)
-			}
+			require.NoError(t, err)
+			assert.Equal(t, info.Size, int64(len(content)), "%q: %d bytes", info.Path, len(content))
 		}
 		p, _ := Read(a, Options{})
 		_, _ = p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), a)
 		back, err := openBytes(zipBytes(t, a), Limits{})
-		if err != nil || ContentDigest(back) != ContentDigest(a) {
-			t.Errorf("packed again: %v", err)
-		}
+		require.NoError(t, err)
+		assert.Equal(t, ContentDigest(a), ContentDigest(back), "packed again")
 	})
 }
 
@@ -117,8 +115,7 @@ func FuzzSignature(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		files := map[string][]byte{"s.yaml": []byte(rootText), "s.sig": data, "s.mf": []byte(goodMetadata + "Source: s.yaml\nSignature: s.sig\n")}
 		p, problems := Read(FromFiles(files), Options{Signature: SignatureRequire, Trust: Trust{Roots: roots}})
-		if p.Security.Verified || !problems.HasErrors() {
-			t.Errorf("verified by %q", data)
-		}
+		require.False(t, p.Security.Verified, "verified by %q", data)
+		assert.True(t, problems.HasErrors(), "verified by %q", data)
 	})
 }

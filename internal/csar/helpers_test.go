@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -61,12 +62,8 @@ func (t texts) write(tb testing.TB, dir string) {
 	tb.Helper()
 	for name, text := range t {
 		file := filepath.Join(dir, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, os.MkdirAll(filepath.Dir(file), 0o750))
+		require.NoError(tb, os.WriteFile(file, []byte(text), 0o600))
 	}
 }
 
@@ -116,17 +113,13 @@ func render(ps vnfm.Problems) []string {
 // checkProblems compares problems with those that are wanted, of which nil is none.
 func checkProblems(tb testing.TB, want []string, problems vnfm.Problems) {
 	tb.Helper()
-	if diff := cmp.Diff(append([]string{}, want...), render(problems)); diff != "" {
-		tb.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(tb, append([]string{}, want...), render(problems), "problems")
 }
 
 func zipBytes(tb testing.TB, a Archive) []byte {
 	tb.Helper()
 	var buf bytes.Buffer
-	if err := WriteZip(a, &buf); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, WriteZip(a, &buf))
 	return buf.Bytes()
 }
 

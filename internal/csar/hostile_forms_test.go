@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestHostileForms opens packages whose files, CMS, certificates and chains have forms that readers disagree on.
@@ -206,19 +208,13 @@ func TestHostileForms(t *testing.T) {
 func edwardsKey(t *testing.T, issuer *identity) *identity {
 	t.Helper()
 	public, key, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	serial++
 	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: "Edwards"}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature}
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer.cert, public, issuer.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &identity{cert: cert, key: key, chain: append([]*x509.Certificate{issuer.cert}, issuer.chain...)}
 }
 
@@ -258,25 +254,17 @@ func longKey(t *testing.T, id *identity, bits int) *identity {
 	t.Helper()
 	modulus := new(big.Int).Lsh(big.NewInt(1), uint(bits-1))
 	public, err := x509.MarshalPKIXPublicKey(&rsa.PublicKey{N: modulus.Add(modulus, big.NewInt(1)), E: 1<<31 - 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var parts struct {
 		Signed               asn1.RawValue
 		Algorithm, Signature asn1.RawValue
 	}
-	if err := unmarshal(id.cert.Raw, &parts); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unmarshal(id.cert.Raw, &parts))
 	parts.Signed = asn1.RawValue{Tag: asn1.TagSequence, IsCompound: true, Bytes: bytes.Replace(parts.Signed.Bytes, id.cert.RawSubjectPublicKeyInfo, public, 1)}
 	der, err := asn1.Marshal(parts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	long := constant(id, make([]byte, bits/8))
 	long.cert = cert
 	return long
@@ -297,9 +285,7 @@ func deltaList(t *testing.T, id *identity) string {
 	list := &x509.RevocationList{Number: big.NewInt(serial), ThisUpdate: time.Now().Add(-time.Hour), NextUpdate: time.Now().Add(time.Hour),
 		ExtraExtensions: []pkix.Extension{{Id: asn1.ObjectIdentifier{2, 5, 29, 27}, Critical: true, Value: []byte{2, 1, 1}}}}
 	der, err := x509.CreateRevocationList(rand.Reader, list, id.cert, id.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}))
 }
 

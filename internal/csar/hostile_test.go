@@ -19,8 +19,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/smallstep/pkcs7"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // cmsForm says how makeCMS deviates from an ordinary signature.
@@ -79,9 +80,7 @@ func (id *identity) makeCMS(tb testing.TB, content string, form cmsForm) string 
 	tb.Helper()
 	der := func(v any) []byte {
 		out, err := asn1.Marshal(v)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		return out
 	}
 	if form.digest == nil {
@@ -124,9 +123,7 @@ func (id *identity) makeCMS(tb testing.TB, content string, form cmsForm) string 
 		toSign = message
 	}
 	signature, err := id.key.Sign(rand.Reader, toSign, form.opts)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	var signer []byte
 	version := 1
 	if form.keyID {
@@ -176,9 +173,7 @@ func asBER(tb testing.TB, text string) string {
 		for len(der) > 0 {
 			var v asn1.RawValue
 			rest, err := asn1.Unmarshal(der, &v)
-			if err != nil {
-				tb.Fatal(err)
-			}
+			require.NoError(tb, err)
 			if v.IsCompound {
 				out = append(append(append(out, v.FullBytes[0], 0x80), rewrite(v.Bytes)...), 0, 0)
 			} else {
@@ -209,9 +204,7 @@ func (id *identity) revocationList(tb testing.TB, begin, end time.Time, revoked 
 		list.RevokedCertificateEntries = append(list.RevokedCertificateEntries, x509.RevocationListEntry{SerialNumber: c.SerialNumber, RevocationTime: begin})
 	}
 	der, err := x509.CreateRevocationList(rand.Reader, list, id.cert, id.key)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "X509 CRL", Bytes: der}))
 }
 
@@ -585,18 +578,13 @@ func openHostile(t *testing.T, cases []hostileCase) {
 			dir := t.TempDir()
 			tt.files.write(t, dir)
 			a, p, problems, err := Open(dir, tt.o, Limits{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if a != nil {
 				defer func() { _ = a.Close() }()
 			}
-			if diff := cmp.Diff(normalised(tt.want), normalised(render(problems))); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if verified := p != nil && p.Security.Verified; verified != tt.verified {
-				t.Errorf("verified %t, want %t", verified, tt.verified)
-			}
+			assert.Equal(t, normalised(tt.want), normalised(render(problems)), "problems")
+			verified := p != nil && p.Security.Verified
+			assert.Equal(t, tt.verified, verified, "verified")
 			if p != nil && !p.Security.Verified && (p.Security.Signer != "" || p.Security.Issuer != "" || p.Security.SerialNumber != "") {
 				t.Errorf("a signer is named that is not verified: %+v", p.Security)
 			}
@@ -626,22 +614,16 @@ func shortKey(t *testing.T, name string, issuer *identity, change func(*x509.Cer
 	t.Helper()
 	t.Setenv("GODEBUG", "rsa1024min=0")
 	key, err := rsa.GenerateKey(rand.Reader, 1024) //nolint:gosec // what the verifier must refuse
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	serial++
 	template := &x509.Certificate{SerialNumber: big.NewInt(serial), Subject: pkix.Name{CommonName: name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), KeyUsage: x509.KeyUsageDigitalSignature, BasicConstraintsValid: true}
 	if change != nil {
 		change(template)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer.cert, key.Public(), issuer.key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &identity{cert: cert, key: key, chain: append([]*x509.Certificate{issuer.cert}, issuer.chain...)}
 }
 
@@ -649,13 +631,9 @@ func shortKey(t *testing.T, name string, issuer *identity, change func(*x509.Cer
 func noSigner(t *testing.T) string {
 	t.Helper()
 	data, err := pkcs7.NewSignedData(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	der, err := data.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: der}))
 }
 
@@ -663,19 +641,13 @@ func noSigner(t *testing.T) string {
 func twoSigners(t *testing.T, content string, ids ...*identity) string {
 	t.Helper()
 	data, err := pkcs7.NewSignedData([]byte(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data.SetDigestAlgorithm(pkcs7.OIDDigestAlgorithmSHA256)
 	for _, id := range ids {
-		if err := data.AddSignerChain(id.cert, id.key, id.chain, pkcs7.SignerInfoConfig{}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, data.AddSignerChain(id.cert, id.key, id.chain, pkcs7.SignerInfoConfig{}))
 	}
 	data.Detach()
 	der, err := data.Finish()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: der}))
 }

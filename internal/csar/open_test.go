@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
@@ -105,9 +107,7 @@ func TestOpen(t *testing.T) {
 			if p.Security.Option != tt.option || p.Security.Verified != tt.verified {
 				t.Errorf("security %+v", p.Security)
 			}
-			if p.Entry != "Definitions/vnfd.yaml" {
-				t.Errorf("entry %q", p.Entry)
-			}
+			assert.Equal(t, "Definitions/vnfd.yaml", p.Entry, "entry")
 			if _, err := a.ReadFile("vnfd.mf"); err == nil || !strings.Contains(err.Error(), "it is the manifest") || errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("the manifest is read as a file of the package: %v", err)
 			}
@@ -127,18 +127,12 @@ func TestOpenSpools(t *testing.T) {
 	t.Setenv("TMPDIR", tmp)
 	data := zipBytes(t, goodPackage().archive())
 	a, err := openSpooled(0, strings.NewReader(string(data)), int64(len(data)), Limits{}.withDefaults())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := a.ReadFile("vnfd.mf"); err != nil {
-		t.Error(err)
-	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := openSpooled(0, strings.NewReader("nonsense"), 8, Limits{}); err == nil {
-		t.Error("nonsense was opened")
-	}
+	require.NoError(t, err)
+	_, err = a.ReadFile("vnfd.mf")
+	require.NoError(t, err)
+	require.NoError(t, a.Close())
+	_, err = openSpooled(0, strings.NewReader("nonsense"), 8, Limits{})
+	require.Error(t, err, "nonsense was opened")
 	if left, err := os.ReadDir(tmp); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -165,9 +159,7 @@ func TestKubernetesFiles(t *testing.T) {
 	files["s.mf"] = manifest.String()
 	a := files.archive()
 	p, problems := Read(a, Options{})
-	if problems.HasErrors() {
-		t.Fatal(render(problems))
-	}
+	require.False(t, problems.HasErrors(), "%v", render(problems))
 	found, problems := p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), a)
 	if diff := cmp.Diff([]string{"k/b.yaml", "k/a.yml", "k/c.json"}, found); diff != "" || len(problems) > 0 {
 		t.Error(diff, render(problems))

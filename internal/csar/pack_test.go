@@ -11,21 +11,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
 func TestWriteZipIsDeterministic(t *testing.T) {
 	a := goodPackage().archive()
 	first, second := zipBytes(t, a), zipBytes(t, a)
-	if !bytes.Equal(first, second) {
-		t.Error("two zips of one package differ")
-	}
+	assert.True(t, bytes.Equal(first, second), "two zips of one package differ")
 	back, err := openBytes(first, Limits{})
 	require.NoError(t, err)
-	if !bytes.Equal(zipBytes(t, back), first) {
-		t.Error("a zip of a zip differs")
-	}
+	assert.True(t, bytes.Equal(zipBytes(t, back), first), "a zip of a zip differs")
 }
 
 func TestHash(t *testing.T) {
@@ -80,18 +76,13 @@ func TestHash(t *testing.T) {
 			texts{"s.yaml": rootText, "s.mf": tt.manifest}.with(tt.files).write(t, dir)
 			for range 2 { // The second time must change nothing.
 				name, gone, err := Hash(dir)
-				if err != nil || name != "s.mf" {
-					t.Fatalf("%q, %v", name, err)
-				}
-				if diff := cmp.Diff(tt.gone, gone); diff != "" {
-					t.Errorf("files that are gone (-want +got):\n%s", diff)
-				}
+				require.NoError(t, err)
+				require.Equal(t, "s.mf", name)
+				assert.Equal(t, tt.gone, gone, "files that are gone")
 				tt.gone = nil
 				got, err := os.ReadFile(filepath.Join(dir, "s.mf"))
 				require.NoError(t, err)
-				if diff := cmp.Diff(tt.want, string(got)); diff != "" {
-					t.Fatalf("manifest (-want +got):\n%s", diff)
-				}
+				require.Equal(t, tt.want, string(got), "manifest")
 			}
 		})
 	}
@@ -109,9 +100,8 @@ func TestHashErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			tt.files.write(t, dir)
-			if _, _, err := Hash(dir); err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %q", err, tt.want)
-			}
+			_, _, err := Hash(dir)
+			require.ErrorContains(t, err, tt.want)
 		})
 	}
 }
@@ -121,14 +111,12 @@ func TestSignReplaces(t *testing.T) {
 	leaf := issue(t, "Leaf", root, nil)
 	manifest := goodPackage()["vnfd.mf"]
 	twice := leaf.signManifest(t, leaf.signManifest(t, manifest))
-	if strings.Count(twice, "BEGIN CMS") != 1 || !strings.HasPrefix(twice, manifest+"-----BEGIN CMS-----\n") {
-		t.Errorf("manifest signed twice:\n%s", twice)
-	}
+	require.Equal(t, 1, strings.Count(twice, "BEGIN CMS"))
+	assert.True(t, strings.HasPrefix(twice, manifest+"-----BEGIN CMS-----\n"), "manifest signed twice:\n%s", twice)
 	signed := leaf.signManifest(t, strings.TrimSuffix(manifest, "\n"))
 	p, problems := Read(goodPackage().with(texts{"vnfd.mf": signed}).archive(), Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}})
-	if len(problems) > 0 || !p.Security.Verified {
-		t.Errorf("a manifest without final newline: %q", render(problems))
-	}
+	require.Empty(t, problems)
+	assert.True(t, p.Security.Verified, "a manifest without final newline: %q", render(problems))
 }
 
 func TestSignErrors(t *testing.T) {
@@ -153,12 +141,9 @@ func TestSignErrors(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, err := SignOption2([]byte("x"), tt.certificate, tt.key)
-			if err == nil || err.Error() != tt.want {
-				t.Errorf("got %v, want %s", err, tt.want)
-			}
+			require.EqualError(t, err, tt.want)
 		})
 	}
-	if _, err := SignOption1([]byte("nonsense"), leaf.bundle(), leaf.keyPEM(t)); err == nil || !strings.Contains(err.Error(), "manifest:1:1: line is not") {
-		t.Errorf("a manifest that cannot be read: %v", err)
-	}
+	_, err = SignOption1([]byte("nonsense"), leaf.bundle(), leaf.keyPEM(t))
+	require.ErrorContains(t, err, "manifest:1:1: line is not", "a manifest that cannot be read")
 }

@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const tackerMeta = `TOSCA-Meta-File-Version: 1.0
@@ -46,9 +47,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "sample.yaml", manifest: "sample.mf",
 			check: func(t *testing.T, p *Package) {
 				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate}
-				if diff := cmp.Diff([]string{"ChangeLog.txt", "Tests", "Licenses", "sample.cert"}, got); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, []string{"ChangeLog.txt", "Tests", "Licenses", "sample.cert"}, got)
 			},
 			warnings: []string{`warning: sample.mf: 5 files are not listed: ChangeLog.txt, Files/kubernetes/deployment.yaml, Licenses/l.txt, Tests/t.txt, sample.yaml: nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
@@ -61,9 +60,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "Definitions/vnfd.yaml", listed: []string{kubernetes},
 			check: func(t *testing.T, p *Package) {
 				want := Artifact{Path: kubernetes, Algorithm: "SHA-256", Hash: sha(deploymentText), Digest: "sha256:" + sha(deploymentText), ContentType: "application/yaml", Size: int64(len(deploymentText))}
-				if diff := cmp.Diff(want, p.Artifacts[0]); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, want, p.Artifacts[0])
 			},
 			warnings: []string{noManifest},
 		},
@@ -76,9 +73,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "Definitions/vnfd.yaml", manifest: "vnfd.mf",
 			check: func(t *testing.T, p *Package) {
 				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate, p.Meta[keyManifest]}
-				if diff := cmp.Diff([]string{"ChangeLog.txt", "Tests", "Licenses", "a.cert", "vnfd.mf"}, got); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, []string{"ChangeLog.txt", "Tests", "Licenses", "a.cert", "vnfd.mf"}, got)
 			},
 			warnings: []string{`warning: vnfd.mf: 6 files are not listed: ChangeLog.txt, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml, Licenses/a, Tests/a: nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
@@ -88,9 +83,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
 				got := []string{p.Manifest.Metadata[metadataVNFDID], p.Manifest.Metadata[metadataReleaseDateTime], p.Manifest.Metadata[metadataVNFMInfo], p.Manifest.Metadata[metadataSpecVersions]}
-				if diff := cmp.Diff([]string{"testCnf", "2021-01-01T10:00:00+02:00", "etsivnfm:v2.3.1,0:myGreatVnfm-1", "2.6.1,3.1.1"}, got); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, []string{"testCnf", "2021-01-01T10:00:00+02:00", "etsivnfm:v2.3.1,0:myGreatVnfm-1", "2.6.1,3.1.1"}, got)
 			},
 		},
 		{
@@ -99,9 +92,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "s.yaml", manifest: "s.mf", listed: []string{"s.yaml"},
 			check: func(t *testing.T, p *Package) {
 				got := []string{p.Manifest.Metadata[metadataProvider], p.Manifest.Metadata[metadataProduct], p.Manifest.Metadata[metadataReleaseDateTime], p.Manifest.Metadata[metadataSpecVersions]}
-				if diff := cmp.Diff([]string{"Acme: Inc", "cnf", "2021", "2.7.1,3.3.1"}, got); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, []string{"Acme: Inc", "cnf", "2021", "2.7.1,3.3.1"}, got)
 			},
 			warnings: []string{`warning: s.mf:4:3: vnf_release_data_time is a misspelling: read as vnf_release_date_time`},
 		},
@@ -136,9 +127,7 @@ func TestReadVariations(t *testing.T) {
 			entry: "sample.yaml", manifest: "sample.mf", listed: []string{"sample.yaml", kubernetes, "https://example.com/images/vdu.qcow2"},
 			check: func(t *testing.T, p *Package) {
 				want := Artifact{Path: "https://example.com/images/vdu.qcow2", Algorithm: "SHA-256", Hash: sha("x"), External: true}
-				if diff := cmp.Diff(want, p.Artifacts[2]); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, want, p.Artifacts[2])
 			},
 		},
 		{
@@ -155,12 +144,8 @@ func TestReadVariations(t *testing.T) {
 			entry: "sample.yaml", manifest: "sample.mf", listed: []string{"sample.yaml", kubernetes, "Files/ves.yaml"},
 			check: func(t *testing.T, p *Package) {
 				want := map[string][]string{"onap_ves_events": {"Files/ves.yaml"}, "onap_pm_dictionary": {"Files/pm.yaml"}, "onap_others": {"Files/x.sh"}}
-				if diff := cmp.Diff(want, p.NonMANO); diff != "" {
-					t.Error(diff)
-				}
-				if diff := cmp.Diff([]string{"onap_ves_events", "onap_pm_dictionary", "onap_others"}, p.Manifest.Sets); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, want, p.NonMANO)
+				assert.Equal(t, []string{"onap_ves_events", "onap_pm_dictionary", "onap_others"}, p.Manifest.Sets)
 			},
 			warnings: []string{`warning: sample.mf: 1 file is listed without digest: Files/x.sh: nothing protects this content; add Algorithm and Hash`},
 		},
@@ -169,12 +154,8 @@ func TestReadVariations(t *testing.T) {
 			files: goodPackage().with(texts{"TOSCA-Metadata/TOSCA.meta": "TOSCA-Meta-Version: 1.0\n\nCSAR-Version: 1.0\nCreated-By: Acme\n  Network Functions\nEntry-Definitions: Definitions/vnfd.yaml\nOther-Definitions: \"Definitions/a.yaml\" Definitions/b.yml\n", "Definitions/a.yaml": "x", "Definitions/b.yml": "x", "vnfd.cert": "x", "vnfd.mf": goodMetadata}),
 			entry: "Definitions/vnfd.yaml", manifest: "vnfd.mf",
 			check: func(t *testing.T, p *Package) {
-				if diff := cmp.Diff([]string{"Definitions/a.yaml", "Definitions/b.yml"}, p.OtherDefinitions); diff != "" {
-					t.Error(diff)
-				}
-				if diff := cmp.Diff([]string{"vnfd.cert", "Acme Network Functions"}, []string{p.Certificate, p.Meta[keyCreatedBy]}); diff != "" {
-					t.Error(diff)
-				}
+				assert.Equal(t, []string{"Definitions/a.yaml", "Definitions/b.yml"}, p.OtherDefinitions)
+				assert.Equal(t, []string{"vnfd.cert", "Acme Network Functions"}, []string{p.Certificate, p.Meta[keyCreatedBy]})
 			},
 			warnings: []string{`warning: vnfd.mf: 5 files are not listed: Definitions/a.yaml, Definitions/b.yml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml: nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
@@ -184,19 +165,14 @@ func TestReadVariations(t *testing.T) {
 			a := tt.files.archive()
 			p, problems := Read(a, Options{})
 			checkProblems(t, tt.warnings, problems)
-			if p.Entry != tt.entry || p.ManifestFile != tt.manifest {
-				t.Errorf("entry %q, manifest %q; want %q, %q", p.Entry, p.ManifestFile, tt.entry, tt.manifest)
-			}
+			require.Equal(t, tt.entry, p.Entry)
+			assert.Equal(t, tt.manifest, p.ManifestFile, "entry")
 			var listed []string
 			for _, artifact := range p.Artifacts {
 				listed = append(listed, artifact.Path)
 			}
-			if diff := cmp.Diff(tt.listed, listed); diff != "" {
-				t.Errorf("artifacts (-want +got):\n%s", diff)
-			}
-			if p.Digest != ContentDigest(a) {
-				t.Errorf("digest %s, want %s", p.Digest, ContentDigest(a))
-			}
+			assert.Equal(t, tt.listed, listed, "artifacts")
+			assert.Equal(t, ContentDigest(a), p.Digest, "digest")
 			if tt.check != nil {
 				tt.check(t, p)
 			}

@@ -21,6 +21,8 @@ import (
 	"time"
 
 	"github.com/smallstep/pkcs7"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // identity is a certificate with its key and those above it.
@@ -41,9 +43,7 @@ func newKey(tb testing.TB, useRSA bool) crypto.Signer {
 	} else {
 		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return key
 }
 
@@ -67,13 +67,9 @@ func issue(tb testing.TB, name string, issuer *identity, change func(*x509.Certi
 		chain = append([]*x509.Certificate{issuer.cert}, issuer.chain...)
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, parent, key.Public(), signer)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return &identity{cert: cert, key: key, chain: chain}
 }
 
@@ -104,27 +100,21 @@ func (id *identity) bundle() []byte {
 func (id *identity) keyPEM(tb testing.TB) []byte {
 	tb.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(id.key)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
 func (id *identity) signManifest(tb testing.TB, manifest string) string {
 	tb.Helper()
 	out, err := SignOption1([]byte(manifest), id.bundle(), id.keyPEM(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return string(out)
 }
 
 func (id *identity) signDetached(tb testing.TB, content string) string {
 	tb.Helper()
 	out, err := SignOption2([]byte(content), id.bundle(), id.keyPEM(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return string(out)
 }
 
@@ -132,26 +122,20 @@ func (id *identity) signDetached(tb testing.TB, content string) string {
 func (id *identity) signBare(tb testing.TB, content string, certificate, attributes bool, digest asn1.ObjectIdentifier) string {
 	tb.Helper()
 	data, err := pkcs7.NewSignedData([]byte(content))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	data.SetDigestAlgorithm(digest)
 	if attributes {
 		err = data.AddSigner(id.cert, id.key, pkcs7.SignerInfoConfig{})
 	} else {
 		err = data.SignWithoutAttr(id.cert, id.key, pkcs7.SignerInfoConfig{})
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	data.Detach()
 	der, err := data.Finish()
 	if err == nil && !certificate {
 		der, err = withoutCertificates(data)
 	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CMS", Bytes: der}))
 }
 
@@ -286,9 +270,7 @@ func TestSignatureCertificateFiles(t *testing.T) {
 			p, problems := Read(tt.files.archive(), o)
 			checkProblems(t, tt.want, problems)
 			if problems.HasErrors() {
-				if p.Security.Verified {
-					t.Errorf("security %+v", p.Security)
-				}
+				assert.False(t, p.Security.Verified, "security %+v", p.Security)
 				return
 			}
 			if !p.Security.Verified || p.Security.Signer != "CN=Leaf" || p.Security.Issuer != "CN=Root" || p.Security.SerialNumber != leaf.cert.SerialNumber.Text(16) {
@@ -361,9 +343,7 @@ func TestSignaturesOfFiles(t *testing.T) {
 func TestOpenSSLAgrees(t *testing.T) {
 	openssl, err := exec.LookPath("openssl")
 	if err != nil {
-		if os.Getenv("LAB_REQUIRE") == "all" {
-			t.Fatal("LAB_REQUIRE=all, but there is no openssl")
-		}
+		require.NotEqual(t, "all", os.Getenv("LAB_REQUIRE"), "LAB_REQUIRE=all, but there is no openssl")
 		t.Skip("skipped: openssl is not installed")
 	}
 	root := issue(t, "Root", nil, authority)
@@ -388,17 +368,14 @@ func TestOpenSSLAgrees(t *testing.T) {
 			for variant, extra := range variants {
 				run(append([]string{"cms", "-sign", "-binary", "-in", "content", "-signer", "cert", "-inkey", "key", "-certfile", "inter", "-outform", "PEM", "-out", "signature"}, extra...)...)
 				signature, err := os.ReadFile(filepath.Join(dir, "signature"))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				files := rootPackage().with(texts{"sample.mf": manifest + string(signature)})
 				if variant == "no certificates" {
 					files["sample.cert"] = string(certPEM(leaf.cert, intermediate.cert))
 				}
 				p, problems := Read(files.archive(), Options{Signature: SignatureRequire, Trust: Trust{Roots: certPEM(root.cert)}})
-				if len(problems) > 0 || !p.Security.Verified {
-					t.Errorf("%s: %q, %+v", variant, render(problems), p.Security)
-				}
+				require.Empty(t, problems)
+				assert.True(t, p.Security.Verified, "%s: %q, %+v", variant, render(problems), p.Security)
 			}
 		})
 	}

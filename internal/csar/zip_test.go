@@ -4,7 +4,6 @@ import (
 	"archive/zip"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -28,28 +27,20 @@ func zipOf(tb testing.TB, entries ...zipTestEntry) []byte {
 		h.Name = e.name
 		if e.raw {
 			out, err := w.CreateRaw(&h)
-			if err != nil {
-				tb.Fatal(err)
-			}
-			if _, err := out.Write(e.data); err != nil {
-				tb.Fatal(err)
-			}
+			require.NoError(tb, err)
+			_, err = out.Write(e.data)
+			require.NoError(tb, err)
 			continue
 		}
 		out, err := w.CreateHeader(&h)
-		if err != nil {
-			tb.Fatal(err)
-		}
+		require.NoError(tb, err)
 		if strings.HasSuffix(e.name, "/") {
 			continue
 		}
-		if _, err := out.Write(e.data); err != nil {
-			tb.Fatal(err)
-		}
+		_, err = out.Write(e.data)
+		require.NoError(tb, err)
 	}
-	if err := w.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, w.Close())
 	return buf.Bytes()
 }
 
@@ -83,9 +74,7 @@ func openBytes(data []byte, l Limits) (Archive, error) {
 func renderError(tb testing.TB, err error) []string {
 	tb.Helper()
 	var bad *vnfm.InvalidError
-	if !errors.As(err, &bad) {
-		tb.Fatalf("error is not an InvalidError: %v", err)
-	}
+	require.ErrorAs(tb, err, &bad, "error is not an InvalidError")
 	return render(bad.Problems)
 }
 
@@ -94,9 +83,7 @@ func patch(tb testing.TB, data []byte, change func(local, central []byte)) []byt
 	tb.Helper()
 	out := bytes.Clone(data)
 	at := bytes.LastIndex(out, []byte("PK\x01\x02"))
-	if at < 0 {
-		tb.Fatal("no central directory")
-	}
+	require.GreaterOrEqual(tb, at, 0, "no central directory")
 	change(out, out[at:])
 	return out
 }
@@ -181,9 +168,7 @@ func TestOpenZipRefuses(t *testing.T) {
 			if a != nil {
 				t.Error("an archive came back")
 			}
-			if diff := cmp.Diff(tt.want, renderError(t, err)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, renderError(t, err), "problems")
 		})
 	}
 }
@@ -192,9 +177,7 @@ func compressedSize(tb testing.TB, data []byte) uint64 {
 	tb.Helper()
 	packed := zipOf(tb, zipTestEntry{name: "a", data: data, header: zip.FileHeader{Method: zip.Deflate}})
 	r, err := zip.NewReader(bytes.NewReader(packed), int64(len(packed)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	require.NoError(tb, err)
 	return r.File[0].CompressedSize64
 }
 
@@ -235,9 +218,8 @@ func TestOpenZipOverlap(t *testing.T) {
 	out = append(out, tail...)
 	_, err := openBytes(out, Limits{})
 	got := renderError(t, err)
-	if len(got) != 1 || !strings.HasPrefix(got[0], "error: the files declare 52428800 bytes in an archive of ") {
-		t.Errorf("got %q", got)
-	}
+	require.Len(t, got, 1)
+	assert.True(t, strings.HasPrefix(got[0], "error: the files declare 52428800 bytes in an archive of "))
 }
 
 // TestOpenZipInZip holds the ratio of an archive in an archive against what came, so that two ratios do not multiply.
@@ -257,9 +239,7 @@ func TestOpenZipInZip(t *testing.T) {
 		"warning: p.csar: the package lies in another archive without a signature: option 2 requires p.cms beside it",
 		fmt.Sprintf("error: p.csar: the files declare %d bytes in an archive of %d, a ratio of more than 1500", len(files)*ratioFloor, st.Size()),
 	}
-	if diff := cmp.Diff(want, render(problems)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, render(problems), "problems")
 }
 
 func TestOpenZipAccepts(t *testing.T) {
@@ -274,19 +254,13 @@ func TestOpenZipAccepts(t *testing.T) {
 	for _, f := range a.Files() {
 		names = append(names, f.Path)
 	}
-	if diff := cmp.Diff([]string{"a/x.txt", "b", "exe", "ä/ö"}, names); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{"a/x.txt", "b", "exe", "ä/ö"}, names)
 	if got, err := a.ReadFile("a/x.txt"); err != nil || string(got) != "x" {
 		t.Errorf("ReadFile: %q, %v", got, err)
 	}
-	if err := a.Close(); err != nil {
-		t.Error(err)
-	}
-	if _, err := a.ReadFile("b"); err == nil {
-		t.Error("reading after Close succeeded")
-	}
-	if _, err := OpenSource(file + ".missing"); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("missing file: %v", err)
-	}
+	require.NoError(t, a.Close())
+	_, err = a.ReadFile("b")
+	require.Error(t, err, "reading after Close succeeded")
+	_, err = OpenSource(file + ".missing")
+	require.ErrorIs(t, err, fs.ErrNotExist, "missing file")
 }

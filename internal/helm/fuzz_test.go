@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -43,9 +43,7 @@ func FuzzRender(f *testing.F) {
 
 func broken(t *testing.T, text string) {
 	t.Helper()
-	if strings.Contains(text, "helper process") {
-		t.Error(text)
-	}
+	assert.NotContains(t, text, "helper process")
 }
 
 // FuzzSet sets a value at a foreign path: it is refused, or the values can be written as JSON.
@@ -63,18 +61,14 @@ func FuzzSet(f *testing.F) {
 		}
 		written, err := json.Marshal(values)
 		require.NoError(t, err)
-		if !bytes.Contains(written, []byte(`"x"`)) {
-			t.Errorf("%q was set, and is not in %.200s", path, written)
-		}
+		assert.True(t, bytes.Contains(written, []byte(`"x"`)), "%q was set, and is not in %.200s", path, written)
 	})
 }
 
 // FuzzDecode reads foreign records of releases: what can be read can be written, and is the same when it is read again.
 func FuzzDecode(f *testing.F) {
 	made, ps := mustLoad(f).Render(f.Context(), Options{Release: "site", Namespace: "ran", Values: map[string]any{"a": 1.5}})
-	if len(ps) > 0 {
-		f.Fatal(ps)
-	}
+	require.Empty(f, ps)
 	good, err := made.Release(3, time.Unix(1, 0), Deployed, "by hand").Encode()
 	require.NoError(f, err)
 	for _, text := range []string{good, good[:len(good)/2], "", "H4sIAAAAAAAA/6quBQQAAP//Q7+mowIAAAA=", "====", "e30="} {
@@ -89,9 +83,7 @@ func FuzzDecode(f *testing.F) {
 		require.NoError(t, err, "what was read cannot be written")
 		second, err := Decode(written)
 		require.NoError(t, err, "what was written cannot be read")
-		if diff := cmp.Diff(first.Differing(second), []string(nil)); diff != "" {
-			t.Errorf("read again it differs: %s", diff)
-		}
+		assert.Equal(t, first.Differing(second), []string(nil), "read again it differs")
 		_, _ = first.Labels(), first.Revision()
 	})
 }

@@ -80,9 +80,8 @@ func packed(t *testing.T) fstest.MapFS {
 		}
 		data := files[name].Data
 		require.NoError(t, w.WriteHeader(&tar.Header{Name: name[len("Files/"):], Mode: 0o644, Size: int64(len(data))}))
-		if _, err := w.Write(data); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write(data)
+		require.NoError(t, err)
 	}
 	require.NoError(t, w.Close())
 	require.NoError(t, zipped.Close())

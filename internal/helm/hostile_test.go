@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -25,9 +26,8 @@ func compressed(t testing.TB, files map[string][]byte) []byte {
 	w := tar.NewWriter(zipped)
 	for _, name := range sortedKeys(files) {
 		require.NoError(t, w.WriteHeader(&tar.Header{Name: name, Mode: 0o644, Size: int64(len(files[name]))}))
-		if _, err := w.Write(files[name]); err != nil {
-			t.Fatal(err)
-		}
+		_, err := w.Write(files[name])
+		require.NoError(t, err)
 	}
 	require.NoError(t, errors.Join(w.Close(), zipped.Close()))
 	return b.Bytes()
@@ -83,9 +83,7 @@ func TestHostileTemplates(t *testing.T) {
 			t.Parallel()
 			loaded, err := Load(t.Context(), with(c.file, c.text), "Files/core")
 			if err != nil {
-				if !strings.Contains(err.Error(), c.want) {
-					t.Errorf("got %v, want %s", err, c.want)
-				}
+				require.ErrorContains(t, err, c.want)
 				return
 			}
 			_, ps := loaded.Render(t.Context(), Options{Release: "site", Namespace: "ran"})
@@ -95,9 +93,8 @@ func TestHostileTemplates(t *testing.T) {
 		})
 	}
 	// One that was refused does not stand in the way of the next.
-	if _, ps := render(t, core(), nil); len(ps) > 0 {
-		t.Error(ps)
-	}
+	_, ps := render(t, core(), nil)
+	assert.Empty(t, ps)
 }
 
 // TestHostileProblems has a chart say more than anybody reads: one long text, and a thousand values that a schema refuses.
@@ -119,13 +116,9 @@ func TestHostileProblems(t *testing.T) {
 			loaded, err := Load(t.Context(), with(c.file, c.text), "Files/core")
 			require.NoError(t, err)
 			_, ps := loaded.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: c.values})
-			if len(ps) != c.problems {
-				t.Errorf("%d problems", len(ps))
-			}
+			assert.Len(t, ps, c.problems)
 			for _, p := range ps {
-				if len(p.String()) > 2*budget.MaxText {
-					t.Errorf("a problem of %d bytes", len(p.String()))
-				}
+				assert.LessOrEqual(t, len(p.String()), 2*budget.MaxText, "a problem of")
 			}
 		})
 	}
@@ -146,9 +139,8 @@ func TestRenderingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, ps := loaded.Render(ctx, Options{Release: "site"})
-	if len(ps) != 1 || ps[0].Summary != "cannot be rendered: context deadline exceeded" {
-		t.Errorf("got %v", ps)
-	}
+	require.Len(t, ps, 1)
+	assert.Equal(t, "cannot be rendered: context deadline exceeded", ps[0].Summary)
 }
 
 // Values survive the way to the helper process and back: nulls, large numbers, bytes that are not text.
@@ -160,9 +152,7 @@ func TestValuesAreExact(t *testing.T) {
 		"data: { large: '{{ .Values.large }}', dropped: '{{ hasKey .Values \"dropped\" }}', bin: '{{ .Files.Get \"files/bin\" | b64enc }}' }\n")}
 	r := rendered(t, files, map[string]any{"large": int64(9007199254740995), "dropped": nil})
 	want := "data: { large: '9007199254740995', dropped: 'false', bin: '/wD+' }"
-	if text := r.manifest(); !strings.Contains(text, want) {
-		t.Errorf("the manifest lacks %s:\n%s", want, text)
-	}
+	assert.Contains(t, r.manifest(), want, "the manifest lacks")
 	encoded, err := r.Release(1, time.Time{}, Deployed, "").Encode()
 	require.NoError(t, err)
 	decodedRelease, err := Decode(encoded)

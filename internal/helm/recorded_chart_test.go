@@ -6,7 +6,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -19,9 +19,7 @@ func TestRecordedChart(t *testing.T) {
 		require.NoError(t, err)
 		return out
 	}
-	if diff := cmp.Diff([]string{"db"}, read(core(), nil).MissingCharts()); diff != "" {
-		t.Errorf("sub-charts (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"db"}, read(core(), nil).MissingCharts(), "sub-charts")
 	files := with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.2.3\nappVersion: 5.0.0\n")
 	for name := range files {
 		if strings.HasPrefix(name, "Files/core/charts/") {
@@ -30,9 +28,7 @@ func TestRecordedChart(t *testing.T) {
 	}
 	values := map[string]any{"amf": map[string]any{"replicas": int64(2), "image": "amf:2"}}
 	before := read(files, values)
-	if got := before.MissingCharts(); len(got) > 0 {
-		t.Errorf("a chart without sub-charts lacks %v", got)
-	}
+	assert.Empty(t, before.MissingCharts(), "a chart without sub-charts lacks")
 	recorded, err := before.ChartFiles()
 	require.NoError(t, err)
 	again := fstest.MapFS{}
@@ -40,19 +36,14 @@ func TestRecordedChart(t *testing.T) {
 		again["Files/core/"+name] = &fstest.MapFile{Data: data}
 	}
 	after := read(again, before.Values())
-	if diff := cmp.Diff(before.Manifest(), after.Manifest()); diff != "" {
-		t.Errorf("manifest (-recorded +made again):\n%s", diff)
-	}
-	if got := after.Differing(before); len(got) > 0 {
-		t.Errorf("the chart that was made again differs in %v", got)
-	}
+	assert.Equal(t, before.Manifest(), after.Manifest(), "manifest (-recorded +made again)")
+	assert.Empty(t, after.Differing(before), "the chart that was made again differs in")
 	name, version, read2, err := ReadChart(t.Context(), again, "Files/core")
 	if err != nil || name != "core" || version != "1.2.3" || len(read2) != len(recorded) {
 		t.Errorf("the chart reads as %s %s with %d of %d files, %v", name, version, len(read2), len(recorded), err)
 	}
-	if _, _, _, err := ReadChart(t.Context(), again, "Files"); err == nil {
-		t.Error("a directory without Chart.yaml is a chart")
-	}
+	_, _, _, err = ReadChart(t.Context(), again, "Files")
+	require.Error(t, err, "a directory without Chart.yaml is a chart")
 	for _, broken := range []string{"../outside", "/etc/passwd"} {
 		evil := read(files, nil)
 		evil.record.Chart.Files[0].Name = broken
@@ -66,7 +57,5 @@ func TestParameterNames(t *testing.T) {
 	values := map[string]any{"a": 1, "nginx.org/x": map[string]any{"b.c": "d"}, `e[0]`: true}
 	read, err := Values(ParameterNames(values))
 	require.NoError(t, err)
-	if diff := cmp.Diff(map[string]any{"a": 1.0, "nginx.org/x": map[string]any{"b.c": "d"}, `e[0]`: true}, read); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, map[string]any{"a": 1.0, "nginx.org/x": map[string]any{"b.c": "d"}, `e[0]`: true}, read, "values")
 }

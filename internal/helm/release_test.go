@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -41,9 +41,7 @@ func TestReleaseSurvivesItsRecord(t *testing.T) {
 			files = with(tt.file, "text")
 		}
 		made := rendered(t, files, tt.values).Release(2, time.Time{}, PendingUpgrade, "")
-		if diff := cmp.Diff(tt.want, made.Differing(read)); diff != "" {
-			t.Errorf("%s: what differs (-want +got):\n%s", name, diff)
-		}
+		assert.Equal(t, tt.want, made.Differing(read), "%s: what differs", name)
 		mine, err := made.Content()
 		require.NoError(t, err)
 		if theirs, err := read.Content(); err != nil || bytes.Equal(mine, theirs) != (len(tt.want) == 0) {
@@ -59,9 +57,7 @@ func TestReleaseSurvivesItsRecord(t *testing.T) {
 	want := map[string]any{"name": "site", "owner": "helm", "status": "failed", "version": "1"}
 	labels := read.Labels()
 	delete(labels, "modifiedAt")
-	if diff := cmp.Diff(want, labels); diff != "" {
-		t.Errorf("labels (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, labels, "labels")
 	for _, bad := range []string{"", "text", "dGV4dA=="} {
 		if _, err := Decode(bad); err == nil {
 			t.Errorf("%q is a record", bad)

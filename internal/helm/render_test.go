@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -25,30 +25,21 @@ func TestRender(t *testing.T) {
 				got = append(got, m.File)
 			}
 			want := []string{root + "/charts/db/templates/a.yaml", root + "/templates/amf.yaml", root + "/templates/amf.yaml"}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("files (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, want, got, "files")
 			all := r.manifest()
 			for _, text := range []string{"replicas: 3\n", `size: "1e+06"`, "name: site-db", "namespace: ran", "# Source: core/charts/db/templates/a.yaml\n"} {
-				if !strings.Contains(all, text) {
-					t.Errorf("the manifest lacks %q:\n%s", text, all)
-				}
+				assert.Contains(t, all, text, "the manifest lacks")
 			}
-			if len(r.CRDs) != 1 || r.CRDs[0].File != root+"/crds/plan.yaml" {
-				t.Errorf("definitions: %v", r.CRDs)
-			}
-			if r.notes != "Installed site." {
-				t.Errorf("notes: %q", r.notes)
-			}
+			require.Len(t, r.CRDs, 1)
+			assert.Equal(t, root+"/crds/plan.yaml", r.CRDs[0].File, "definitions")
+			assert.Equal(t, "Installed site.", r.notes, "notes")
 		})
 	}
 }
 
 func TestSubChartIsLeftOutByItsCondition(t *testing.T) {
 	r := rendered(t, core(), map[string]any{"db": map[string]any{"enabled": false}})
-	if text := r.manifest(); strings.Contains(text, "site-db") {
-		t.Errorf("the sub-chart is rendered:\n%s", text)
-	}
+	assert.NotContains(t, r.manifest(), "site-db", "the sub-chart is rendered")
 }
 
 func TestHooksRunInOrder(t *testing.T) {
@@ -59,12 +50,8 @@ func TestHooksRunInOrder(t *testing.T) {
 		}
 		return out
 	}
-	if diff := cmp.Diff([]string{"zeroth", "second"}, names(PreInstall)); diff != "" {
-		t.Errorf("pre-install (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"second"}, names(PreUpgrade)); diff != "" {
-		t.Errorf("pre-upgrade (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"zeroth", "second"}, names(PreInstall), "pre-install")
+	assert.Equal(t, []string{"second"}, names(PreUpgrade), "pre-upgrade")
 	for _, h := range r.Hooks {
 		if h.record.Name == "test" && (h.Runs(false) || !h.Runs(true)) {
 			t.Error("a test runs without being asked for, or not at all")
@@ -131,9 +118,8 @@ func TestRenderProblems(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			_, ps := render(t, tt.files, tt.values)
-			if len(ps) != 1 || ps[0].String() != tt.want {
-				t.Errorf("problems:\n%v\nwant\n%s", ps, tt.want)
-			}
+			require.Len(t, ps, 1)
+			assert.Equal(t, tt.want, ps[0].String(), "problems")
 		})
 	}
 }
@@ -149,9 +135,8 @@ func TestKeysAreInOrder(t *testing.T) {
 	for _, key := range strings.Split("a b c d e f g h", " ") {
 		m[key] = key
 	}
-	if text := rendered(t, files, map[string]any{"m": m}).manifest(); strings.Count(text, "a,b,c,d,e,f,g,h") != 2 {
-		t.Error(text)
-	}
+	text := rendered(t, files, map[string]any{"m": m}).manifest()
+	assert.Equal(t, 2, strings.Count(text, "a,b,c,d,e,f,g,h"), "%s", text)
 }
 
 func TestCapabilities(t *testing.T) {
@@ -174,9 +159,7 @@ data:
 		r, ps := c.Render(t.Context(), tt.options)
 		require.Empty(t, ps)
 		for _, want := range tt.want {
-			if text := r.manifest(); !strings.Contains(text, want) {
-				t.Errorf("want %q in:\n%s", want, text)
-			}
+			assert.Contains(t, r.manifest(), want)
 		}
 	}
 }
@@ -234,23 +217,17 @@ dependencies:
 		"condition goes first": {values: map[string]any{"tags": map[string]any{"control": false}, "smf": map[string]any{"enabled": true}}, want: []string{"core", "smf"}},
 	} {
 		r, ps := c.Render(t.Context(), Options{Release: "a", Namespace: "ran", Values: tt.values})
-		if len(ps) > 0 {
-			t.Fatal(name, ps)
-		}
+		require.Empty(t, ps, "%s", name)
 		var got []string
 		for _, m := range regexp.MustCompile(`name: '(\w+)'`).FindAllStringSubmatch(r.manifest(), -1) {
 			got = append(got, m[1])
 		}
 		slices.Sort(got)
-		if diff := cmp.Diff(tt.want, got); diff != "" {
-			t.Errorf("%s: charts (-want +got):\n%s", name, diff)
-		}
+		assert.Equal(t, tt.want, got, "%s: charts", name)
 		if text := r.manifest(); slices.Contains(tt.want, "amf") && (!strings.Contains(text, "port: '7777'") || !strings.Contains(text, "plmn: '00101'")) {
 			t.Errorf("%s: values did not reach the parent, or a sub-chart:\n%s", name, text)
 		}
-		if len(r.CRDs) != len(tt.want)-1 {
-			t.Errorf("%s: definitions: %v", name, r.CRDs)
-		}
+		assert.Len(t, r.CRDs, len(tt.want)-1, "%s: definitions", name)
 	}
 }
 
@@ -266,9 +243,8 @@ func TestLoadProblems(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if _, err := Load(t.Context(), tt.files, "Files/core"); err == nil || err.Error() != tt.want {
-				t.Errorf("error %v, want %s", err, tt.want)
-			}
+			_, err := Load(t.Context(), tt.files, "Files/core")
+			require.EqualError(t, err, tt.want, "error")
 		})
 	}
 	if _, err := Load(t.Context(), fstest.MapFS{"a.tgz": {Data: []byte("text")}}, "a.tgz"); err == nil || !strings.HasPrefix(err.Error(), "is not an archive of a chart") {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -48,9 +49,7 @@ func TestSecretValues(t *testing.T) {
 				ways = append(ways, strings.Split(way, "."))
 			}
 			_, ps := c.Render(t.Context(), Options{Release: "site", Namespace: "ran", Values: tt.values, Secrets: ways, Attribute: "plain", SecretAttribute: "secret", Key: "k"})
-			if diff := cmp.Diff(tt.want, blamed(ps), cmp.Transformer("sorted", sorted)); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(tt.want, blamed(ps), cmp.Transformer("sorted", sorted)))
 		})
 	}
 }
@@ -87,10 +86,6 @@ func TestShownSecrets(t *testing.T) {
 		Secrets: [][]string{{"amf", "key"}, {"users", "0"}},
 	})
 	require.Empty(t, ps)
-	if diff := cmp.Diff([]string{"amf.pin", "db.admin", "users.1.login"}, r.ShownSecrets()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-	if shown := rendered(t, core(), map[string]any{"amf": map[string]any{"replicas": 2}}).ShownSecrets(); len(shown) > 0 {
-		t.Errorf("without a secret: %v", shown)
-	}
+	assert.Equal(t, []string{"amf.pin", "db.admin", "users.1.login"}, r.ShownSecrets())
+	assert.Empty(t, rendered(t, core(), map[string]any{"amf": map[string]any{"replicas": 2}}).ShownSecrets(), "without a secret")
 }

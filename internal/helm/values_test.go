@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -26,17 +26,14 @@ func TestValues(t *testing.T) {
 		"smf": map[string]any{"ports": []any{1.5, int64(8080)}, "labels": map[string]any{"x.y/z": true}},
 		"upf": map[string]any{"args": []any{int64(1), "two"}},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("values (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, got, "values")
 	for _, path := range []string{"a=b.c", "a,b.c", "a.b[x]", "a..b", "a[", "a.", ".a"} {
 		if got, err := Values(map[string]any{path: "x", "a": map[string]any{"b": 1}}); err == nil {
 			t.Errorf("the path %q is taken: %v", path, got)
 		}
 	}
-	if _, err := Values(map[string]any{"a": "text", "a.b": "x"}); err == nil {
-		t.Error("a path below a text is taken")
-	}
+	_, err = Values(map[string]any{"a": "text", "a.b": "x"})
+	require.Error(t, err, "a path below a text is taken")
 }
 
 func TestReleaseName(t *testing.T) {
@@ -56,7 +53,5 @@ func TestReleaseName(t *testing.T) {
 	if got := ReleaseName("a.b"); strings.Contains(got, ".") || !ValidReleaseName("a.b") || ValidReleaseName("a..b") || ValidReleaseName("a.") {
 		t.Errorf("names with dots: %q", got)
 	}
-	if ReleaseName("a b") == ReleaseName("a_b") {
-		t.Error("two instances share a release")
-	}
+	assert.NotEqual(t, ReleaseName("a_b"), ReleaseName("a b"), "two instances share a release")
 }

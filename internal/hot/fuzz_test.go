@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -24,22 +24,16 @@ func FuzzLoad(f *testing.F) {
 		texts := map[string]string{topFile: top, nestedFile: nested}
 		p := &vnfm.Package{Content: fstest.MapFS{topFile: {Data: []byte(top)}, nestedFile: {Data: []byte(nested)}}}
 		s, ps := Load(budget.New(t.Context(), limits), p, router())
-		if (s == nil) != ps.HasErrors() {
-			t.Errorf("loaded %v with %s", s != nil, lines(ps))
-		}
+		assert.Equal(t, ps.HasErrors(), (s == nil), "loaded %v with %s", s != nil, lines(ps))
 		for _, p := range ps {
 			checkPlace(t, texts[p.File], p)
 		}
 		again, more := Load(budget.New(t.Context(), limits), p, router())
-		if diff := cmp.Diff(lines(ps), lines(more)); diff != "" {
-			t.Errorf("read again (-first +second):\n%s", diff)
-		}
+		assert.Equal(t, lines(ps), lines(more), "read again (-first +second)")
 		if s == nil || again == nil {
 			return
 		}
-		if diff := cmp.Diff(s.Top, again.Top); diff != "" {
-			t.Errorf("read again (-first +second):\n%s", diff)
-		}
+		assert.Equal(t, s.Top, again.Top, "read again (-first +second)")
 		r := Request{Flavour: router(), Counts: map[string]int{"VDU1": 2, "VDU2": 1}, VNFCs: map[string][]int{"VDU1": {0, 1}, "VDU2": {0}}, DigestKey: []byte("key")}
 		s.Stack(r)
 		s.Objects(r)

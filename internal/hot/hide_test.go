@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -89,17 +89,11 @@ func TestHide(t *testing.T) {
 				var body map[string]any
 				require.NoError(t, json.Unmarshal([]byte(stack.Files[name]), &body))
 				note(name, body["parameters"])
-				if diff := cmp.Diff(s.nested[name].body["resources"], body["resources"]); diff != "" {
-					t.Errorf("%s (-want +got):\n%s", name, diff)
-				}
+				assert.Equal(t, s.nested[name].body["resources"], body["resources"], "%s", name)
 			}
 			note("top", stack.Template["parameters"])
-			if diff := cmp.Diff(tt.want, strings.Join(found, ", ")); diff != "" {
-				t.Errorf("hidden (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(before, stackOf(t, s, deepRequest(nil))); diff != "" {
-				t.Errorf("the source was changed:\n%s", diff)
-			}
+			assert.Equal(t, tt.want, strings.Join(found, ", "), "hidden")
+			assert.Equal(t, before, stackOf(t, s, deepRequest(nil)), "the source was changed")
 		})
 	}
 }
@@ -114,19 +108,15 @@ func TestSecretObjects(t *testing.T) {
 			r.Secrets = r.Parameters
 		}
 		got, ps := s.Objects(r)
-		if len(ps) > 0 {
-			t.Fatal(lines(ps))
-		}
+		require.Empty(t, ps, "%s", lines(ps))
 		return got
 	}
 	const server = "OS::Nova::Server VDU2"
 	one, two := objects("one", true), objects("two", true)
-	if one[server] == two[server] || one["OS::Nova::Server VDU1"] != two["OS::Nova::Server VDU1"] {
-		t.Errorf("%v and %v", one, two)
-	}
-	if plain := objects("one", false); plain[server] != objects("two", false)[server] {
-		t.Error("a hidden parameter that is no secret of the request is in a digest")
-	}
+	require.NotEqual(t, two[server], one[server])
+	assert.Equal(t, two["OS::Nova::Server VDU1"], one["OS::Nova::Server VDU1"], "%v and %v", one, two)
+	plain := objects("one", false)
+	assert.Equal(t, objects("two", false)[server], plain[server], "a hidden parameter that is no secret of the request is in a digest")
 }
 
 // TestSecretBlame: an error of a value below nfv names the argument that gives it.
@@ -144,7 +134,5 @@ func TestSecretBlame(t *testing.T) {
 		"additional_params: the template BaseHOT/simple/top.yaml does not ask for nfv.VDU.VDU1.flavor",
 		"additional_params_wo: the template BaseHOT/simple/top.yaml does not ask for nfv.VDU.VDU1.size",
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, got)
 }

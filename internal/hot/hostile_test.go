@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
 
@@ -53,9 +55,7 @@ func TestHostileTemplates(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			allocated := after.TotalAlloc - before.TotalAlloc
 			t.Logf("%d bytes of text: %d MiB allocated", len(c.text), allocated>>20)
-			if allocated > mostAllocated {
-				t.Errorf("reading %d bytes allocated %d MiB", len(c.text), allocated>>20)
-			}
+			assert.LessOrEqual(t, allocated, uint64(mostAllocated), "reading %d bytes allocated %d MiB", len(c.text), allocated>>20)
 			if got := lines(ps); c.want == "" && (s == nil || got != "") || c.want != "" && !strings.Contains(got, c.want) {
 				t.Errorf("%.300s", got)
 			}
@@ -83,9 +83,8 @@ func TestStackIsBounded(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			stack, ps := s.Stack(Request{Flavour: f, Counts: map[string]int{"VDU1": 1000, "VDU2": 1}, VNFCs: map[string][]int{"VDU1": numbers, "VDU2": {0}}})
 			runtime.ReadMemStats(&after)
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
-				t.Errorf("%d MiB were allocated", allocated>>20)
-			}
+			allocated := after.TotalAlloc - before.TotalAlloc
+			assert.LessOrEqual(t, allocated, uint64(mostAllocated), "%d MiB were allocated", allocated>>20)
 			want := "BaseHOT/simple/top.yaml:3:3: with 1000 VNFCs of the VDU VDU1 the stack has more than 1,000,000 values, counted after aliases and merge keys are followed: scale the VDU to fewer VNFCs, or make its templates smaller\n"
 			if got := lines(ps); stack != nil || got != want {
 				t.Errorf("%.500s", got)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
@@ -76,17 +76,13 @@ func golden(t *testing.T, name string, value any) {
 	}
 	want, err := os.ReadFile(file)
 	require.NoError(t, err)
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", file, diff)
-	}
+	assert.Equal(t, string(want), b.String(), "%s", file)
 }
 
 // mustLoad loads what has no problem.
 func mustLoad(t *testing.T, p *vnfm.Package, f *vnfm.Flavour) *Source {
 	t.Helper()
 	s, ps := Load(budget.New(t.Context(), budget.Limits{}), p, f)
-	if len(ps) > 0 {
-		t.Fatal(lines(ps))
-	}
+	require.Empty(t, ps, "%s", lines(ps))
 	return s
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
@@ -94,9 +95,7 @@ func TestForms(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mustLoad(t, files(c.files), router())
-			if diff := cmp.Diff(map[string]VDU{"VDU1": c.want, "VDU2": {Copied, "VDU2"}}, s.VDUs); diff != "" {
-				t.Error(diff)
-			}
+			assert.Equal(t, map[string]VDU{"VDU1": c.want, "VDU2": {Copied, "VDU2"}}, s.VDUs)
 		})
 	}
 }
@@ -125,9 +124,7 @@ resources:
 		"numbers": []any{int64(15), 1.5, ".inf", "52:54:00:12:34:56", int64(16)}, "nothing": []any{nil, nil},
 		"again": map[string]any{"merged": true, "own": int64(1)},
 	}
-	if diff := cmp.Diff(want, mapOf(mapOf(s.Top["resources"])["VDU2"])["metadata"]); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(want, mapOf(mapOf(s.Top["resources"])["VDU2"])["metadata"]))
 }
 
 // TestFiles: the files that a stack needs are those that its templates name.
@@ -139,7 +136,5 @@ a: b
 echo hello
 `), router())
 	want := map[string]string{"VDU1.yaml": nestedFile[len("-- simple/nested/VDU1.yaml --\n"):], "scripts/start.sh": "echo hello\n"}
-	if diff := cmp.Diff(want, s.Files); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, want, s.Files)
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -82,9 +84,7 @@ func request() Request {
 func stackOf(t *testing.T, s *Source, r Request) *Stack {
 	t.Helper()
 	stack, ps := s.Stack(r)
-	if len(ps) > 0 {
-		t.Fatal(lines(ps))
-	}
+	require.Empty(t, ps, "%s", lines(ps))
 	return stack
 }
 
@@ -100,9 +100,7 @@ func TestCopied(t *testing.T) {
 	none := request()
 	none.VNFCs, none.Counts = map[string][]int{"VDU2": {0}}, map[string]int{"VDU2": 1}
 	resources := mapOf(stackOf(t, s, none).Template["resources"])
-	if diff := cmp.Diff([]string{"CP2-0", "VDU2-0", "disk-0", "floating-0", "inner", "inner_subnet"}, sorted(resources)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{"CP2-0", "VDU2-0", "disk-0", "floating-0", "inner", "inner_subnet"}, sorted(resources))
 }
 
 // TestInTurn: each VNFC of a copied VDU waits for the one before, and for nothing else.
@@ -121,9 +119,8 @@ func TestInTurn(t *testing.T) {
 		"VDU2-0": waits("VDU2-0"),
 		"disk-0": waits("disk-0"),
 	} {
-		if got := dependsOn(mapOf(after[name])); !slices.Equal(got, want) {
-			t.Errorf("%s waits for %v, want %v", name, got, want)
-		}
+		got := dependsOn(mapOf(after[name]))
+		assert.True(t, slices.Equal(got, want), "%s waits for %v, want %v", name, got, want)
 	}
 }
 
@@ -139,9 +136,7 @@ func TestOffline(t *testing.T) {
 		"VDU2-0": map[string]any{"computeFlavourId": "a flavor, 1 vCPU"},
 		"disk-0": map[string]any{"vcImageId": "image system, version 1"},
 	}
-	if diff := cmp.Diff(want, vdus); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, want, vdus)
 }
 
 // TestDemands: what the VIM is asked for is what the template asks for and the request
@@ -155,17 +150,13 @@ func TestDemands(t *testing.T) {
 		{"VDU2", ""}:     {VDUID: "VDU2", CPUs: 1},
 		{"VDU2", "disk"}: {VDUID: "VDU2", Storage: "disk", Image: system},
 	}
-	if diff := cmp.Diff(want, s.Demands(r)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, want, s.Demands(r))
 	r.NFV = map[string]any{"VDU": map[string]any{
 		"VDU1": map[string]any{"computeFlavourId": "mine"}, "VDU2": map[string]any{"computeFlavourId": "mine"}, "disk-0": map[string]any{"vcImageId": "mine"},
 	}}
 	delete(want, DemandKey{"VDU2", ""})
 	want[DemandKey{"VDU1", ""}] = Demand{VDUID: "VDU1", Image: cirros}
-	if diff := cmp.Diff(want, s.Demands(r)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, want, s.Demands(r))
 }
 
 // TestOverrides: what the user gives is laid over what is computed, for all VNFCs of a
@@ -197,9 +188,7 @@ func TestOverrides(t *testing.T) {
 			},
 		},
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, want, got)
 }
 
 // grouped is a BaseHOT in the style of Tacker's Default class.
@@ -300,9 +289,7 @@ func TestBadRequests(t *testing.T) {
 			r := request()
 			c.change(&r)
 			_, ps := s.Stack(r)
-			if diff := cmp.Diff(c.want, lines(ps)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, c.want, lines(ps), "problems")
 		})
 	}
 }
@@ -316,9 +303,7 @@ func TestObjects(t *testing.T) {
 		r.Parameters = map[string]any{"key": "k"}
 		change(&r)
 		got, ps := s.Objects(r)
-		if len(ps) > 0 {
-			t.Fatal(lines(ps))
-		}
+		require.Empty(t, ps, "%s", lines(ps))
 		return got
 	}
 	base := objects(func(*Request) {})
@@ -326,9 +311,7 @@ func TestObjects(t *testing.T) {
 		"OS::Cinder::Volume disk", "OS::Neutron::FloatingIP floating", "OS::Neutron::Net inner", "OS::Neutron::Port CP2",
 		"OS::Neutron::Subnet inner_subnet", "OS::Nova::Server VDU1", "OS::Nova::Server VDU2",
 	}
-	if diff := cmp.Diff(want, sorted(base)); diff != "" {
-		t.Fatal(diff)
-	}
+	require.Equal(t, want, sorted(base))
 	front, back, disk := want[5], want[6], want[0]
 	for _, c := range []struct {
 		name    string
@@ -368,9 +351,7 @@ func TestObjects(t *testing.T) {
 					changed = append(changed, name)
 				}
 			}
-			if diff := cmp.Diff(c.changed, changed); diff != "" {
-				t.Error(diff)
-			}
+			assert.Equal(t, c.changed, changed)
 		})
 	}
 	t.Run("nested file", func(t *testing.T) {
@@ -378,9 +359,7 @@ func TestObjects(t *testing.T) {
 		s = mustLoad(t, files(copied+"# more\n"), router())
 		after := objects(func(*Request) {})
 		for _, name := range sorted(before) {
-			if changed := before[name] != after[name]; changed != (name == front) {
-				t.Errorf("%s changed: %v", name, changed)
-			}
+			assert.Equal(t, name == front, before[name] != after[name], "%s changed", name)
 		}
 	})
 }
@@ -413,9 +392,7 @@ resources:
 		addresses = append(addresses, map[string]any{fnAttr: []any{"floating-" + n, "floating_ip_address"}})
 	}
 	want["all"] = map[string]any{"type": "OS::Heat::Value", "properties": map[string]any{"value": addresses}}
-	if diff := cmp.Diff(want, stackOf(t, s, request()).Template["resources"]); diff != "" {
-		t.Error(diff)
-	}
+	assert.Empty(t, cmp.Diff(want, stackOf(t, s, request()).Template["resources"]))
 }
 
 // TestObjectsOfGroups: the size of a group is not part of what it is, be it given by the
@@ -425,16 +402,10 @@ func TestObjectsOfGroups(t *testing.T) {
 		r := request()
 		r.VNFCs, r.Counts = nil, map[string]int{"VDU1": count, "VDU2": count}
 		got, ps := mustLoad(t, files(template), router()).Objects(r)
-		if len(ps) > 0 {
-			t.Fatal(lines(ps))
-		}
+		require.Empty(t, ps, "%s", lines(ps))
 		return got
 	}
 	base := objects(grouped, 1)
-	if diff := cmp.Diff([]string{"OS::Heat::AutoScalingGroup VDU1_group", "OS::Heat::ResourceGroup VDU2"}, sorted(base)); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff(base, objects(strings.Replace(grouped, "count: 1", "count: 2", 1), 2)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{"OS::Heat::AutoScalingGroup VDU1_group", "OS::Heat::ResourceGroup VDU2"}, sorted(base))
+	assert.Equal(t, base, objects(strings.Replace(grouped, "count: 1", "count: 2", 1), 2))
 }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -40,9 +40,7 @@ func TestExample(t *testing.T) {
 				}
 			}
 			objects, ps := s.Objects(r)
-			if len(ps) > 0 {
-				t.Fatal(lines(ps))
-			}
+			require.Empty(t, ps, "%s", lines(ps))
 			golden(t, "firewall_"+f.ID+"_objects", map[string]any{"objects": sorted(objects), "demands": demandTexts(s, r)})
 		})
 	}
@@ -117,9 +115,7 @@ const richPolicies = `    - together: { type: tosca.policies.nfv.AffinityRule, t
 // TestTranslation: the parts of a VNFD that a server, its disks and its network are made of.
 func TestTranslation(t *testing.T) {
 	s, f, ps := translated(t, rich, richPolicies, fstest.MapFS{"Files/init.sh": {Data: []byte("#!/bin/sh\necho alpha\n")}})
-	if len(ps) > 0 {
-		t.Fatal(lines(ps))
-	}
+	require.Empty(t, ps, "%s", lines(ps))
 	golden(t, "rich", s.Top)
 	golden(t, "rich_a", s.nested["a.yaml"].body)
 	golden(t, "rich_b", s.nested["b.yaml"].body)
@@ -140,9 +136,7 @@ func TestTranslation(t *testing.T) {
 	want := `v.yaml:5:5: a1 is given one MAC address, but its VDU a is to have 2 VNFCs
 v.yaml:5:5: a3 is given one port, but its VDU a is to have 2 VNFCs
 `
-	if diff := cmp.Diff(want, lines(ps)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(ps), "problems")
 }
 
 // TestBadTranslations: what of a VNFD there is nothing for.
@@ -184,9 +178,7 @@ func TestBadTranslations(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, _, ps := translated(t, c.nodes, c.policies, nil)
-			if diff := cmp.Diff(c.want, lines(ps)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, c.want, lines(ps), "problems")
 		})
 	}
 }

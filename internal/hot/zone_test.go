@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -36,9 +36,7 @@ func TestZones(t *testing.T) {
 			r.NFV, r.Secrets = c.nfv, map[string]any{nfv: c.secret}
 			require.True(t, s.AsksZone(r))
 			stack := stackOf(t, s, r)
-			if diff := cmp.Diff(c.want, stack.Zones); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			assert.Equal(t, c.want, stack.Zones)
 			for p, zone := range stack.Zones {
 				sent, _ := lookUp(stack.Parameters[nfv], []any{"VDU", p.String(), "locationConstraints"})
 				require.Equal(t, zone.Name, sent)

@@ -47,9 +47,7 @@ func TestCheckWaysOfAuthentication(t *testing.T) {
 			if check.ServerVersion != env.KubernetesVersion || len(check.Problems) != 0 || !strings.HasPrefix(check.Endpoint, "https://127.0.0.1:") {
 				t.Errorf("%+v", check)
 			}
-			if len(check.APIGroups) < 10 {
-				t.Errorf("API groups: %q", check.APIGroups)
-			}
+			assert.GreaterOrEqual(t, len(check.APIGroups), 10, "API groups")
 		})
 	}
 }
@@ -68,9 +66,8 @@ func TestCheckMissingRights(t *testing.T) {
 	assert.Contains(t, p.Summary, "lack rights in the namespace "+env.LimitedNamespace)
 	for _, n := range needs {
 		limited := n.name() == "configmaps" || n.name() == "secrets"
-		if warned := strings.Contains(p.Detail, " "+n.name()+": "); warned == limited {
-			t.Errorf("%s: warned %t in\n%s", n.name(), warned, p.Detail)
-		}
+		warned := strings.Contains(p.Detail, " "+n.name()+": ")
+		assert.NotEqual(t, limited, warned, "%s: warned %t in\n%s", n.name(), warned, p.Detail)
 	}
 }
 
@@ -109,13 +106,10 @@ func TestCheckFailures(t *testing.T) {
 			t.Log(err)
 			var unreachable *vnfm.UnreachableError
 			var refused *CredentialsError
-			if errors.As(err, &unreachable) != tc.unreachable || errors.As(err, &refused) != tc.credentials {
-				t.Errorf("wrong type: %v", err)
-			}
+			require.Equal(t, tc.unreachable, errors.As(err, &unreachable))
+			assert.Equal(t, tc.credentials, errors.As(err, &refused), "wrong type: %v", err)
 			mustSay(t, err, tc.want...)
-			if strings.Contains(err.Error(), "planted-secret") {
-				t.Error("the error tells the secret")
-			}
+			assert.NotContains(t, err.Error(), "planted-secret", "the error tells the secret")
 			if took := time.Since(start); took > 30*time.Second {
 				t.Errorf("took %s", took)
 			}
@@ -142,17 +136,13 @@ func TestLease(t *testing.T) {
 		}
 	}
 	require.NoError(t, release(ctx))
-	if err := release(ctx); err != nil {
-		t.Errorf("releasing twice: %v", err)
-	}
+	require.NoError(t, release(ctx), "releasing twice")
 	select {
 	case <-lost:
 		t.Error("the lease that was given back is lost")
 	default:
 	}
-	if out := env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"); out != "" {
-		t.Errorf("left: %s", out)
-	}
+	assert.Empty(t, env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"), "left")
 
 	// A holder on another machine keeps a lease until it expires; here the one that
 	// stopped renewing an hour ago.
@@ -170,9 +160,7 @@ func TestLease(t *testing.T) {
 	case <-time.After(leaseDuration):
 		t.Error("the loss of the lease was not noticed")
 	}
-	if err := release(ctx); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, release(ctx))
 	if out := env.Kubectl(t, "get", "lease", "old", "-n", ns, "-o", "jsonpath={.spec.holderIdentity}"); out != "pid=8 host=elsewhere" {
 		t.Errorf("the lease of somebody else is now %q", out)
 	}
@@ -181,9 +169,7 @@ func TestLease(t *testing.T) {
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+holder+leaseMark+`0123456789abcdef","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 	release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
 	require.NoError(t, err, "the lease that this process has given back")
-	if err := release(ctx); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, release(ctx))
 	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 
 	// A process of this machine that is known to be dead loses it at once.
@@ -191,9 +177,7 @@ func TestLease(t *testing.T) {
 		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 		release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
 		require.NoError(t, err, "the lease of a dead process")
-		if err := release(ctx); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, release(ctx))
 	}
 }
 
@@ -230,9 +214,7 @@ func TestLeaseInterrupted(t *testing.T) {
 		}
 		c.http = plain
 		cancel()
-		if out := env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"); out != "" {
-			t.Errorf("%s: left: %s", method, out)
-		}
+		assert.Empty(t, env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"), "%s: left", method)
 	}
 }
 
@@ -270,17 +252,13 @@ func TestLeaseOfAClockThatIsSet(t *testing.T) {
 	if off := time.Since(right.wrote); off > 30*time.Minute {
 		t.Errorf("the renewal after that wrote a time of %s ago", off)
 	}
-	if took := right.at.Sub(wrong.at); took >= renewEvery {
-		t.Errorf("a wrong time stood for %s", took)
-	}
+	assert.Less(t, right.at.Sub(wrong.at), renewEvery, "a wrong time stood for")
 	select {
 	case <-lost:
 		t.Error("the lease was lost")
 	default:
 	}
-	if err := release(t.Context()); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, release(t.Context()))
 }
 
 type roundTrip func(*http.Request) (*http.Response, error)
@@ -302,9 +280,7 @@ func TestLeaseWithoutRights(t *testing.T) {
 	cfg := labConfig(t, env)
 	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
 	_, _, err := newClient(t, cfg).AcquireLease(t.Context(), env.LimitedNamespace, "instance", store.Holder(), nil)
-	if !apierrors.IsForbidden(err) {
-		t.Errorf("got %v", err)
-	}
+	assert.True(t, apierrors.IsForbidden(err), "got %v", err)
 }
 
 func TestPodsOf(t *testing.T) {
@@ -320,9 +296,8 @@ func TestPodsOf(t *testing.T) {
 	require.NoError(t, err)
 	pods, err := c.PodsOf(t.Context(), ns, map[types.UID]string{obj.GetUID(): "VDU_amf"})
 	require.NoError(t, err)
-	if len(pods) != 1 || len(pods["VDU_amf"]) != 2 {
-		t.Errorf("%+v", pods)
-	}
+	require.Len(t, pods, 1)
+	assert.Len(t, pods["VDU_amf"], 2)
 }
 
 func TestNothingOutsideIsRead(t *testing.T) {
@@ -331,7 +306,5 @@ func TestNothingOutsideIsRead(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	_, err := New(Config{Connection: vnfm.KubernetesConnection{Endpoint: env.Endpoint}})
 	var invalid *vnfm.InvalidError
-	if !errors.As(err, &invalid) {
-		t.Errorf("got %v, want the missing credentials", err)
-	}
+	require.ErrorAs(t, err, &invalid)
 }

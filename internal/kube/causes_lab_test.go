@@ -66,8 +66,6 @@ func TestExplainCauses(t *testing.T) {
 		if said {
 			break
 		}
-		if poll.Sleep(ctx, 100*time.Millisecond) != nil {
-			t.Fatalf("the causes %q are not in %v", want, states)
-		}
+		require.NoError(t, poll.Sleep(ctx, 100*time.Millisecond), "the causes %q are not in %v", want, states)
 	}
 }

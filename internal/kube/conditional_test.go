@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -48,9 +49,7 @@ func TestUndecided(t *testing.T) {
 			if (err != nil) != tc.fails || errors.As(err, new(*UndecidedError)) != tc.undecided || apierrors.IsConflict(err) != tc.conflict {
 				t.Errorf("got %v", err)
 			}
-			if n.Load() != tc.tries {
-				t.Errorf("%d requests, want %d", n.Load(), tc.tries)
-			}
+			assert.Equal(t, tc.tries, n.Load())
 		})
 	}
 }

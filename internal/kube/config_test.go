@@ -7,13 +7,13 @@ import (
 	"crypto/x509"
 	"encoding/base64"
 	"encoding/pem"
-	"errors"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -97,15 +97,10 @@ func TestNewRefusals(t *testing.T) {
 				return
 			}
 			var invalid *vnfm.InvalidError
-			if !errors.As(err, &invalid) {
-				t.Fatalf("got %v, want a *vnfm.InvalidError", err)
-			}
-			if got := invalid.Problems[0].Attribute; got != tc.attribute {
-				t.Errorf("attribute %q, want %q: %v", got, tc.attribute, err)
-			}
-			if strings.Contains(err.Error(), "planted-secret") {
-				t.Errorf("the error tells a secret: %v", err)
-			}
+			require.ErrorAs(t, err, &invalid)
+			got := invalid.Problems[0].Attribute
+			assert.Equal(t, tc.attribute, got, "attribute %q, want %q: %v", got, tc.attribute, err)
+			assert.NotContains(t, err.Error(), "planted-secret", "the error tells a secret: %v", err)
 		})
 	}
 }
@@ -124,9 +119,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	_, err := New(cfg)
 	for _, err := range []error{err, CheckConfig(cfg)} {
 		var invalid *vnfm.InvalidError
-		if !errors.As(err, &invalid) {
-			t.Fatalf("got %v", err)
-		}
+		require.ErrorAs(t, err, &invalid)
 		var got []string
 		for _, p := range invalid.Problems {
 			got = append(got, p.Attribute)
@@ -135,9 +128,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 			t.Errorf("%s\n%v", diff, err)
 		}
 	}
-	if err := CheckConfig(Config{Connection: vnfm.KubernetesConnection{KubeconfigPath: "/no/such/kubeconfig"}}); err != nil {
-		t.Errorf("a file was read: %v", err)
-	}
+	require.NoError(t, CheckConfig(Config{Connection: vnfm.KubernetesConnection{KubeconfigPath: "/no/such/kubeconfig"}}), "a file was read")
 }
 
 func kubeconfigOf(cluster, user string) string {
@@ -173,9 +164,7 @@ func TestParseKubeconfig(t *testing.T) {
 			t.Parallel()
 			got, err := parseKubeconfig(tc.text, tc.context)
 			require.NoError(t, err)
-			if diff := cmp.Diff(tc.want, got, cmp.AllowUnexported(access{})); diff != "" {
-				t.Error(diff)
-			}
+			assert.Empty(t, cmp.Diff(tc.want, got, cmp.AllowUnexported(access{})))
 		})
 	}
 }
@@ -208,9 +197,7 @@ func TestParseKubeconfigRefusals(t *testing.T) {
 			_, err := parseKubeconfig(tc.text, tc.context)
 			require.Error(t, err)
 			mustSay(t, err, tc.says)
-			if strings.Contains(err.Error(), "planted-secret") {
-				t.Errorf("the error tells a secret: %v", err)
-			}
+			assert.NotContains(t, err.Error(), "planted-secret", "the error tells a secret: %v", err)
 		})
 	}
 }

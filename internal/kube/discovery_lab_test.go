@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -35,9 +36,8 @@ func TestResourceWithoutAggregatedDiscovery(t *testing.T) {
 	if got.GVR != want.GVR || got.GVK != want.GVK || got.Namespaced != want.Namespaced || got.Scale != want.Scale || len(got.Verbs) != len(want.Verbs) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	if _, err := c.Resource(t.Context(), gvk("apps/v1", "StatefullSet")); !isUnknownKind(err) {
-		t.Errorf("got %v", err)
-	}
+	_, err = c.Resource(t.Context(), gvk("apps/v1", "StatefullSet"))
+	assert.True(t, isUnknownKind(err), "got %v", err)
 	if plain, err := c.GroupVersions(t.Context()); err != nil || len(plain) < len(groups) {
 		t.Errorf("%d group versions (%v), want %d", len(plain), err, len(groups))
 	}
@@ -54,8 +54,6 @@ func TestWaitReadyWithoutRights(t *testing.T) {
 	c := newClient(t, cfg)
 	ref := reference(t, c, "apps/v1", "Deployment", env.LimitedNamespace, "amf")
 	e := notReady(t, c.WaitReady(within(t, 60*time.Second), []Ref{ref}, WaitOptions{}))
-	if !apierrors.IsForbidden(e) {
-		t.Errorf("%v", e.Err)
-	}
+	assert.True(t, apierrors.IsForbidden(e), "%v", e.Err)
 	mustSay(t, e, "cannot list resource", "deployments")
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -41,9 +41,7 @@ func TestFieldConflicts(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tc.want, fieldConflicts(&tc.status)); diff != "" {
-				t.Error(diff)
-			}
+			assert.Equal(t, tc.want, fieldConflicts(&tc.status))
 		})
 	}
 }
@@ -66,17 +64,12 @@ func TestRedactor(t *testing.T) {
 	} {
 		got := red.text(msg)
 		for _, leak := range []string{"hunter2", "12345", "99999", "aHVudGVyMg", "correct horse", "never seen", "before\"", `"x`} {
-			if strings.Contains(got, leak) {
-				t.Errorf("%q became %q", msg, got)
-			}
+			assert.NotContains(t, got, leak, "%q became", msg)
 		}
-		if !strings.Contains(got, redacted) {
-			t.Errorf("%q became %q", msg, got)
-		}
+		assert.Contains(t, got, redacted, "%q became", msg)
 	}
-	if secretRedactor(Resource{GVK: gvk("v1", "ConfigMap")}, nil) != nil || secretRedactor(Resource{GVK: gvk("example.org/v1", "Secret")}, nil) != nil {
-		t.Error("only Secrets of the core group are cleaned")
-	}
+	require.Nil(t, secretRedactor(Resource{GVK: gvk("v1", "ConfigMap")}, nil))
+	assert.Nil(t, secretRedactor(Resource{GVK: gvk("example.org/v1", "Secret")}, nil), "only Secrets of the core group are cleaned")
 }
 
 // scripted is a server that gives the next answer of a list, for faults that a
@@ -144,9 +137,7 @@ func TestRetries(t *testing.T) {
 			c, n := scripted(t, tc.answers...)
 			ref := Ref{Resource: Resource{GVK: gvk("v1", "ConfigMap"), GVR: gvk("v1", "").GroupVersion().WithResource("configmaps"), Namespaced: true}, Namespace: "n", Name: "a"}
 			_, err := c.Apply(t.Context(), ref, manifest(ref, nil), ApplyOptions{})
-			if n.Load() != tc.requests {
-				t.Errorf("%d requests, want %d", n.Load(), tc.requests)
-			}
+			assert.Equal(t, tc.requests, n.Load())
 			switch {
 			case tc.want == "" && err != nil:
 				t.Error(err)
@@ -176,9 +167,8 @@ func TestCredentialsRefusedLater(t *testing.T) {
 
 func TestTail(t *testing.T) {
 	t.Parallel()
-	if got := forError.tail(strings.Repeat("x\n", 30)); strings.Count(got, "x") != forError.lines {
-		t.Errorf("%q", got)
-	}
+	got := forError.tail(strings.Repeat("x\n", 30))
+	assert.Equal(t, forError.lines, strings.Count(got, "x"), "%q", got)
 	if got := forError.tail(strings.Repeat("é", 5000) + "end\n"); len(got) > forError.bytes || !strings.HasSuffix(got, "end") || !strings.HasPrefix(got, "...") {
 		t.Errorf("%d bytes: %.10q", len(got), got)
 	}
@@ -187,8 +177,6 @@ func TestTail(t *testing.T) {
 func TestTooOld(t *testing.T) {
 	t.Parallel()
 	for version, want := range map[[2]string]bool{{"1", "24"}: true, {"1", "25"}: false, {"1", "24+"}: true, {"1", "36"}: false, {"2", "0"}: false, {"0", "30"}: true, {"", ""}: false} {
-		if got := tooOld(version[0], version[1]); got != want {
-			t.Errorf("%v: %t", version, got)
-		}
+		assert.Equal(t, want, tooOld(version[0], version[1]), "%v", version)
 	}
 }

@@ -3,6 +3,9 @@ package kube
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 const fuzzSecret = "planted-secret"
@@ -23,20 +26,14 @@ contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u, user: {
 		if err != nil {
 			if strings.Contains(err.Error(), fuzzSecret) {
 				// A name may be whatever text, the secret's too.
-				if strings.Count(text, fuzzSecret) == strings.Count(good, fuzzSecret) {
-					t.Errorf("the error tells the secret: %v", err)
-				}
+				assert.NotEqual(t, strings.Count(good, fuzzSecret), strings.Count(text, fuzzSecret), "the error tells the secret: %v", err)
 			}
 			return
 		}
 		written, err := KubeconfigFor(text, "other", []byte("certificate"), []byte("key"))
-		if err != nil {
-			t.Fatalf("a kubeconfig that is read cannot be written for another user: %v", err)
-		}
+		require.NoError(t, err, "a kubeconfig that is read cannot be written for another user")
 		again, err := ReadKubeconfig(written)
-		if err != nil {
-			t.Fatalf("what was written cannot be read: %v\n%s", err, written)
-		}
+		require.NoError(t, err, "what was written cannot be read: %v\n%s", err, written)
 		if again.Host != k.Host || again.CACertificate != k.CACertificate || again.Token != "" {
 			t.Errorf("it leads elsewhere:\n%s", written)
 		}

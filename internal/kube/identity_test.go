@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -70,9 +70,7 @@ func (g *gate) saw(t *testing.T, want ...string) {
 	t.Helper()
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if diff := cmp.Diff(want, g.seen); diff != "" {
-		t.Errorf("tokens (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, g.seen, "tokens")
 }
 
 func write(t *testing.T, path, text string) string {
@@ -115,9 +113,7 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	g.accept("token-3")
 	err := g.read(t, c)
 	var refused *CredentialsError
-	if !errors.As(err, &refused) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &refused)
 	g.saw(t, "token-2")
 	mustSay(t, err, `VIM "edge"`, fmt.Sprintf("refused the credentials of the token file %q: Unauthorized; they were read again", path), "or correct its vnf_vim resource, and apply again")
 }
@@ -170,14 +166,10 @@ func TestSourcesThatFail(t *testing.T) {
 			tc.connection.Endpoint = g.URL
 			err := g.read(t, newClient(t, Config{VIM: "edge", Connection: tc.connection}))
 			var source *SourceError
-			if !errors.As(err, &source) {
-				t.Fatalf("got %v", err)
-			}
+			require.ErrorAs(t, err, &source)
 			g.saw(t)
 			mustSay(t, err, `reading Pod n/a: reading the credentials of VIM "edge" from the `, tc.says)
-			if strings.Contains(err.Error(), secret) {
-				t.Errorf("the error repeats what was printed: %v", err)
-			}
+			assert.NotContains(t, err.Error(), secret, "the error repeats what was printed: %v", err)
 		})
 	}
 }
@@ -202,9 +194,8 @@ printf '{"kind":"ExecCredential","apiVersion":"`+execV1+`","status":{"token":"%s
 		t.Helper()
 		text, err := os.ReadFile(log)
 		require.NoError(t, err)
-		if got := strings.Count(string(text), "\n"); got != want {
-			t.Errorf("the program ran %d times, want %d:\n%s", got, want, text)
-		}
+		got := strings.Count(string(text), "\n")
+		assert.Equal(t, want, got, "the program ran %d times, want %d:\n%s", got, want, text)
 	}
 	var wg sync.WaitGroup
 	for range 10 {
@@ -237,9 +228,7 @@ printf '{"kind":"ExecCredential","apiVersion":"`+execV1+`","status":{"token":"%s
 	runs(3)
 	g.saw(t, "token-2")
 	var refused *CredentialsError
-	if !errors.As(err, &refused) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &refused)
 	mustSay(t, err, fmt.Sprintf("refused the credentials of the program %q", command))
 }
 
@@ -300,9 +289,8 @@ func TestExecCertificate(t *testing.T) {
 	}})
 	for range 3 {
 		for range 2 {
-			if _, err := c.Get(t.Context(), Ref{Resource: podResource, Namespace: "n", Name: "a"}); err != nil {
-				t.Fatal(err)
-			}
+			_, err := c.Get(t.Context(), Ref{Resource: podResource, Namespace: "n", Name: "a"})
+			require.NoError(t, err)
 		}
 		login()
 	}
@@ -315,9 +303,8 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	command := script(t, filepath.Join(t.TempDir(), "login"), "sleep 60\n")
 	plugin := newExecPlugin(vnfm.ExecPlugin{Command: command, APIVersion: execV1}, nil)
 	start := time.Now()
-	if _, err := plugin.current(within(t, 200*time.Millisecond)); err == nil {
-		t.Error("no error")
-	}
+	_, err := plugin.current(within(t, 200*time.Millisecond))
+	require.Error(t, err, "no error")
 	if took := time.Since(start); took > 40*time.Second {
 		t.Errorf("took %s", took)
 	}
@@ -359,16 +346,12 @@ func TestKubeconfigFile(t *testing.T) {
 			g.accept("token-3")
 			err := g.read(t, c)
 			var refused *CredentialsError
-			if !errors.As(err, &refused) {
-				t.Fatalf("got %v", err)
-			}
+			require.ErrorAs(t, err, &refused)
 			mustSay(t, err, "the store at "+g.URL, fmt.Sprintf("the credentials of the kubeconfig %q", path), "or correct its settings, and apply again")
 			// Credentials of another server are not sent to this one.
 			g.accept("token-4")
 			write(t, path, strings.NewReplacer("https://api.example.org:6443", "https://192.0.2.1:6443", "token-1", "token-4").Replace(kubeconfigOf("", "token: token-4")))
-			if err := g.read(t, c); err == nil || !strings.Contains(err.Error(), "it names another server now") {
-				t.Errorf("got %v", err)
-			}
+			require.ErrorContains(t, g.read(t, c), "it names another server now")
 		})
 	}
 }
@@ -400,17 +383,13 @@ func TestKubeconfigOfAClusterIsReadAgain(t *testing.T) {
 	g.accept("token-3")
 	err := g.read(t, c)
 	var refused *CredentialsError
-	if !errors.As(err, &refused) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &refused)
 	require.Equal(t, 2, reads)
 	mustSay(t, err, "the kubeconfig of workload cluster clusters/edge on its management cluster", "they were read again")
 	// Credentials of another server are not sent to this one.
 	g.accept("token-4")
 	present = vnfm.Secret(kubeconfigOf("", "token: token-4"))
-	if err := g.read(t, c); err == nil || !strings.Contains(err.Error(), "it names another server now") {
-		t.Errorf("got %v", err)
-	}
+	require.ErrorContains(t, g.read(t, c), "it names another server now")
 }
 
 // TestInCluster is a client of the pod that it is in, whose token the kubelet replaces.

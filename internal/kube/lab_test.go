@@ -58,9 +58,8 @@ func reference(t *testing.T, c *Client, apiVersion, kind, namespace, name string
 
 func applied(t *testing.T, c *Client, ref Ref, obj map[string]any) {
 	t.Helper()
-	if _, err := c.Apply(t.Context(), ref, obj, ApplyOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	_, err := c.Apply(t.Context(), ref, obj, ApplyOptions{})
+	require.NoError(t, err)
 }
 
 func manifest(ref Ref, fields map[string]any) map[string]any {
@@ -99,8 +98,6 @@ func deployment(ref Ref, replicas int, annotations map[string]any) map[string]an
 func fields(t *testing.T, obj map[string]any, name string) map[string]any {
 	t.Helper()
 	inner, ok := obj[name].(map[string]any)
-	if !ok {
-		t.Fatalf("%s is %T", name, obj[name])
-	}
+	require.True(t, ok, "%s is %T", name, obj[name])
 	return inner
 }

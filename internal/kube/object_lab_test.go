@@ -1,11 +1,10 @@
 package kube
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,38 +22,24 @@ func TestApply(t *testing.T) {
 	require.NoError(t, err)
 	again, err := c.Apply(t.Context(), ref, obj, ApplyOptions{})
 	require.NoError(t, err)
-	if first.GetResourceVersion() != again.GetResourceVersion() {
-		t.Errorf("an unchanged object was written: %s, then %s", first.GetResourceVersion(), again.GetResourceVersion())
-	}
-	if first.GetManagedFields()[0].Manager != FieldManager {
-		t.Errorf("managed by %q, want %q", first.GetManagedFields()[0].Manager, FieldManager)
-	}
+	assert.Equal(t, again.GetResourceVersion(), first.GetResourceVersion(), "an unchanged object was written")
+	assert.Equal(t, FieldManager, first.GetManagedFields()[0].Manager, "managed by")
 
 	env.Kubectl(t, "patch", "configmap", "settings", "-n", ns, "--type=merge", "--field-manager=operator", `-p={"data":{"level":"debug"}}`)
 	_, err = c.Apply(t.Context(), ref, obj, ApplyOptions{})
 	var conflict *ConflictError
-	if !errors.As(err, &conflict) {
-		t.Fatalf("got %v, want a *ConflictError", err)
-	}
-	if diff := cmp.Diff([]FieldConflict{{Manager: "operator", Field: ".data.level"}}, conflict.Conflicts); diff != "" {
-		t.Error(diff)
-	}
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, []FieldConflict{{Manager: "operator", Field: ".data.level"}}, conflict.Conflicts)
 	for _, want := range []string{"ConfigMap " + ns + "/settings", ".data.level", `"operator"`, "force_conflicts"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q: %v", want, err)
-		}
+		require.ErrorContains(t, err, want, "the error does not say")
 	}
 
 	dry, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true, DryRun: true})
 	require.NoError(t, err)
-	if got := text(dry, "data", "level"); got != "info" {
-		t.Errorf("the dry run shows %q, want info", got)
-	}
+	assert.Equal(t, "info", text(dry, "data", "level"), "the dry run shows")
 	live, err := c.Get(t.Context(), ref)
 	require.NoError(t, err)
-	if got := text(live, "data", "level"); got != "debug" {
-		t.Errorf("after the dry run the server holds %q, want debug", got)
-	}
+	assert.Equal(t, "debug", text(live, "data", "level"), "after the dry run the server holds")
 	if forced, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true}); err != nil || text(forced, "data", "level") != "info" {
 		t.Errorf("forced: %v, %v", forced, err)
 	}
@@ -83,28 +68,23 @@ func TestApplyRefusals(t *testing.T) {
 				t.Errorf("%s: accepted", name)
 				continue
 			}
-			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "987654321") {
-				t.Errorf("%s: the error tells the data: %v", name, err)
-			}
+			require.NotContains(t, err.Error(), "hunter2")
+			assert.NotContains(t, err.Error(), "987654321", "%s: the error tells the data: %v", name, err)
 			t.Log(err)
 		}
 	})
 	t.Run("unknown kind", func(t *testing.T) {
 		_, err := c.Resource(t.Context(), gvk("apps/v1beta1", "Deploymnt"))
 		var unknown *UnknownKindError
-		if !errors.As(err, &unknown) {
-			t.Fatalf("got %v", err)
-		}
-		if len(unknown.Known) == 0 || unknown.Known[0] != "apps/v1 Deployment" {
-			t.Errorf("near kinds: %q", unknown.Known)
-		}
+		require.ErrorAs(t, err, &unknown)
+		require.NotEmpty(t, unknown.Known)
+		assert.Equal(t, "apps/v1 Deployment", unknown.Known[0], "near kinds")
 	})
 	t.Run("missing namespace", func(t *testing.T) {
 		ref := reference(t, c, "v1", "ConfigMap", "test-nowhere", "s")
 		_, err := c.Apply(t.Context(), ref, manifest(ref, nil), ApplyOptions{})
-		if !apierrors.IsNotFound(err) || !strings.Contains(err.Error(), "test-nowhere") {
-			t.Errorf("got %v", err)
-		}
+		require.True(t, apierrors.IsNotFound(err))
+		require.ErrorContains(t, err, "test-nowhere")
 	})
 }
 
@@ -116,9 +96,8 @@ func TestResource(t *testing.T) {
 		t.Errorf("%+v", deployments)
 	}
 	nodes := lookUp(t, c, "v1", "Node")
-	if nodes.Namespaced || nodes.Scale {
-		t.Errorf("%+v", nodes)
-	}
+	require.False(t, nodes.Namespaced, "%+v", nodes)
+	assert.False(t, nodes.Scale, "%+v", nodes)
 }
 
 func TestDeleteAndMetadata(t *testing.T) {
@@ -136,20 +115,14 @@ func TestDeleteAndMetadata(t *testing.T) {
 	if len(list) != 1 || list[0].Name != "a" || len(list[0].ManagedFields) == 0 || len(list[0].Annotations) != 0 || list[0].Kind != "ConfigMap" {
 		t.Errorf("%+v", list)
 	}
-	if err := c.Delete(t.Context(), ref, DeleteOptions{UID: types.UID("00000000-0000-0000-0000-000000000000")}); err != nil {
-		t.Errorf("another UID: %v", err)
-	}
-	if _, err := c.Get(t.Context(), ref); err != nil {
-		t.Errorf("the object with another UID is gone: %v", err)
-	}
+	require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{UID: types.UID("00000000-0000-0000-0000-000000000000")}), "another UID")
+	_, err = c.Get(t.Context(), ref)
+	require.NoError(t, err, "the object with another UID is gone")
 	for range 2 {
-		if err := c.Delete(t.Context(), ref, DeleteOptions{UID: list[0].UID}); err != nil {
-			t.Error(err)
-		}
+		require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{UID: list[0].UID}))
 	}
-	if _, err := c.Get(t.Context(), ref); !apierrors.IsNotFound(err) {
-		t.Errorf("got %v, want not found", err)
-	}
+	_, err = c.Get(t.Context(), ref)
+	assert.True(t, apierrors.IsNotFound(err), "got %v, want not found", err)
 }
 
 func TestListPages(t *testing.T) {
@@ -167,7 +140,5 @@ func TestListPages(t *testing.T) {
 	for i := range items {
 		got = append(got, items[i].GetName()+text(&items[i], "data", "k")+items[i].GetKind())
 	}
-	if diff := cmp.Diff([]string{"aaConfigMap", "bbConfigMap", "ccConfigMap"}, got); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{"aaConfigMap", "bbConfigMap", "ccConfigMap"}, got)
 }

@@ -3,6 +3,8 @@ package kube
 import (
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestPace: what a write takes the server is what it takes longer than the fastest answer; what is in the way of a request is no part
@@ -26,7 +28,6 @@ func TestPace(t *testing.T) {
 		t.Errorf("with writes: %s, %s", roundTrip, write)
 	}
 	c.pace.note("PATCH", ago(0))
-	if _, write := c.Pace(); write != minWriteTime {
-		t.Errorf("a write that is the fastest answer of all: %s", write)
-	}
+	_, write := c.Pace()
+	assert.Equal(t, minWriteTime, write, "a write that is the fastest answer of all")
 }

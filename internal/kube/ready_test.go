@@ -1,9 +1,9 @@
 package kube
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -85,9 +85,8 @@ func TestReady(t *testing.T) {
 			case hasFailed:
 				got = failed
 			}
-			if got != tc.want || !strings.Contains(reason+" "+message, tc.reason) {
-				t.Errorf("%s (%s: %s), want %s (%s)", got, reason, message, tc.want, tc.reason)
-			}
+			require.Equal(t, tc.want, got)
+			assert.Contains(t, reason+" "+message, tc.reason, "%s (%s: %s)", got, reason, message)
 		})
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -87,17 +88,11 @@ func TestQuotedValuesOfSecretFields(t *testing.T) {
 			})
 			require.NoError(t, err)
 			got := newServerError(&http.Response{StatusCode: http.StatusUnprocessableEntity, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(""))}, body, request{})
-			if got.Error() != tc.want {
-				t.Errorf("got  %s\nwant %s", got, tc.want)
-			}
+			assert.Equal(t, tc.want, got.Error(), "got  %s", got)
 			for i, cause := range got.ErrStatus.Details.Causes {
-				if strings.Contains(cause.Message, "planted") {
-					t.Errorf("cause %d says %s", i, cause.Message)
-				}
+				assert.NotContains(t, cause.Message, "planted", "cause %d says", i)
 			}
-			if strings.Contains(got.Error(), planted) {
-				t.Error("the secret is in the error")
-			}
+			assert.NotContains(t, got.Error(), planted, "the secret is in the error")
 		})
 	}
 }

@@ -3,6 +3,8 @@ package kube
 import (
 	"net/http"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestRefusalOf(t *testing.T) {
@@ -31,9 +33,7 @@ func TestRefusalOf(t *testing.T) {
 			t.Parallel()
 			c, _ := scripted(t, tc.answer)
 			_, err := c.Apply(t.Context(), ref, manifest(ref, nil), ApplyOptions{DryRun: true})
-			if err == nil {
-				t.Fatal("no error")
-			}
+			require.Error(t, err, "no error")
 			if got, message := RefusalOf(err); got != tc.want || message == "" {
 				t.Errorf("got %d (%s), want %d", got, message, tc.want)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -22,14 +23,10 @@ func TestDocumentedRights(t *testing.T) {
 	rules, text := documented(t, "kubernetes.yaml")
 	for _, n := range needs {
 		for _, verb := range n.verbs {
-			if !allows(rules, n, verb) {
-				t.Errorf("the Role lacks %s of %s", verb, n.name())
-			}
+			assert.True(t, allows(rules, n, verb), "the Role lacks %s of %s", verb, n.name())
 		}
 	}
-	if strings.Contains(text, "*") {
-		t.Error("the Role gives everything of something")
-	}
+	assert.NotContains(t, text, "*", "the Role gives everything of something")
 }
 
 // TestDocumentedRightsToPlan checks that the Role of who only plans reads all kinds of objects that the other one manages, and does
@@ -44,9 +41,8 @@ func TestDocumentedRightsToPlan(t *testing.T) {
 		}
 		for _, resource := range r.Resources {
 			for _, verb := range []string{"get", "list"} {
-				if n := (need{group: r.APIGroups[0], resource: resource}); !allows(rules, n, verb) {
-					t.Errorf("the Role lacks %s of %s", verb, n.name())
-				}
+				n := (need{group: r.APIGroups[0], resource: resource})
+				assert.True(t, allows(rules, n, verb), "the Role lacks %s of %s", verb, n.name())
 			}
 		}
 	}
@@ -117,9 +113,7 @@ func TestRights(t *testing.T) {
 			if diff := cmp.Diff(test.want, got); diff != "" || err != nil {
 				t.Errorf("%v\n%s", err, diff)
 			}
-			if n.Load() != 1 {
-				t.Errorf("%d requests", n.Load())
-			}
+			assert.Equal(t, int64(1), n.Load())
 		})
 	}
 }

@@ -1,9 +1,9 @@
 package kube
 
 import (
-	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -53,16 +53,13 @@ func TestRule(t *testing.T) {
 			obj.SetAPIVersion("example.org/v1")
 			obj.SetKind("Cell")
 			isReady, failed, reason, message := Ready(obj, tc.rule)
-			if failed {
-				t.Errorf("failed for good: %s", message)
-			}
+			assert.False(t, failed, "failed for good: %s", message)
 			got := reason + ": " + message
 			if isReady {
 				got = ready
 			}
-			if !strings.Contains(got, tc.want) || isReady != (tc.want == ready) {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
+			require.Contains(t, got, tc.want)
+			assert.Equal(t, (tc.want == ready), isReady)
 		})
 	}
 }
@@ -81,8 +78,7 @@ func TestPathRuleRefusals(t *testing.T) {
 		`{"text"}`:                      "must be one path to a field",
 		"{3}":                           "must be one path to a field",
 	} {
-		if _, err := PathRule(path, "x"); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", path, err, want)
-		}
+		_, err := PathRule(path, "x")
+		require.ErrorContains(t, err, want, "%s", path)
 	}
 }

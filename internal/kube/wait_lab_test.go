@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
@@ -20,9 +21,7 @@ import (
 func notReady(t *testing.T, err error) *NotReadyError {
 	t.Helper()
 	var e *NotReadyError
-	if !errors.As(err, &e) {
-		t.Fatalf("got %v, want a *NotReadyError", err)
-	}
+	require.ErrorAs(t, err, &e)
 	t.Log(err)
 	return e
 }
@@ -30,9 +29,7 @@ func notReady(t *testing.T, err error) *NotReadyError {
 func mustSay(t *testing.T, err error, texts ...string) {
 	t.Helper()
 	for _, s := range texts {
-		if !strings.Contains(err.Error(), s) {
-			t.Errorf("the error does not say %q:\n%v", s, err)
-		}
+		require.ErrorContains(t, err, s, "the error does not say")
 	}
 }
 
@@ -54,28 +51,22 @@ func TestWaitReadyRollOut(t *testing.T) {
 	applied(t, c, none, deployment(none, 0, nil))
 	applied(t, c, settings, manifest(settings, nil))
 	time.AfterFunc(500*time.Millisecond, func() {
-		if _, err := c.Apply(context.WithoutCancel(t.Context()), late, manifest(late, map[string]any{"spec": map[string]any{"type": "ExternalName", "externalName": "example.org"}}), ApplyOptions{}); err != nil {
-			t.Error(err)
-		}
+		_, err := c.Apply(context.WithoutCancel(t.Context()), late, manifest(late, map[string]any{"spec": map[string]any{"type": "ExternalName", "externalName": "example.org"}}), ApplyOptions{})
+		require.NoError(t, err)
 	})
 	var calls, last atomic.Int64
 	refs := []Ref{web, none, settings, late, web}
 	err := c.WaitReady(within(t, 60*time.Second), refs, WaitOptions{Progress: func(ready, total int, _ string) {
 		calls.Add(1)
 		last.Store(int64(ready))
-		if total != 4 {
-			t.Errorf("total %d, want 4", total)
-		}
+		assert.Equal(t, 4, total, "total")
 	}})
 	require.NoError(t, err)
 	obj, err := c.Get(t.Context(), web)
 	require.NoError(t, err)
-	if n := integer(obj, 0, "status", "readyReplicas"); n != 2 {
-		t.Errorf("%d replicas are ready, want 2", n)
-	}
-	if calls.Load() == 0 {
-		t.Error("no progress was reported")
-	}
+	n := integer(obj, 0, "status", "readyReplicas")
+	assert.Equal(t, int64(2), n)
+	assert.NotZero(t, calls.Load(), "no progress was reported")
 }
 
 func TestWaitReadyRequests(t *testing.T) {
@@ -117,9 +108,7 @@ func TestWaitReadyRequests(t *testing.T) {
 			break
 		}
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("requests by verb:\n%s", diff)
-	}
+	assert.Equal(t, want, got, "requests by verb")
 }
 
 func TestWaitReadyNever(t *testing.T) {
@@ -130,9 +119,7 @@ func TestWaitReadyNever(t *testing.T) {
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/fail": "never-ready"}))
 	e := notReady(t, c.WaitReady(within(t, 4*time.Second), []Ref{ref, missing}, WaitOptions{}))
 	mustSay(t, e, "2 of 2 objects", "Deployment "+ns+"/amf: InProgress", "Available: 0/1", "pod amf-", "Service "+ns+"/gone: NotFound", "event: ")
-	if !errors.Is(e, context.DeadlineExceeded) {
-		t.Errorf("%v is not the end of the time", e.Err)
-	}
+	require.ErrorIs(t, e, context.DeadlineExceeded, "%v is not the end of the time", e.Err)
 	states := c.Explain(t.Context(), []Ref{missing, ref})
 	if len(states) != 2 || states[0].Status != StatusNotFound || states[1].Status != StatusInProgress || len(states[1].Pods) != 1 || len(states[1].Events) == 0 {
 		t.Errorf("explained: %+v", states)
@@ -140,9 +127,7 @@ func TestWaitReadyNever(t *testing.T) {
 	// It is another client's by now.
 	e = notReady(t, c.WaitReady(within(t, time.Minute), []Ref{ref}, WaitOptions{LabelSelector: "owner=mine"}))
 	mustSay(t, e, "Deployment "+ns+"/amf: Failed (Relabelled): the object exists, and another client has taken it: it has not the label owner=mine, but owner is \"\"")
-	if errors.Is(e, context.DeadlineExceeded) {
-		t.Error("it was waited for")
-	}
+	require.NotErrorIs(t, e, context.DeadlineExceeded, "it was waited for")
 }
 
 func TestWaitReadyCrash(t *testing.T) {
@@ -157,9 +142,7 @@ func TestWaitReadyCrash(t *testing.T) {
 		}
 	}}))
 	mustSay(t, e, "Deployment "+ns+"/smf", "container main", "restarts", "log: ")
-	if e.Objects[0].Pods[0].LogTail == "" {
-		t.Error("no log")
-	}
+	assert.NotEmpty(t, e.Objects[0].Pods[0].LogTail, "no log")
 	if reported.Load() == nil {
 		t.Error("the progress does not show the crash")
 	}
@@ -180,16 +163,10 @@ func TestWaitReadyJob(t *testing.T) {
 	good, late := job("good", nil), reference(t, c, "v1", "ConfigMap", ns, "late")
 	done := make(chan error, 1)
 	go func() { done <- c.WaitReady(within(t, 60*time.Second), []Ref{good, late}, WaitOptions{}) }()
-	if err := c.WaitReady(within(t, 60*time.Second), []Ref{good}, WaitOptions{}); err != nil {
-		t.Errorf("the job that succeeds: %v", err)
-	}
-	if err := c.WaitGone(within(t, 60*time.Second), []Ref{good}, WaitOptions{}); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 60*time.Second), []Ref{good}, WaitOptions{}), "the job that succeeds")
+	require.NoError(t, c.WaitGone(within(t, 60*time.Second), []Ref{good}, WaitOptions{}))
 	applied(t, c, late, manifest(late, nil))
-	if err := <-done; err != nil {
-		t.Errorf("the job that was removed: %v", err)
-	}
+	require.NoError(t, <-done, "the job that was removed")
 	bad := reference(t, c, "batch/v1", "Job", ns, "bad")
 	template := podTemplate("bad", map[string]any{"lab.vnf/fail": "crash"})
 	fields(t, template, "spec")["restartPolicy"] = "Never"
@@ -214,9 +191,8 @@ func TestWaitReadyProgressDeadline(t *testing.T) {
 	fields(t, obj, "spec")["progressDeadlineSeconds"] = 2
 	applied(t, c, ref, obj)
 	e := notReady(t, c.WaitReady(within(t, 60*time.Second), []Ref{ref}, WaitOptions{}))
-	if e.Err != nil || e.Objects[0].Status != StatusFailed {
-		t.Errorf("%+v", e)
-	}
+	require.NoError(t, e.Err)
+	assert.Equal(t, StatusFailed, e.Objects[0].Status, "%+v", e)
 	mustSay(t, e, "ProgressDeadlineExceeded", "ImagePull")
 }
 
@@ -230,9 +206,7 @@ func TestWaitReadyCancel(t *testing.T) {
 	time.AfterFunc(time.Second, func() { cancelled.Store(time.Now().UnixNano()); cancel() })
 	err := c.WaitReady(ctx, []Ref{ref}, WaitOptions{Progress: func(int, int, string) {}})
 	took := time.Duration(time.Now().UnixNano() - cancelled.Load())
-	if !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	require.ErrorIs(t, err, context.Canceled)
 	if took > 2*time.Second {
 		t.Errorf("ended %s after the interrupt", took)
 	}
@@ -256,9 +230,7 @@ func TestWaitReadyClaim(t *testing.T) {
 		}}))
 		return ref
 	}
-	if err := c.WaitReady(within(t, 20*time.Second), []Ref{claim("late", class.Name)}, WaitOptions{}); err != nil {
-		t.Errorf("a claim that waits for its first consumer: %v", err)
-	}
+	require.NoError(t, c.WaitReady(within(t, 20*time.Second), []Ref{claim("late", class.Name)}, WaitOptions{}), "a claim that waits for its first consumer")
 	e := notReady(t, c.WaitReady(within(t, 2*time.Second), []Ref{claim("now", at.Name)}, WaitOptions{}))
 	mustSay(t, e, "phase Pending")
 }
@@ -287,9 +259,7 @@ func TestWaitReadyDefinition(t *testing.T) {
 	applied(t, c, cr, manifest(cr, map[string]any{"spec": map[string]any{"sst": 1}}))
 	require.NoError(t, c.WaitReady(within(t, 30*time.Second), []Ref{cr}, WaitOptions{}))
 	_, err := c.Apply(t.Context(), cr, manifest(cr, map[string]any{"spec": map[string]any{"sts": 1}}), ApplyOptions{})
-	if err == nil || !strings.Contains(err.Error(), "sts") {
-		t.Errorf("an unknown field of a custom resource: %v", err)
-	}
+	require.ErrorContains(t, err, "sts", "an unknown field of a custom resource")
 }
 
 func TestWaitSurvivesCut(t *testing.T) {
@@ -303,13 +273,9 @@ func TestWaitSurvivesCut(t *testing.T) {
 	applied(t, c, ref, deployment(ref, 1, map[string]any{"lab.vnf/ready-delay": "5s"}))
 	done := make(chan error, 1)
 	go func() { done <- c.WaitReady(within(t, 60*time.Second), []Ref{ref}, WaitOptions{}) }()
-	if poll.Sleep(t.Context(), time.Second) != nil {
-		t.Fatal("no time")
-	}
+	require.NoError(t, poll.Sleep(t.Context(), time.Second), "no time")
 	env.Fault(t, "cut")
-	if poll.Sleep(t.Context(), 2*time.Second) != nil {
-		t.Fatal("no time")
-	}
+	require.NoError(t, poll.Sleep(t.Context(), 2*time.Second), "no time")
 	select {
 	case err := <-done:
 		t.Fatalf("the wait ended during the cut: %v", err)
@@ -330,9 +296,7 @@ func TestWaitSurvivesCut(t *testing.T) {
 		defer close(cleared)
 		env.Fault(t, "clear")
 	})
-	if err := c.Delete(t.Context(), ref, DeleteOptions{}); err != nil {
-		t.Errorf("a server that answered before: %v", err)
-	}
+	require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{}), "a server that answered before")
 	// With the end of the test the one who clears would be ended as well.
 	<-cleared
 }
@@ -354,14 +318,10 @@ func TestWaitGone(t *testing.T) {
 	for _, ref := range []Ref{kept, plain} {
 		require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{}))
 	}
-	if err := c.WaitGone(within(t, 20*time.Second), []Ref{plain}, WaitOptions{}); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, c.WaitGone(within(t, 20*time.Second), []Ref{plain}, WaitOptions{}))
 	err := c.WaitGone(within(t, time.Second), []Ref{plain, kept, stays}, WaitOptions{})
 	var still *StillThereError
-	if !errors.As(err, &still) {
-		t.Fatalf("got %v, want a *StillThereError", err)
-	}
+	require.ErrorAs(t, err, &still)
 	t.Log(err)
 	if len(still.Objects) != 2 || still.Objects[0].Ref.Name != "kept" || still.Objects[0].DeletionTimestamp == nil || still.Objects[1].DeletionTimestamp != nil {
 		t.Errorf("%+v", still.Objects)
@@ -370,7 +330,5 @@ func TestWaitGone(t *testing.T) {
 	time.AfterFunc(500*time.Millisecond, func() {
 		_, _ = c.Apply(context.WithoutCancel(t.Context()), kept, manifest(kept, nil), ApplyOptions{})
 	})
-	if err := c.WaitGone(within(t, 20*time.Second), []Ref{kept}, WaitOptions{}); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, c.WaitGone(within(t, 20*time.Second), []Ref{kept}, WaitOptions{}))
 }

@@ -2,12 +2,12 @@ package kube
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,13 +31,9 @@ func TestWebhookIn(t *testing.T) {
 		if w := webhookIn(http.StatusInternalServerError, message); w != nil {
 			got = w.String()
 		}
-		if got != want {
-			t.Errorf("%s: got %q, want %q", message, got, want)
-		}
+		assert.Equal(t, want, got, "%s", message)
 	}
-	if w := webhookIn(http.StatusForbidden, call+"connection refused"); w != nil {
-		t.Errorf("an answer of 403 is taken for silence: %s", w)
-	}
+	assert.Nil(t, webhookIn(http.StatusForbidden, call+"connection refused"), "an answer of 403 is taken for silence")
 }
 
 func TestWebhooksAreAwaited(t *testing.T) {
@@ -75,9 +71,7 @@ func TestWebhooksAreAwaited(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
 		err := apply(AwaitWebhooks(ctx, func(string) {}), c)
-		if !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
+		require.ErrorIs(t, err, context.DeadlineExceeded)
 		mustSay(t, err, "applying ConfigMap n/a: context deadline exceeded; the last answer was: "+unknown)
 	})
 	for name, tc := range map[string]struct {
@@ -92,9 +86,8 @@ func TestWebhooksAreAwaited(t *testing.T) {
 			t.Parallel()
 			c, n := scripted(t, tc.answer)
 			err := apply(tc.ctx, c)
-			if err == nil || n.Load() != tc.requests {
-				t.Errorf("%d requests, want %d: %v", n.Load(), tc.requests, err)
-			}
+			require.Error(t, err)
+			assert.Equal(t, tc.requests, n.Load())
 			mustSay(t, err, "applying ConfigMap n/a", "v.example.com")
 		})
 	}
@@ -102,8 +95,7 @@ func TestWebhooksAreAwaited(t *testing.T) {
 		t.Parallel()
 		c, n := scripted(t, silent)
 		_, err := c.Get(AwaitWebhooks(t.Context(), func(what string) { t.Errorf("waited for %s", what) }), ref)
-		if err == nil || n.Load() != 3 {
-			t.Errorf("%d requests: %v", n.Load(), err)
-		}
+		require.Error(t, err)
+		assert.Equal(t, int64(3), n.Load())
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/gophercloud/gophercloud/v2"
+	"github.com/stretchr/testify/assert"
 )
 
 // TestRedacted: what a service repeats of a password is masked, also when it is quoted or the
@@ -19,8 +20,6 @@ func TestRedacted(t *testing.T) {
 		messageOf([]byte(strings.Repeat("x", 388) + ` pass"wörd-of-keystone`)): strings.Repeat("x", 388) + " (sensitive)...",
 		"token: 123, 1234 and 123":                                             "token: (sensitive), 1234 and 123",
 	} {
-		if got := c.redacted(text); got != want {
-			t.Errorf("%q becomes %q, want %q", text, got, want)
-		}
+		assert.Equal(t, want, c.redacted(text), "%q becomes", text)
 	}
 }

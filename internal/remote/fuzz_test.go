@@ -5,6 +5,9 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -21,12 +24,9 @@ func FuzzHostKeys(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(v.wanted) != 1 || len(v.algorithms()) == 0 {
-			t.Errorf("%q is read as %d keys", text, len(v.wanted))
-		}
-		if err := v.check("", nil, v.wanted[0]); err != nil {
-			t.Errorf("the key itself is refused: %v", err)
-		}
+		require.Len(t, v.wanted, 1)
+		assert.NotEmpty(t, v.algorithms(), "%q is read as", text)
+		require.NoError(t, v.check("", nil, v.wanted[0]), "the key itself is refused")
 	})
 }
 
@@ -46,16 +46,13 @@ func FuzzOutput(f *testing.F) {
 		l := &lines{mask: newMask(vnfm.Secret(secret)), shared: &sync.Mutex{}, each: func(line string) { got = append(got, line) }}
 		for rest := text; rest != ""; {
 			n := min(piece, len(rest))
-			if _, err := l.Write([]byte(rest[:n])); err != nil {
-				t.Fatal(err)
-			}
+			_, err := l.Write([]byte(rest[:n]))
+			require.NoError(t, err)
 			rest = rest[n:]
 		}
 		l.close()
 		for _, line := range got {
-			if strings.Contains(line, secret) {
-				t.Errorf("a line holds the secret: %q", line)
-			}
+			assert.NotContains(t, line, secret, "a line holds the secret")
 		}
 		without := func(s string) string {
 			return strings.NewReplacer("\r", "", "\n", "", secret, "", "(sensitive)", "").Replace(s)

@@ -5,7 +5,8 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // goodVNFD is right; each bad case changes one place of it.
@@ -88,16 +89,13 @@ func TestBad(t *testing.T) {
 		"v.yaml":                          {Data: []byte(goodVNFD)},
 		"etsi_nfv_sol001_vnfd_types.yaml": {Data: []byte(etsi)},
 	}, "v.yaml")
-	if len(problems) > 0 || d.ID != "id" {
-		t.Fatalf("the good VNFD has problems:\n%s", lines(problems))
-	}
+	require.Empty(t, problems)
+	require.Equal(t, "id", d.ID, "the good VNFD has problems:\n%s", lines(problems))
 	for _, tt := range badVNFDs {
 		t.Run(tt.name, func(t *testing.T) {
 			text := tt.new
 			if tt.old != "" {
-				if strings.Count(goodVNFD, tt.old) == 0 {
-					t.Fatalf("the good VNFD has no %q", tt.old)
-				}
+				require.NotZero(t, strings.Count(goodVNFD, tt.old), "the good VNFD has no %q", tt.old)
 				text = strings.Replace(goodVNFD, tt.old, tt.new, 1)
 			}
 			fsys := fstest.MapFS{
@@ -108,9 +106,7 @@ func TestBad(t *testing.T) {
 				fsys[file] = &fstest.MapFile{Data: []byte(content)}
 			}
 			_, problems := readVNFD(fsys, "v.yaml")
-			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, lines(problems), "problems")
 		})
 	}
 }
@@ -123,8 +119,6 @@ func TestBadEntry(t *testing.T) {
 	}
 	for entry, want := range tests {
 		_, problems := readVNFD(fstest.MapFS{"empty.yaml": {}}, entry)
-		if diff := cmp.Diff(want, lines(problems)); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", entry, diff)
-		}
+		assert.Equal(t, want, lines(problems), "%s", entry)
 	}
 }

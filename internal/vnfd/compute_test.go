@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -66,12 +68,8 @@ func TestCompute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			d, problems := readVNFD(server(c.properties, c.compute, "", ""), "v.yaml")
-			if len(problems) > 0 {
-				t.Fatal(lines(problems))
-			}
-			if diff := cmp.Diff(c.want, d.Flavours[0].VDU("a").Compute, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-				t.Error(diff)
-			}
+			require.Empty(t, problems, "%s", lines(problems))
+			assert.Empty(t, cmp.Diff(c.want, d.Flavours[0].VDU("a").Compute, cmpopts.IgnoreTypes(vnfm.Place{})))
 		})
 	}
 }
@@ -97,23 +95,16 @@ error v.yaml:26:100: policies.bad.properties.direction must be ingress or egress
 error v.yaml:26:126: the policy bad has ports from 2 (port_range_min) to 1 (port_range_max)
 error v.yaml:27:105: policies.far.properties.port_range_max is 70000; the last port is 65535
 `
-	if diff := cmp.Diff(want, lines(problems)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(problems), "problems")
 	f, off := d.Flavours[0], false
-	if got := f.ConnectionPoints[0].VNICType; got != "direct" {
-		t.Errorf("vnic_type %q", got)
-	}
-	if diff := cmp.Diff([]vnfm.VirtualLink{{ID: "net", Protocols: []string{"ipv4"}, CIDR: "192.0.2.0/24", MTU: 1400, Subnets: []vnfm.Subnet{
+	assert.Equal(t, "direct", f.ConnectionPoints[0].VNICType, "vnic_type")
+	assert.Equal(t, []vnfm.VirtualLink{{ID: "net", Protocols: []string{"ipv4"}, CIDR: "192.0.2.0/24", MTU: 1400, Subnets: []vnfm.Subnet{
 		{Name: "four", CIDR: "192.0.2.0/24", Gateway: "192.0.2.1", DHCP: &off, Pools: []vnfm.AddressRange{{Start: "192.0.2.10", End: "192.0.2.20"}}},
 		{CIDR: "2001:db8::/64", IPv6: true, IPv6Mode: "slaac"},
-	}}}, f.VirtualLinks); diff != "" {
-		t.Error(diff)
-	}
-	if diff := cmp.Diff([]vnfm.SecurityGroupRule{
+	}}}, f.VirtualLinks)
+	diff := cmp.Diff([]vnfm.SecurityGroupRule{
 		{ID: "web", Description: "d", Protocol: "tcp", PortMin: 80, PortMax: 81, Targets: []string{"cp"}},
 		{ID: "out", Egress: true, IPv6: true, Protocol: "icmp", PortMax: 65535, Targets: []string{"cp"}},
-	}, f.SecurityGroupRules[:2], cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-		t.Error(diff)
-	}
+	}, f.SecurityGroupRules[:2], cmpopts.IgnoreTypes(vnfm.Place{}))
+	assert.Empty(t, diff)
 }

@@ -7,7 +7,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -43,15 +44,11 @@ func flavour() *vnfm.Flavour {
 // The greatest numbers are those of the highest scale levels, or of an instantiation level, within vdu_profile.
 func TestMaxCounts(t *testing.T) {
 	f := flavour()
-	if diff := cmp.Diff(map[string]int{"media": 9, "signal": 5, "db": 2}, MaxCounts(f)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, map[string]int{"media": 9, "signal": 5, "db": 2}, MaxCounts(f))
 	f.VDUs[0].MaxInstances, f.VDUs[1].MaxInstances = 4, 0
 	f.Levels = append(f.Levels, vnfm.InstantiationLevel{ID: "odd", Counts: map[string]int{"signal": 7, "db": 3}})
 	f.VDUs[2].MaxInstances = 0
-	if diff := cmp.Diff(map[string]int{"media": 4, "signal": 11, "db": 3}, MaxCounts(f)); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, map[string]int{"media": 4, "signal": 11, "db": 3}, MaxCounts(f))
 }
 
 func TestCounts(t *testing.T) {
@@ -192,9 +189,7 @@ func TestCounts(t *testing.T) {
 				f = tt.flavour()
 			}
 			got, problems := Counts(f, tt.level, tt.scale)
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("counts (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, got, "counts")
 			text := ""
 			for _, p := range problems {
 				severity := "error"
@@ -203,13 +198,9 @@ func TestCounts(t *testing.T) {
 				}
 				text += fmt.Sprintf("%s [%s/%s] %s\n", severity, p.Attribute, p.Key, p)
 			}
-			if diff := cmp.Diff(tt.problems, text); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.problems, text, "problems")
 			status, _ := scaleStatus(f, tt.level, tt.scale)
-			if diff := cmp.Diff(tt.status, status); diff != "" {
-				t.Errorf("scale status (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.status, status, "scale status")
 		})
 	}
 }
@@ -225,9 +216,7 @@ func TestScaleProperties(t *testing.T) {
 			scale[a.ID] = rnd.IntN(a.MaxLevel + 1)
 		}
 		got, problems := Counts(f, "", scale)
-		if problems.HasErrors() {
-			t.Fatalf("round %d: %s", round, lines(problems))
-		}
+		require.False(t, problems.HasErrors(), "round %d: %s", round, lines(problems))
 		want := map[string]int{}
 		for _, v := range f.VDUs {
 			want[v.ID] = *v.InitialDelta
@@ -238,18 +227,14 @@ func TestScaleProperties(t *testing.T) {
 				}
 			}
 		}
-		if diff := cmp.Diff(want, got); diff != "" {
-			t.Fatalf("round %d, %+v at %v (-want +got):\n%s", round, f.Aspects, scale, diff)
-		}
+		require.Equal(t, want, got, "round %d, %+v at %v", round, f.Aspects, scale)
 		// From every level of the flavour the same scale levels give the same counts.
 		for _, l := range f.Levels {
-			if again, _ := Counts(f, l.ID, scale); !maps.Equal(again, got) {
-				t.Fatalf("round %d: from the level %s: %v, from the default level: %v", round, l.ID, again, got)
-			}
+			again, _ := Counts(f, l.ID, scale)
+			require.True(t, maps.Equal(again, got), "round %d: from the level %s: %v, from the default level: %v", round, l.ID, again, got)
 		}
-		if problems := check(f2d(f), nil); problems.HasErrors() {
-			t.Fatalf("round %d: %s", round, lines(problems))
-		}
+		problems = check(f2d(f), nil)
+		require.False(t, problems.HasErrors(), "round %d: %s", round, lines(problems))
 	}
 }
 
@@ -299,16 +284,13 @@ func randomFlavour(rnd *rand.Rand) *vnfm.Flavour {
 }
 
 func TestCheckWithoutPositions(t *testing.T) {
-	if problems := check(f2d(flavour()), nil); len(problems) > 0 {
-		t.Errorf("the good flavour has problems:\n%s", lines(problems))
-	}
+	problems := check(f2d(flavour()), nil)
+	assert.Empty(t, problems, "the good flavour has problems:\n%s", lines(problems))
 	f := flavour()
 	f.Aspects[0].StepDeltas = []string{"one", "two"}
 	f.DefaultLevelID = "x"
 	want := `error the scaling aspect media_aspect has 2 step_deltas for 3 steps: give one delta for all steps, or one for each
 error the default level "x" does not exist: the levels are "low", "high"
 `
-	if diff := cmp.Diff(want, lines(check(f2d(f), nil))); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(check(f2d(f), nil)), "problems")
 }

@@ -7,7 +7,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -89,9 +89,7 @@ func TestForeign(t *testing.T) {
 				fsys[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			_, problems := readVNFD(fsys, "v.yaml")
-			if diff := cmp.Diff(tt.want+advice, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want+advice, lines(problems), "problems")
 		})
 	}
 }

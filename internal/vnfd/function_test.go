@@ -6,6 +6,8 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestValues reads values that are written in roundabout ways, all into the name
@@ -45,23 +47,18 @@ func TestValues(t *testing.T) {
 	anchors := "x: { p: &p { min_number_of_instances: 1, max_number_of_instances: 5 }, q: &q { max_number_of_instances: 8 }, r: &r { sw_image: y, image: z } }\n"
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if !strings.Contains(goodVNFD, tt.old) {
-				t.Fatalf("the good VNFD has no %q", tt.old)
-			}
+			require.Contains(t, goodVNFD, tt.old, "the good VNFD has no")
 			text := strings.Replace(goodVNFD, tt.old, tt.new, 1)
 			text = strings.Replace(text, "  node_templates:\n", inputs, 1)
 			text = strings.Replace(text, "imports: [ etsi_nfv_sol001_vnfd_types.yaml ]\n", anchors, 1)
 			d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(text)}}, "v.yaml")
-			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, lines(problems), "problems")
 			v := d.Flavour("simple").VDU("VDU1")
 			if v.Name != tt.vdu || tt.max != 0 && v.MaxInstances != tt.max || v.MinInstances != 1 {
 				t.Errorf("VDU %+v", v)
 			}
-			if len(v.SWImages) != max(tt.images, 1) || v.SWImages[0].File != "i:qcow2" {
-				t.Errorf("images %+v", v.SWImages)
-			}
+			require.Len(t, v.SWImages, max(tt.images, 1))
+			assert.Equal(t, "i:qcow2", v.SWImages[0].File, "images")
 		})
 	}
 }
@@ -75,9 +72,7 @@ func TestLevelsWithoutPolicy(t *testing.T) {
 warning v.yaml:58:65: no InstantiationLevels policy declares the instantiation level "l2" of the policy vdu1_levels
 `
 	got := lines(problems)
-	if !strings.HasPrefix(got, want) {
-		t.Errorf("problems:\n%s", got)
-	}
+	assert.True(t, strings.HasPrefix(got, want), "problems:\n%s", got)
 	counts, problems := Counts(d.Flavour("simple"), "l2", nil)
 	if diff := cmp.Diff(map[string]int{"VDU1": 3, "VDU2": 1}, counts); diff != "" || len(problems) > 0 {
 		t.Errorf("counts (-want +got):\n%s%s", diff, lines(problems))
@@ -111,12 +106,9 @@ topology_template:
 				"v.yaml": {Data: []byte(strings.Replace(top, "%s", tt.input, 1))},
 				"a.yaml": {Data: []byte(flavour("a"))}, "b.yaml": {Data: []byte(flavour("b"))},
 			}, "v.yaml")
-			if d.DefaultFlavourID != tt.want || len(d.Flavours) != 2 {
-				t.Errorf("default %q of %d flavours, want %q of 2", d.DefaultFlavourID, len(d.Flavours), tt.want)
-			}
-			if diff := cmp.Diff(tt.problems, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			require.Equal(t, tt.want, d.DefaultFlavourID)
+			assert.Len(t, d.Flavours, 2, "default")
+			assert.Equal(t, tt.problems, lines(problems), "problems")
 		})
 	}
 }
@@ -133,7 +125,5 @@ func TestImportsAreBounded(t *testing.T) {
 	}
 	fsys["ex.yaml"] = &fstest.MapFile{Data: []byte(head)}
 	_, problems := readVNFD(fsys, "a.yaml")
-	if !strings.Contains(lines(problems), "a.yaml:2:10: the VNFD has more than 1000 imports") {
-		t.Errorf("problems:\n%s", lines(problems))
-	}
+	assert.Contains(t, lines(problems), "a.yaml:2:10: the VNFD has more than 1000 imports", "problems")
 }

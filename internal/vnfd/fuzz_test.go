@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -44,27 +45,17 @@ func FuzzRead(f *testing.F) {
 		if err := b.Err(); err != nil && (len(problems) == 0 || !strings.Contains(lines(problems), err.Error())) {
 			t.Errorf("the budget ended with %q, and no problem says it: %s", err, lines(problems))
 		}
-		if len(problems) > mostProblems+1 {
-			t.Errorf("%d problems", len(problems))
-		}
+		assert.LessOrEqual(t, len(problems), mostProblems+1)
 		again, more := Parse(budget.New(t.Context(), limits), "v.yaml", data)
-		if diff := cmp.Diff(problems, more); diff != "" {
-			t.Errorf("problems of a second reading (-first +second):\n%s", diff)
-		}
-		if diff := cmp.Diff(d, again); diff != "" {
-			t.Errorf("a second reading (-first +second):\n%s", diff)
-		}
-		if d == nil {
-			t.Fatal("no descriptor")
-		}
+		assert.Equal(t, problems, more, "problems of a second reading (-first +second)")
+		assert.Empty(t, cmp.Diff(d, again), "a second reading (-first +second)")
+		require.NotNil(t, d, "no descriptor")
 		count := strings.Count(strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u0085", "\n", "\u2028", "\n", "\u2029", "\n").Replace(string(data)), "\n") + 1
 		for _, p := range problems {
 			if p.File != "v.yaml" && p.File != "" || p.Line > count+1 || p.Line < 0 || p.Column < 0 {
 				t.Errorf("position of %s in a file of %d lines", p, count)
 			}
-			if p.Summary == "" {
-				t.Error("a problem without text")
-			}
+			assert.NotEmpty(t, p.Summary, "a problem without text")
 		}
 		if problems.HasErrors() {
 			return

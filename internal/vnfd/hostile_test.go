@@ -8,7 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 )
@@ -147,9 +147,8 @@ func TestHostileMemory(t *testing.T) {
 			runtime.ReadMemStats(&before)
 			_, problems := readVNFD(fsys, "v.yaml")
 			runtime.ReadMemStats(&after)
-			if allocated := after.TotalAlloc - before.TotalAlloc; allocated > mostAllocated {
-				t.Errorf("%d MiB were allocated", allocated>>20)
-			}
+			allocated := after.TotalAlloc - before.TotalAlloc
+			assert.LessOrEqual(t, allocated, uint64(mostAllocated), "%d MiB were allocated", allocated>>20)
 			if text := lines(problems); !problems.HasErrors() || !strings.Contains(text, tt.want) || len(text) > 100*budget.MaxText {
 				t.Errorf("no problem says %q, or one is too long:\n%.1000s", tt.want, text)
 			}
@@ -187,9 +186,7 @@ func TestBudget(t *testing.T) {
 				fsys[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			_, problems := Read(budget.New(t.Context(), tt.limits), fsys, "v.yaml")
-			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, lines(problems), "problems")
 		})
 	}
 }

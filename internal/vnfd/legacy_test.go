@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -43,9 +44,7 @@ topology_template:
 
 func TestLegacy(t *testing.T) {
 	d, problems := readVNFD(fstest.MapFS{"v.yaml": {Data: []byte(legacy)}}, "v.yaml")
-	if len(problems) > 0 {
-		t.Errorf("problems:\n%s", lines(problems))
-	}
+	assert.Empty(t, problems, "problems:\n%s", lines(problems))
 	want := &vnfm.Descriptor{
 		ID: "web", ProductName: "web", Provider: "Example", Version: "1.10", SoftwareVersion: "1.10", DefaultFlavourID: "default",
 		Flavours: []vnfm.Flavour{{
@@ -84,16 +83,13 @@ func TestLegacy(t *testing.T) {
 			Operations:     d.Flavours[0].Operations,
 		}},
 	}
-	if diff := cmp.Diff(want, d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-		t.Errorf("descriptor (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(want, d, cmpopts.IgnoreTypes(vnfm.Place{})), "descriptor")
 	for scale, vdu1 := range map[int]int{0: 2, 1: 4, 3: 8} {
 		counts, problems := Counts(&d.Flavours[0], "", map[string]int{"steps": scale})
 		if diff := cmp.Diff(map[string]int{"VDU1": vdu1, "VDU2": 2}, counts); diff != "" || len(problems) > 0 {
 			t.Errorf("counts at level %d (-want +got):\n%s%s", scale, diff, lines(problems))
 		}
 	}
-	if counts, _ := Counts(&d.Flavours[0], "", nil); counts["VDU1"] != 4 {
-		t.Errorf("at first VDU1 has %d instances", counts["VDU1"])
-	}
+	counts, _ := Counts(&d.Flavours[0], "", nil)
+	assert.Equal(t, 4, counts["VDU1"], "at first VDU1 has")
 }

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -63,12 +63,8 @@ topology_template:
 				"Files/core.tgz":         {},
 				"Files/chart/Chart.yaml": {},
 			}, "Definitions/v.yaml")
-			if diff := cmp.Diff(tt.problems, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(tt.want, d.Flavours[0].MCIOPs); diff != "" {
-				t.Errorf("MCIOPs (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.problems, lines(problems), "problems")
+			assert.Equal(t, tt.want, d.Flavours[0].MCIOPs, "MCIOPs")
 		})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -32,9 +33,7 @@ func ptr(n int) *int { return &n }
 
 func TestReadSeveralFiles(t *testing.T) {
 	d, problems := readVNFD(os.DirFS("testdata/edge"), "Definitions/edge_top.yaml")
-	if diff := cmp.Diff(edge(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-		t.Errorf("descriptor (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(edge(), d, cmpopts.IgnoreTypes(vnfm.Place{})), "descriptor")
 	want := `warning Definitions/edge_top.yaml:6:5: the import etsi_nfv_sol001_common_types.yaml is not in the package; the ETSI types are known
 warning Definitions/edge_top.yaml:7:5: the import https://example.com/types/etsi_nfv_sol001_vnfd_types_v2.6.1.yaml is not fetched; the ETSI types are known
 warning Definitions/edge_base.yaml:5:18: the import edge_types.yaml is circular: Definitions/edge_top.yaml -> Definitions/edge_types.yaml -> Definitions/edge_base.yaml -> Definitions/edge_types.yaml
@@ -43,33 +42,23 @@ warning Definitions/flavours/edge_small.yaml:63:17: the file "../Files/images/si
 warning Definitions/flavours/edge_small.yaml:85:17: the file "../Files/images/disk.raw" of the artifact disk_image of the node signal_disk is not in the package
 warning Definitions/flavours/edge_large.yaml:99:20: the policy security targets "media", which is not a connection point of the flavour
 `
-	if diff := cmp.Diff(want, lines(problems)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(problems), "problems")
 }
 
 func TestReadOneFile(t *testing.T) {
 	d, problems := readVNFD(os.DirFS("testdata/single"), "./Definitions/core.yaml")
-	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-		t.Errorf("descriptor (-want +got):\n%s", diff)
-	}
+	assert.Empty(t, cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})), "descriptor")
 	want := "warning Definitions/core.yaml:5:11: the import etsi_nfv_sol001_vnfd_types.yaml is not in the package; the ETSI types are known\n" +
 		"warning Definitions/core.yaml:82:17: the file \"README.txt\" of the artifact readme of the node amf_sidecar is not in the package\n"
-	if diff := cmp.Diff(want, lines(problems)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(problems), "problems")
 }
 
 func TestParseEqualsReadForOneFile(t *testing.T) {
 	data, err := os.ReadFile("testdata/single/Definitions/core.yaml")
 	require.NoError(t, err)
 	d, problems := parseVNFD("core.yaml", data)
-	if diff := cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})); diff != "" {
-		t.Errorf("descriptor (-want +got):\n%s", diff)
-	}
-	if len(problems) != 0 {
-		t.Errorf("problems:\n%s", lines(problems))
-	}
+	assert.Empty(t, cmp.Diff(core(), d, cmpopts.IgnoreTypes(vnfm.Place{})), "descriptor")
+	assert.Empty(t, problems, "problems:\n%s", lines(problems))
 }
 
 func TestParseTopLevel(t *testing.T) {
@@ -82,9 +71,7 @@ warning edge_top.yaml:10:11: the import flavours/edge_large.yaml is not read her
 warning edge_top.yaml:20:5: the VNF node SBC has no descriptor_id here
 warning edge_top.yaml:1:1: the deployment flavours are in other files, which are not read here
 `
-	if diff := cmp.Diff(want, lines(problems)); diff != "" {
-		t.Errorf("problems (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, lines(problems), "problems")
 }
 
 // edge is what testdata/edge says.
@@ -323,12 +310,9 @@ topology_template:
 				fsys[file] = &fstest.MapFile{Data: []byte(text)}
 			}
 			d, problems := readVNFD(fsys, "Definitions/top.yaml")
-			if diff := cmp.Diff(tt.want, lines(problems)); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
-			if d.ID != "from-type" || len(d.Flavours) != 1 {
-				t.Fatalf("id %q with %d flavours", d.ID, len(d.Flavours))
-			}
+			assert.Equal(t, tt.want, lines(problems), "problems")
+			require.Equal(t, "from-type", d.ID)
+			require.Len(t, d.Flavours, 1, "id")
 			f := d.Flavours[0]
 			if f.ID != "f" || d.DefaultFlavourID != "f" || len(f.VDUs) != 1 || f.VDUs[0].MaxInstances != 2 || f.VDUs[0].Name != "v" {
 				t.Errorf("flavour %+v, default %q", f, d.DefaultFlavourID)

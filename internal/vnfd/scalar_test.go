@@ -1,6 +1,10 @@
 package vnfd
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 func TestParseSize(t *testing.T) {
 	tests := map[string]int64{
@@ -13,8 +17,7 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for _, s := range []string{"", "MB", "-1 MB", "1.2.3 MB", "1 Mi", "8388608 TiB", "1e400", "9999999999999 TB"} {
-		if n, ok := parseSize(s); ok {
-			t.Errorf("parseSize(%q) = %d", s, n)
-		}
+		n, ok := parseSize(s)
+		assert.False(t, ok, "parseSize(%q) = %d", s, n)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -21,9 +22,8 @@ topology_template:
 `)}}, "v.yaml")
 	require.False(t, problems.HasErrors(), lines(problems))
 	f := &d.Flavours[0]
-	if f.VDU("a").Workload != nil || f.VDU("b").Workload == nil {
-		t.Errorf("workloads of a and b: %v, %v", f.VDU("a").Workload, f.VDU("b").Workload)
-	}
+	require.Nil(t, f.VDU("a").Workload)
+	assert.NotNil(t, f.VDU("b").Workload, "workloads of a and b")
 	if f.VDU("a").CPUs != 0.5 || f.VDU("b").CPUs != 0.5 {
 		t.Errorf("CPUs of a and b: %v, %v", f.VDU("a").CPUs, f.VDU("b").CPUs)
 	}
@@ -54,8 +54,6 @@ topology_template:
 `, artifact)},
 		}, "Definitions/v.yaml")
 		require.False(t, problems.HasErrors(), lines(problems))
-		if got := d.Flavours[0].VDU("a").Workload.Containers[0].Image; got != want {
-			t.Errorf("%s: image %q, want %q", artifact, got, want)
-		}
+		assert.Equal(t, want, d.Flavours[0].VDU("a").Workload.Containers[0].Image, "%s: image", artifact)
 	}
 }

@@ -3,6 +3,9 @@ package forms
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -30,9 +33,8 @@ spec: { replicas: ${WORKER_MACHINE_COUNT:-1} }
 		var ps vnfm.Problems
 		template{&vnfm.ClusterTemplate{Content: text}}.objects(spec, &ps)
 		for _, p := range ps {
-			if p.Attribute == "" || p.Summary == "" {
-				t.Errorf("a problem without its argument: %+v", p)
-			}
+			require.NotEmpty(t, p.Attribute)
+			assert.NotEmpty(t, p.Summary, "a problem without its argument: %+v", p)
 		}
 	})
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 )
@@ -26,9 +28,8 @@ func TestChooseNumbers(t *testing.T) {
 		"nobody leaves":            {[]int{0, 1}, 2, []int{0}, []int{0, 1}},
 		"all":                      {[]int{0, 1}, 0, nil, nil},
 	} {
-		if got := chooseNumbers(c.have, c.count, c.leaving); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %v", name, got)
-		}
+		got := chooseNumbers(c.have, c.count, c.leaving)
+		assert.True(t, slices.Equal(got, c.want), "%s: %v", name, got)
 	}
 }
 
@@ -56,9 +57,7 @@ func TestChooseFlavor(t *testing.T) {
 		"not if it does not":         {hot.Demand{CPUs: 2}, "2", "3"},
 		"none":                       {hot.Demand{CPUs: 8}, "", ""},
 	} {
-		if got := chooseFlavor(all, &c.demand, c.before); got != c.want {
-			t.Errorf("%s: flavor %q", name, got)
-		}
+		assert.Equal(t, c.want, chooseFlavor(all, &c.demand, c.before), "%s: flavor", name)
 	}
 }
 
@@ -95,9 +94,7 @@ func TestInTurn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := &session{source: source, objects: map[string]string{key: test.digest}}
-			if got := s.inTurn(test.live, map[string][]int{"FW": test.numbers}); got != test.want {
-				t.Errorf("%t, want %t", got, test.want)
-			}
+			assert.Equal(t, test.want, s.inTurn(test.live, map[string][]int{"FW": test.numbers}))
 		})
 	}
 }

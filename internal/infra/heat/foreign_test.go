@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
@@ -39,21 +40,15 @@ resources:
 	var f Foreign
 	require.NoError(t, f.readContent(content()))
 	require.NoError(t, f.findVDUs(&live{stack: &openstack.Stack{}}))
-	if diff := cmp.Diff(map[string]string{
+	assert.Equal(t, map[string]string{
 		"web-2.yaml": `resources: { server: { type: OS::Nova::Server, properties: { user_data: { get_file: "start.sh" } } } }`,
 		"web.yaml":   "resources: { a: { type: OS::Nova::Server }, b: { type: OS::Nova::Server } }", "start.sh": "echo",
-	}, f.Files); diff != "" {
-		t.Errorf("files (-want +got):\n%s", diff)
-	}
+	}, f.Files, "files")
 	if diff := cmp.Diff([]ForeignVDU{{"db", "web-2.yaml", 0}, {"host", "OS::Nova::Server", 0}, {"a", "OS::Heat::ResourceGroup", 0}, {"b", "OS::Heat::ResourceGroup", 0}, {"web", "web-2.yaml", 0}}, f.VDUs); diff != "" {
 		t.Errorf("VDUs (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff(map[string]any{"size": 1.0}, f.Parameters); diff != "" {
-		t.Errorf("parameters (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]string{"token"}, f.Hidden); diff != "" {
-		t.Errorf("hidden parameters (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, map[string]any{"size": 1.0}, f.Parameters, "parameters")
+	assert.Equal(t, []string{"token"}, f.Hidden, "hidden parameters")
 	for want, change := range map[string]func(*openstack.StackContent){
 		"what stands for the type My::Net": func(c *openstack.StackContent) { c.Registry["My::Net"] = "OS::Neutron::Net" },
 		"what stands for the type My::*":   func(c *openstack.StackContent) { c.Registry["My::*"] = "file:///home/user/web.yaml" },

@@ -83,9 +83,7 @@ func TestNamedStack(t *testing.T) {
 			}
 			require.ErrorContains(t, err, c.want)
 			target.Instance.ID = "i-1"
-			if err := driver.Apply(t.Context(), target, nil); err == nil {
-				t.Error("the stack was applied")
-			}
+			require.Error(t, driver.Apply(t.Context(), target, nil), "the stack was applied")
 			if c.inventory == nil && strings.Contains(c.want, "belongs") {
 				require.NoError(t, driver.Terminate(t.Context(), target, vnfm.TerminateSpec{Type: vnfm.Forceful}, nil))
 			}

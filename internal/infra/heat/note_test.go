@@ -1,7 +1,6 @@
 package heat
 
 import (
-	"errors"
 	"strings"
 	"testing"
 
@@ -50,9 +49,8 @@ func TestNoteOfHidden(t *testing.T) {
 	}
 	plain := content("x", "a")
 	delete(plain.Template, "parameters")
-	if key, err := n.key(); !errors.Is(err, vnfm.ErrKeyLost) {
-		t.Errorf("beside hidden parameters: key %q, %v", key, err)
-	}
+	key, err := n.key()
+	require.ErrorIs(t, err, vnfm.ErrKeyLost, "beside hidden parameters: key %q", key)
 	n = noteOf("key", plain)
 	n.DigestKey = []byte("key")
 	if key, err := n.key(); n.Hidden != "" || string(key) != "key" || err != nil {

@@ -2,10 +2,10 @@ package heat
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,16 +30,13 @@ func TestTurns(t *testing.T) {
 	}
 	workers.Wait()
 	for key, count := range counts {
-		if *count != 50 {
-			t.Errorf("%s was done %d times", key, *count)
-		}
+		assert.Equal(t, 50, *count, "%s was done", key)
 	}
 	leave, err := all.take(t.Context(), "a")
 	require.NoError(t, err)
 	defer leave()
 	ended, end := context.WithCancel(t.Context())
 	end()
-	if _, err := all.take(ended, "a"); !errors.Is(err, context.Canceled) {
-		t.Errorf("waiting for a key in a context that has ended: %v", err)
-	}
+	_, err = all.take(ended, "a")
+	require.ErrorIs(t, err, context.Canceled, "waiting for a key in a context that has ended")
 }

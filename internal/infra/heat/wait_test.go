@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
@@ -54,9 +55,7 @@ func TestCulprits(t *testing.T) {
 			for _, r := range culprits(&stack, resourcesOf(t, "["+test.resources+"]")) {
 				got = append(got, r.Name)
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("%v, want %v", got, test.want)
-			}
+			assert.True(t, slices.Equal(got, test.want), "%v, want %v", got, test.want)
 		})
 	}
 }
@@ -75,13 +74,9 @@ func TestLowest(t *testing.T) {
 		return out
 	}
 	// The cause is reported as long as its consequences are not.
-	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW-0"}) {
-		t.Errorf("the stack alone: %v", got)
-	}
+	assert.Equal(t, []string{"FW-0"}, names("UPDATE_IN_PROGRESS"), "the stack alone")
 	resources[1].Status = "UPDATE_IN_PROGRESS"
-	if got := names("UPDATE_IN_PROGRESS"); !slices.Equal(got, []string{"FW"}) {
-		t.Errorf("a server in it: %v", got)
-	}
+	assert.Equal(t, []string{"FW"}, names("UPDATE_IN_PROGRESS"), "a server in it")
 }
 
 // TestRetries asks again for what is in use as long as the tries last, and once for a token.
@@ -122,8 +117,6 @@ func TestInUse(t *testing.T) {
 		"Conflict: resources.port: Unable to complete operation for network 4c. The IP address 192.0.2.7 is in use.":                    false,
 	} {
 		failed := &stackError{stack: &openstack.Stack{}, reasons: []string{"OS::Nova::Server FW-0/FW is CREATE_FAILED: " + reason}}
-		if got := inUse(failed); got != want {
-			t.Errorf("%s: %v", reason, got)
-		}
+		assert.Equal(t, want, inUse(failed), "%s", reason)
 	}
 }

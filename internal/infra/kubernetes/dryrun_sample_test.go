@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
@@ -33,10 +34,7 @@ func TestSample(t *testing.T) {
 	}
 	got := keys(sample(slices.Clone(objects), isNew))
 	want := keys(append(slices.Clone(objects[:maxNewTried-2]), objects[100:]...))
-	if !slices.Equal(got, want) {
-		t.Errorf("%d objects are tried:\n%v\nwant %d:\n%v", len(got), got, len(want), want)
-	}
-	if few := objects[:maxNewTried]; len(sample(slices.Clone(few), isNew)) != maxNewTried {
-		t.Error("few objects are not all tried")
-	}
+	assert.True(t, slices.Equal(got, want), "%d objects are tried:\n%v\nwant %d:\n%v", len(got), got, len(want), want)
+	few := objects[:maxNewTried]
+	assert.Len(t, sample(slices.Clone(few), isNew), maxNewTried, "few objects are not all tried")
 }

@@ -1,6 +1,10 @@
 package kubernetes
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
 
 func TestFieldRules(t *testing.T) {
 	const key = "vnf.nfv-iac.github.io/configuration"
@@ -11,9 +15,7 @@ func TestFieldRules(t *testing.T) {
 		"spec.template.metadata.annotations.checksum: a -> b":            "spec.template.metadata.annotations.checksum: a -> b",
 		"data.config: " + key + " -> other":                              "data.config: " + key + " -> other",
 	} {
-		if got := fieldRules.Reword(line); got != want {
-			t.Errorf("words for %q: %q, want %q", line, got, want)
-		}
+		assert.Equal(t, want, fieldRules.Reword(line), "words for %q", line)
 	}
 	for line, want := range map[string]string{
 		"spec.versions[v1].schema.openAPIV3Schema.a[b].schema: added 1": "spec.versions[v1].schema",
@@ -21,15 +23,11 @@ func TestFieldRules(t *testing.T) {
 		"spec.versions[v3":                      "",
 		"data.a: spec.versions[v1].schema -> b": "",
 	} {
-		if got := fieldRules.Counted(line); got != want {
-			t.Errorf("what is counted of %q: %q, want %q", line, got, want)
-		}
+		assert.Equal(t, want, fieldRules.Counted(line), "what is counted of %q", line)
 	}
 	for line, want := range map[string]bool{
 		"metadata.labels.a: b -> c": true, "spec.template.metadata.annotations.checksum: a -> b": true, "spec.selector.matchLabels.a: b -> c": false,
 	} {
-		if got := fieldRules.Common(line); got != want {
-			t.Errorf("%q is common: %t, want %t", line, got, want)
-		}
+		assert.Equal(t, want, fieldRules.Common(line), "%q is common", line)
 	}
 }

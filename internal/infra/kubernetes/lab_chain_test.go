@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -33,9 +34,7 @@ func TestLabChains(t *testing.T) {
 		require.NoError(t, err, what)
 		got, requests := l.meter.chain.Take(), l.meter.take()
 		t.Logf("%s: %d", what, got)
-		if got > bar {
-			t.Errorf("%s: %d requests wait for each other, want %d at most:\n%s", what, got, bar, requests)
-		}
+		assert.LessOrEqual(t, got, bar, "%s: %d requests wait for each other, want %d at most:\n%s", what, got, bar, requests)
 	}
 	within("check of the VIM", 1, func() error {
 		_, err := l.driver.CheckVIM(l.ctx, vnfm.VIMSpec{Name: "lab", Kubernetes: l.target.VIM.Kubernetes, Credentials: l.target.Credentials})

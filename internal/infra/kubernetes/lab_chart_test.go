@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
 
@@ -100,34 +100,20 @@ func TestLabHooksRunAtTheirMoments(t *testing.T) {
 	l.apply()
 	<-done
 	install := []string{"pre-install hook batch/v1/Job early", "pre-install hook batch/v1/Job late", "post-install hook batch/v1/Job after", "post-install hook v1/Pod once"}
-	if diff := cmp.Diff(install, l.ran()); diff != "" {
-		t.Errorf("hooks of the installation (-want +got):\n%s", diff)
-	}
-	if got := strings.Fields(l.kubectl("get", "jobs", "-o", "name")); !slices.Equal(got, []string{"job.batch/after", "job.batch/late"}) {
-		t.Errorf("jobs that are left: %v", got)
-	}
+	assert.Equal(t, install, l.ran(), "hooks of the installation")
+	assert.Equal(t, []string{"job.batch/after", "job.batch/late"}, strings.Fields(l.kubectl("get", "jobs", "-o", "name")), "jobs that are left")
 	l.inSync()
 	l.kubectl("patch", "configmap", "a", "-p", `{"data":{"a":"2"}}`)
 	l.apply()
-	if got := l.ran(); len(got) > 0 {
-		t.Errorf("a repair ran hooks: %v", got)
-	}
+	assert.Empty(t, l.ran(), "a repair ran hooks")
 	l.expectHistory("1 deployed")
 	l.target.Instance.AdditionalParams = map[string]any{"helm_parameters": map[string]any{"a": 2}}
 	l.apply()
-	if diff := cmp.Diff([]string{"pre-upgrade hook batch/v1/Job late", "post-upgrade hook batch/v1/Job after"}, l.ran()); diff != "" {
-		t.Errorf("hooks of the upgrade (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"pre-upgrade hook batch/v1/Job late", "post-upgrade hook batch/v1/Job after"}, l.ran(), "hooks of the upgrade")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if diff := cmp.Diff([]string{"pre-delete hook batch/v1/Job bye", "post-delete hook batch/v1/Job after"}, l.ran()); diff != "" {
-		t.Errorf("hooks of the termination (-want +got):\n%s", diff)
-	}
-	if left := l.kubectl("get", "jobs,pods,secrets", "-o", "name"); left != "" {
-		t.Errorf("left: %s", left)
-	}
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left: %v", left)
-	}
+	assert.Equal(t, []string{"pre-delete hook batch/v1/Job bye", "post-delete hook batch/v1/Job after"}, l.ran(), "hooks of the termination")
+	assert.Empty(t, l.kubectl("get", "jobs,pods,secrets", "-o", "name"), "left")
+	assert.Empty(t, l.labelled(), "left")
 }
 
 func TestLabFailedHookIsResumed(t *testing.T) {
@@ -140,9 +126,7 @@ func TestLabFailedHookIsResumed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "the pre-install hook batch/v1/Job migrate (Files/core/templates/h.yaml) failed") || !strings.Contains(err.Error(), "panic: cannot reach database") {
 		t.Errorf("error: %v", err)
 	}
-	if got := l.kubectl("get", "configmap", "a", "-o", "name", "--ignore-not-found"); got != "" {
-		t.Errorf("objects were made although the hook before them failed: %s", got)
-	}
+	assert.Empty(t, l.kubectl("get", "configmap", "a", "-o", "name", "--ignore-not-found"), "objects were made although the hook before them failed")
 	l.expectHistory("1 failed")
 	l.setChart("2", files(""))
 	l.apply()
@@ -167,9 +151,7 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	})
 	ctx, cancel := context.WithTimeout(l.ctx, 5*time.Second)
 	defer cancel()
-	if err := l.driver.Apply(ctx, l.target, l.recorder); err == nil {
-		t.Fatal("an apply without connections succeeded")
-	}
+	require.Error(t, l.driver.Apply(ctx, l.target, l.recorder), "an apply without connections succeeded")
 	l.meter.hook(nil)
 	l.expectHistory("1 pending-install")
 	// The holder of the Lease lives: it is this process.
@@ -178,9 +160,7 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	l.expectHistory("1 failed", "2 deployed")
 	l.inSync()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if left := l.kubectl("get", "secrets", "-o", "name"); left != "" {
-		t.Errorf("left: %s", left)
-	}
+	assert.Empty(t, l.kubectl("get", "secrets", "-o", "name"), "left")
 }
 
 // TestLabChartGivesWayToManifests changes the form of a package: no release is left, and the
@@ -194,9 +174,8 @@ func TestLabChartGivesWayToManifests(t *testing.T) {
 	l.setFiles("2", map[string]string{"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\ndata: { a: b }\n"})
 	l.apply()
 	l.inSync()
-	if left, want := strings.TrimSpace(l.kubectl("get", "secrets", "-o", "name")), "secret/vnf-"+l.target.Instance.ID; left != want {
-		t.Errorf("left: %q, want %q", left, want)
-	}
+	left, want := strings.TrimSpace(l.kubectl("get", "secrets", "-o", "name")), "secret/vnf-"+l.target.Instance.ID
+	assert.Equal(t, want, left, "left")
 	if key, err := l.driver.DigestKey(t.Context(), l.target); err != nil || string(key) != string(l.target.DigestKey) {
 		t.Errorf("key %q, %v", key, err)
 	}
@@ -252,23 +231,17 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	l.meter.take()
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	var conflict *vnfm.ConflictError
-	if !errors.As(err, &conflict) || conflict.Object != "the Helm release "+name+" in namespace "+l.namespace {
-		t.Errorf("error: %v", err)
-	}
-	if got := writes(l.meter.take()); len(got) > 0 {
-		t.Errorf("written in spite of the conflict: %v", got)
-	}
+	require.ErrorAs(t, err, &conflict)
+	assert.Equal(t, "the Helm release "+name+" in namespace "+l.namespace, conflict.Object, "error")
+	assert.Empty(t, writes(l.meter.take()), "written in spite of the conflict")
 	l.target.AdoptExisting = true
 	l.apply()
 	l.target.AdoptExisting = false
 	l.expectHistory("4 superseded", "5 deployed")
-	if _, err := base64.StdEncoding.DecodeString(l.kubectl("get", "secret", helm.SecretName(name, 5), "-o", "jsonpath={.data.release}")); err != nil {
-		t.Error(err)
-	}
+	_, err = base64.StdEncoding.DecodeString(l.kubectl("get", "secret", helm.SecretName(name, 5), "-o", "jsonpath={.data.release}"))
+	require.NoError(t, err)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if left := l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"); left != "" {
-		t.Errorf("left: %s", left)
-	}
+	assert.Empty(t, l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"), "left")
 }
 
 // TestLabAdoptionMakesAgain: the apply names results that the record does not show, for a plan without its VIM could not.
@@ -311,17 +284,14 @@ func TestLabFailedAdoption(t *testing.T) {
 	l.target.AdoptExisting = true
 	ctx, cancel := context.WithTimeout(l.ctx, 3*time.Second)
 	defer cancel()
-	if err := l.driver.Apply(ctx, l.target, l.recorder); err == nil {
-		t.Fatal("an apply that cannot write an object succeeded")
-	}
+	require.Error(t, l.driver.Apply(ctx, l.target, l.recorder), "an apply that cannot write an object succeeded")
 	l.expectHistory("4 deployed", "5 failed")
 	l.meter.hook(nil)
 	l.kubectl("delete", "leases", "--all")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
 	l.expectHistory("4 deployed")
-	if left := l.kubectl("get", "configmap", "a", "b", "--ignore-not-found", "-o", "name"); len(strings.Fields(left)) != 2 {
-		t.Errorf("left: %s", left)
-	}
+	left := l.kubectl("get", "configmap", "a", "b", "--ignore-not-found", "-o", "name")
+	assert.Len(t, strings.Fields(left), 2, "left: %s", left)
 }
 
 // TestLabDefinitionsAreShared lets two instances of one chart bring the same definition at the same time.
@@ -360,12 +330,10 @@ spec:
 	second.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	first.inSync()
 	first.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if got := first.env.Kubectl(t, "get", "crd", definition, "-o", "name"); strings.TrimSpace(got) != "customresourcedefinition.apiextensions.k8s.io/"+definition {
-		t.Errorf("the definition is gone: %q", got)
-	}
-	if got := first.kubectl("get", "plans."+group+",configmaps", "-o", "name"); strings.Join(strings.Fields(got), " ") != "configmap/kept configmap/kube-root-ca.crt" {
-		t.Errorf("left: %s", got)
-	}
+	got := first.env.Kubectl(t, "get", "crd", definition, "-o", "name")
+	assert.Equal(t, "customresourcedefinition.apiextensions.k8s.io/"+definition, strings.TrimSpace(got), "the definition is gone: %q", got)
+	got = first.kubectl("get", "plans."+group+",configmaps", "-o", "name")
+	assert.Equal(t, "configmap/kept configmap/kube-root-ca.crt", strings.Join(strings.Fields(got), " "), "left: %s", got)
 	// An instance of the same name takes over what was kept.
 	first.target.Instance.Inventory = nil
 	first.apply()
@@ -382,9 +350,8 @@ func TestLabChartWithoutNamespacedObjects(t *testing.T) {
 	namespace := l.namespace + "-made"
 	l.target.Instance.Namespace = namespace
 	l.apply()
-	if got := l.kubectl("get", "secrets", "-n", namespace, "-l", "owner=helm,status=deployed", "-o", "name"); strings.Count(got, "sh.helm.release.v1") != 1 {
-		t.Errorf("records of the release: %q", got)
-	}
+	got := l.kubectl("get", "secrets", "-n", namespace, "-l", "owner=helm,status=deployed", "-o", "name")
+	assert.Equal(t, 1, strings.Count(got, "sh.helm.release.v1"), "records of the release: %q", got)
 	l.inSync()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	l.eventually("the end of the namespace", func() bool { return l.kubectl("get", "namespace", namespace, "--ignore-not-found", "-o", "name") == "" })

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -32,9 +34,7 @@ func TestLabDeferred(t *testing.T) {
 		return nil
 	}
 	l.apply()
-	if len(during) > 0 {
-		t.Errorf("a creation waited: %v", during)
-	}
+	assert.Empty(t, during, "a creation waited")
 	l.setFiles("2", files("two"))
 	l.apply()
 	if want := []string{"two one two"}; !slices.Equal(during, want) || values() != "two two two" {

@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -91,9 +94,8 @@ func TestLabHealVNFC(t *testing.T) {
 		if len(after) != count || kept(before, after) != count-1 || after[chosen] == before[chosen] {
 			t.Errorf("%s: %v became %v", app, before, after)
 		}
-		if ready := l.kubectl("get", "pods", "-l", "app="+app, "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`); strings.Count(ready, "True") != count {
-			t.Errorf("%s: not waited for: %s", app, ready)
-		}
+		ready := l.kubectl("get", "pods", "-l", "app="+app, "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
+		assert.Equal(t, count, strings.Count(ready, "True"), "%s: not waited for: %s", app, ready)
 	}
 	l.inSync()
 }
@@ -119,9 +121,8 @@ func TestLabHealContinued(t *testing.T) {
 	}
 	before := l.pods("db")
 	l.heal(vnfm.HealSpec{ID: "again", VNFCIDs: []string{"db-db-0"}})
-	if after := l.pods("db"); kept(before, after) != 1 {
-		t.Errorf("another heal: %v became %v", before, after)
-	}
+	after := l.pods("db")
+	assert.Equal(t, 1, kept(before, after), "another heal: %v became %v", before, after)
 }
 
 // TestLabHealVDU restarts workloads by their own strategy, once for each operation,
@@ -148,9 +149,8 @@ func TestLabHealVDU(t *testing.T) {
 	l.heal(vnfm.HealSpec{ID: "op-1", VDUIDs: []string{"amf"}})
 	l.setFiles("2", map[string]string{"core.yaml": strings.Replace(coreManifests, "labels: {}, ", "labels: {a: b}, ", 1) + "---" + onDeleteManifests + "---" + barePodManifest})
 	l.apply()
-	if now := l.pods("amf"); kept(after["amf"], now) != 2 {
-		t.Errorf("restarted again: %v became %v", after["amf"], now)
-	}
+	now := l.pods("amf")
+	assert.Equal(t, 2, kept(after["amf"], now), "restarted again: %v became %v", after["amf"], now)
 }
 
 // TestLabHealWhole applies what is gone and replaces all pods.
@@ -161,9 +161,7 @@ func TestLabHealWhole(t *testing.T) {
 	before := l.pods("amf")
 	l.heal(vnfm.HealSpec{ID: "op-1"})
 	l.inSync()
-	if n := kept(before, l.pods("amf")); n != 0 {
-		t.Errorf("%d of the old pods are still there", n)
-	}
+	assert.Zero(t, kept(before, l.pods("amf")))
 }
 
 // TestLabHealNotReady says what does not come back, and why, and goes on when it can.
@@ -185,18 +183,14 @@ func TestLabHealNotReady(t *testing.T) {
 		err = l.driver.Heal(ctx, l.target, request, l.recorder)
 		cancel()
 	}
-	if !errors.As(err, &unready) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("got %v", err)
-	}
+	require.ErrorAs(t, err, &unready)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
 	for _, want := range []string{"1 new pods not ready", "Deployment", "amf", "exceeded quota"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q: %v", want, err)
-		}
+		require.ErrorContains(t, err, want, "the error does not say")
 	}
 	// Who goes on waits for the successor, of whom the first attempt saw nothing.
 	l.kubectl("delete", "quota", "none")
 	l.heal(request)
-	if ready := l.kubectl("get", "pods", "-l", "app=amf", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`); strings.Count(ready, "True") != 2 {
-		t.Errorf("not waited for: %s", ready)
-	}
+	ready := l.kubectl("get", "pods", "-l", "app=amf", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)
+	assert.Equal(t, 2, strings.Count(ready, "True"), "not waited for: %s", ready)
 }

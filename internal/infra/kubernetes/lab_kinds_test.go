@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -79,9 +80,8 @@ func TestLabRefreshRequests(t *testing.T) {
 	l := newLab(t, nil, nil)
 	// Cluster-wide objects are named after the namespace, which is unique.
 	files, vdus := ofManyKinds(l.namespace)
-	if len(files) != n || len(manyKinds) != kinds {
-		t.Fatalf("there are %d objects of %d kinds", len(files), len(manyKinds))
-	}
+	require.Len(t, files, n)
+	require.Len(t, manyKinds, kinds)
 	l.setFiles("1", files)
 	l.target.Flavour, l.target.Counts = targettest.Manifests(files, vdus).Flavour, vdus
 	defer func() {
@@ -124,7 +124,5 @@ func TestLabRefreshRequests(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" || len(got) >= 30 {
 		t.Errorf("a refresh took %d requests (-want +got):\n%s", len(got), diff)
 	}
-	if more := l.meter.take(); len(more) > 0 {
-		t.Errorf("the places of objects took requests: %v", more)
-	}
+	assert.Empty(t, l.meter.take(), "the places of objects took requests")
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -55,12 +56,9 @@ func TestLabSharedDefinition(t *testing.T) {
 	cell(elsewhere, "foreign", "")
 	l.terminate(spec)
 	want := []string{"apiextensions.k8s.io/v1/CustomResourceDefinition " + definition + ": objects of its kind that do not belong to the instance exist: " + group + "/v1/Cell " + elsewhere + "/foreign"}
-	if names() == "" || !slices.Equal(left, want) {
-		t.Errorf("the definition is %q; left behind: %q, want %q", names(), left, want)
-	}
-	if got := strings.Fields(l.env.Kubectl(t, "get", definition, "--all-namespaces", "-o", "name")); len(got) != 1 {
-		t.Errorf("custom resources that are left: %v", got)
-	}
+	require.NotEmpty(t, names())
+	assert.True(t, slices.Equal(left, want), "the definition is %q; left behind: %q, want %q", names(), left, want)
+	assert.Len(t, strings.Fields(l.env.Kubectl(t, "get", definition, "--all-namespaces", "-o", "name")), 1, "custom resources that are left")
 
 	// The next instance of the name takes it over, and keeps it by its own will.
 	left = nil
@@ -68,17 +66,15 @@ func TestLabSharedDefinition(t *testing.T) {
 	l.apply()
 	l.inSync()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Definitions: vnfm.SharedKeep, LeftBehind: spec.LeftBehind})
-	if names() == "" || len(left) > 0 {
-		t.Errorf("the definition that was to be kept is %q; left behind: %q", names(), left)
-	}
+	require.NotEmpty(t, names())
+	assert.Empty(t, left, "the definition that was to be kept")
 
 	// Dependents of the instance's objects do not keep the definition.
 	l.apply()
 	cell(l.namespace, "made", l.kubectl("get", definition, "own", "-o", "jsonpath={.metadata.uid}"))
 	l.terminate(spec)
-	if names() != "" || len(left) > 0 {
-		t.Errorf("the definition that nobody uses is %q; left behind: %q", names(), left)
-	}
+	require.Empty(t, names())
+	assert.Empty(t, left, "the definition that nobody uses")
 }
 
 // TestLabPrunedDefinition moves to a package without a definition that somebody

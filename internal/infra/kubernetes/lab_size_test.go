@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -63,14 +64,11 @@ func TestLabRequests(t *testing.T) {
 		t.Helper()
 		requests := l.meter.take()
 		t.Logf("%s: %d requests", what, len(requests))
-		if len(requests) > bar {
-			t.Errorf("%s took %d requests, want %d at most:\n%s", what, len(requests), bar, strings.Join(requests, "\n"))
-		}
+		assert.LessOrEqual(t, len(requests), bar, "%s took %d requests, want %d at most:\n%s", what, len(requests), bar, strings.Join(requests, "\n"))
 	}
 	problems, err := l.driver.DryRun(l.ctx, l.target, slices.Collect(maps.Keys(l.preview().Objects)))
-	if err != nil || len(problems) > 0 {
-		t.Errorf("dry run of new objects: %v, %v", problems, err)
-	}
+	require.NoError(t, err)
+	assert.Empty(t, problems, "dry run of new objects")
 	within("dry run of new objects", maxNewTried+kinds+10)
 	l.apply()
 	within("first apply", n+30)
@@ -100,7 +98,5 @@ func TestLabRequests(t *testing.T) {
 	within("scale", 10)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	within("termination", n+kinds+10)
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	assert.Empty(t, l.labelled(), "left behind")
 }

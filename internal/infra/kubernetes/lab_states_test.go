@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -35,20 +35,13 @@ func TestLabResumeWaits(t *testing.T) {
 	err := l.driver.Apply(short, l.target, l.recorder)
 	cancel()
 	var unready *kube.NotReadyError
-	if !errors.As(err, &unready) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Fatalf("the error of a timeout: %v", err)
-	}
+	require.ErrorAs(t, err, &unready)
+	require.ErrorIs(t, err, context.DeadlineExceeded, "the error of a timeout")
 	l.meter.take()
 	l.apply()
-	if w := writes(l.meter.take()); len(w) > 0 {
-		t.Errorf("the resumed apply wrote %v", w)
-	}
-	if out := l.kubectl("get", "deployment", "slow", "-o", "jsonpath={.status.readyReplicas}"); out != "1" {
-		t.Errorf("the apply ended with %q ready replicas", out)
-	}
-	if !strings.Contains(strings.Join(l.recorder.lines, "\n"), "waiting for") {
-		t.Errorf("progress: %v", l.recorder.lines)
-	}
+	assert.Empty(t, writes(l.meter.take()), "the resumed apply wrote")
+	assert.Equal(t, "1", l.kubectl("get", "deployment", "slow", "-o", "jsonpath={.status.readyReplicas}"), "the apply ended with")
+	assert.Contains(t, strings.Join(l.recorder.lines, "\n"), "waiting for", "progress: %v", l.recorder.lines)
 }
 
 func TestLabStopAndStart(t *testing.T) {
@@ -62,17 +55,13 @@ func TestLabStopAndStart(t *testing.T) {
 	l.target.Counts["amf"], l.target.Instance.OperationalState = 0, vnfm.Stopped
 	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
 	zero := 0
-	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: &zero}}, l.observe().VDUs); diff != "" {
-		t.Errorf("stopped VDU (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Autoscaled: true, Replicas: &zero}}, l.observe().VDUs, "stopped VDU")
 	if has, err := l.driver.Resources(l.ctx, l.target); err != nil || len(has.VNFCs) > 0 {
 		t.Errorf("VNFCs of a stopped instance: %v, %v", has, err)
 	}
 	l.target.Counts["amf"], l.target.Instance.OperationalState = 2, vnfm.Started
 	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
-	if n := l.replicas("amf"); n != 2 {
-		t.Errorf("%d replicas after the start", n)
-	}
+	assert.Equal(t, 2, l.replicas("amf"))
 }
 
 const jobManifests = `
@@ -103,9 +92,7 @@ func TestLabJobs(t *testing.T) {
 		t.Errorf("the changed Job: %s", out)
 	}
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if out := l.kubectl("get", "job,pod", "-o", "name"); out != "" {
-		t.Errorf("left behind: %s", out)
-	}
+	assert.Empty(t, l.kubectl("get", "job,pod", "-o", "name"), "left behind")
 }
 
 func TestLabLease(t *testing.T) {
@@ -115,14 +102,11 @@ func TestLabLease(t *testing.T) {
 	l.kubectl("create", "-f", l.file("apiVersion: coordination.k8s.io/v1\nkind: Lease\nmetadata: {name: vnf-"+l.target.Instance.ID+"}\nspec: {holderIdentity: somebody, leaseDurationSeconds: 15, acquireTime: "+now+", renewTime: "+now+"}\n"))
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	var busy *vnfm.BusyError
-	if !errors.As(err, &busy) || busy.Holder != "somebody" {
-		t.Fatalf("another machine works on the instance: %v", err)
-	}
+	require.ErrorAs(t, err, &busy)
+	require.Equal(t, "somebody", busy.Holder, "another machine works on the instance")
 	time.AfterFunc(time.Second, func() { l.kubectl("delete", "lease", "vnf-"+l.target.Instance.ID) })
 	require.NoError(t, l.driver.Apply(vnfm.WithLockTimeout(l.ctx, time.Minute), l.target, l.recorder), "another machine has ended its work")
-	if out := l.kubectl("get", "lease", "-o", "name"); out != "" {
-		t.Errorf("the Lease is still there: %s", out)
-	}
+	assert.Empty(t, l.kubectl("get", "lease", "-o", "name"), "the Lease is still there")
 }
 
 // TestLabFewRights applies with rights on ConfigMaps and Secrets of one namespace
@@ -136,21 +120,13 @@ func TestLabFewRights(t *testing.T) {
 	l.target.Instance.Namespace = l.env.LimitedNamespace
 	l.apply()
 	l.inSync()
-	if !strings.Contains(strings.Join(l.recorder.lines, "\n"), "no right to create a Lease") {
-		t.Errorf("progress: %v", l.recorder.lines)
-	}
+	assert.Contains(t, strings.Join(l.recorder.lines, "\n"), "no right to create a Lease", "progress: %v", l.recorder.lines)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if got := l.observe().Objects; len(got) > 0 {
-		t.Errorf("left behind: %v", got)
-	}
+	assert.Empty(t, l.observe().Objects, "left behind")
 	l.setFiles("2", coreFiles())
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
-	if err == nil || !strings.Contains(err.Error(), "forbidden") {
-		t.Errorf("an apply without the rights: %v", err)
-	}
-	if w := l.recorder.instance.Inventory; len(w) > 0 {
-		t.Errorf("inventory after an apply without the rights: %v", w)
-	}
+	require.ErrorContains(t, err, "forbidden", "an apply without the rights")
+	assert.Empty(t, l.recorder.instance.Inventory, "inventory after an apply without the rights")
 }
 
 // TestLabErrors checks that failures name the object and its place, and never
@@ -170,13 +146,10 @@ func TestLabErrors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			l.setFiles("1", map[string]string{"a.yaml": tt.text})
 			err := l.driver.Apply(l.ctx, l.target, l.recorder)
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Fatalf("the error does not say %q: %v", tt.want, err)
-			}
+			require.ErrorContains(t, err, tt.want, "the error does not say")
 			t.Log(err)
-			if strings.Contains(err.Error(), "planted-secret") || strings.Contains(err.Error(), "cGxhbnRlZC1zZWNyZXQ") {
-				t.Errorf("the error shows a secret: %v", err)
-			}
+			require.NotContains(t, err.Error(), "planted-secret")
+			assert.NotContains(t, err.Error(), "cGxhbnRlZC1zZWNyZXQ", "the error shows a secret: %v", err)
 		})
 	}
 }
@@ -197,7 +170,5 @@ spec: {selector: {app: gate}, ports: [{port: 80}]}
 	l.apply()
 	refused := errors.New("nobody comes in")
 	l.target.Hooks.AfterWrite = func(context.Context) error { return refused }
-	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.Is(err, refused) {
-		t.Errorf("the error of what is done then: %v", err)
-	}
+	require.ErrorIs(t, l.driver.Apply(l.ctx, l.target, l.recorder), refused, "the error of what is done then")
 }

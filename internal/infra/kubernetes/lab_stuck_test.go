@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -77,9 +78,7 @@ func TestLabForcedRollback(t *testing.T) {
 			l.setFiles("1", orderedSet("1", "", policy))
 			l.apply()
 			l.images(2, "1")
-			if now := l.kubectl("get", "pvc", "data-db-0", "-o", "jsonpath={.metadata.uid}"); now != claim {
-				t.Errorf("the claim %s became %s", claim, now)
-			}
+			assert.Equal(t, claim, l.kubectl("get", "pvc", "data-db-0", "-o", "jsonpath={.metadata.uid}"), "the claim")
 
 			l.setFiles("2", orderedSet("2", "image", policy))
 			l.applyFailing("ImagePullBackOff")
@@ -87,9 +86,8 @@ func TestLabForcedRollback(t *testing.T) {
 			good := l.pods("db")
 			l.apply()
 			l.images(2, "1")
-			if after := l.pods("db"); kept(good, after) != 1 {
-				t.Errorf("the rollback made %v of %v", after, good)
-			}
+			after := l.pods("db")
+			assert.Equal(t, 1, kept(good, after), "the rollback made %v of %v", after, good)
 
 			l.setFiles("3", orderedSet("3", "image", policy))
 			l.applyFailing("ImagePullBackOff")
@@ -125,9 +123,8 @@ func TestLabHealBroken(t *testing.T) {
 			l.recorder.begin(heal.ID)
 			require.NoError(t, l.driver.Heal(ctx, l.target, heal, l.recorder))
 			l.images(2, "1")
-			if after := l.pods("db"); kept(before, after) != 0 {
-				t.Errorf("%v became %v", before, after)
-			}
+			after := l.pods("db")
+			assert.Zero(t, kept(before, after), "%v became %v", before, after)
 		})
 	}
 }

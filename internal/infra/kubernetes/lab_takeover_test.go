@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -82,9 +84,8 @@ func TestLabUnrecordedOfHelm(t *testing.T) {
 	l.apply()
 	l.inSync()
 	l.expectHistory("1 superseded", "2 superseded", "3 deployed")
-	if got := strings.Fields(l.kubectl("get", "configmaps", "-o", "name")); strings.Join(got, " ") != "configmap/a configmap/foreign configmap/kept configmap/kube-root-ca.crt configmap/unlisted" {
-		t.Errorf("there are: %v", got)
-	}
+	got := strings.Fields(l.kubectl("get", "configmaps", "-o", "name"))
+	assert.Equal(t, "configmap/a configmap/foreign configmap/kept configmap/kube-root-ca.crt configmap/unlisted", strings.Join(got, " "), "there are: %v", got)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
 
@@ -105,7 +106,6 @@ func TestLabSpoiltRecord(t *testing.T) {
 	l.expectHistory("2 deployed")
 	spoil(2)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if left := l.kubectl("get", "secrets,configmaps", "-o", "name"); strings.TrimSpace(left) != "configmap/kube-root-ca.crt" {
-		t.Errorf("left: %s", left)
-	}
+	left := l.kubectl("get", "secrets,configmaps", "-o", "name")
+	assert.Equal(t, "configmap/kube-root-ca.crt", strings.TrimSpace(left), "left: %s", left)
 }

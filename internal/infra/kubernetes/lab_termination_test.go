@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -66,9 +68,7 @@ func TestFastest(t *testing.T) {
 		"those alone take longer":      {[]int{2, 2}, 300, 16, 100 * time.Millisecond, 5 * time.Millisecond, 0},
 		"kinds of few, and one of all": {[]int{15, 15, 45, 120}, 0, 16, 50 * time.Millisecond, 5 * time.Millisecond, 3},
 	} {
-		if got := fastest(tc.sizes, tc.alone, tc.workers, tc.roundTrip, tc.write); got != tc.want {
-			t.Errorf("%s: %d, want %d", name, got, tc.want)
-		}
+		assert.Equal(t, tc.want, fastest(tc.sizes, tc.alone, tc.workers, tc.roundTrip, tc.write), "%s", name)
 	}
 }
 
@@ -121,22 +121,14 @@ func TestLabTerminationOrder(t *testing.T) {
 			l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 			l.meter.hook(nil)
 			close(left)
-			if got := l.recorder.saves - saves; got != 1 {
-				t.Errorf("the inventory, which had everything, was saved %d times, want once, in the end", got)
-			}
+			assert.Equal(t, 1, l.recorder.saves-saves, "the inventory, which had everything, was saved")
 			deletions := 0
 			for pods := range left {
 				deletions++
-				if pods != "" {
-					t.Errorf("pods were there when their configuration went: %s", pods)
-				}
+				assert.Empty(t, pods, "pods were there when their configuration went")
 			}
-			if deletions != tc.want {
-				t.Errorf("%d requests removed ConfigMaps, want %d:\n%s", deletions, tc.want, strings.Join(l.meter.take(), "\n"))
-			}
-			if got := l.labelled(); len(got) > 0 {
-				t.Errorf("left behind: %v", got)
-			}
+			assert.Equal(t, tc.want, deletions, "%d requests removed ConfigMaps, want %d:\n%s", deletions, tc.want, strings.Join(l.meter.take(), "\n"))
+			assert.Empty(t, l.labelled(), "left behind")
 			if got := strings.Join(strings.Fields(l.kubectl("get", "configmaps,pods,replicasets", "-o", "name")), " "); got != "configmap/c-3 configmap/foreign configmap/kube-root-ca.crt" {
 				t.Errorf("what stays is %s", got)
 			}

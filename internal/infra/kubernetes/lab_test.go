@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -93,41 +94,28 @@ func TestLabLife(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, coreFiles(), map[string]int{"amf": 2})
 	l.recorder.firstSave = func() {
-		if w := writes(l.meter.take()); len(w) > 0 {
-			t.Errorf("written before the inventory was saved: %v", w)
-		}
+		assert.Empty(t, writes(l.meter.take()), "written before the inventory was saved")
 	}
 	l.apply()
 	objects := len(l.preview().Objects)
-	if n := len(l.meter.take()); n > objects+30 {
-		t.Errorf("the first apply of %d objects took %d requests", objects, n)
-	}
-	if got := len(l.target.Instance.Inventory); got != objects {
-		t.Errorf("the inventory has %d entries, want %d", got, objects)
-	}
+	assert.LessOrEqual(t, len(l.meter.take()), objects+30, "the first apply of %d objects took", objects)
+	assert.Len(t, l.target.Instance.Inventory, objects, "the inventory has")
 	for _, item := range l.target.Instance.Inventory {
-		if item.UID == "" || item.Namespace != l.namespace {
-			t.Errorf("inventory entry %+v", item)
-		}
+		require.NotEmpty(t, item.UID)
+		assert.Equal(t, l.namespace, item.Namespace, "inventory entry %+v", item)
 	}
 	l.inSync()
 	kinds := 9
-	if n := len(l.meter.take()); n > 10+kinds {
-		t.Errorf("an observation without drift took %d requests", n)
-	}
+	assert.LessOrEqual(t, len(l.meter.take()), 10+kinds, "an observation without drift took")
 	l.apply()
 	requests := l.meter.take()
-	if w := writes(requests); len(w) > 0 {
-		t.Errorf("an apply of what is there wrote %v", w)
-	}
-	if n := len(requests); n > 10+kinds {
-		t.Errorf("an apply of what is there took %d requests: %v", n, requests)
-	}
+	assert.Empty(t, writes(requests), "an apply of what is there wrote")
+	n := len(requests)
+	assert.LessOrEqual(t, n, 10+kinds, "an apply of what is there took %d requests: %v", n, requests)
 
 	has, err := l.driver.Resources(l.ctx, l.target)
-	if err != nil || len(has.VNFCs) != 2 {
-		t.Fatalf("resources: %v, %v", has, err)
-	}
+	require.NoError(t, err)
+	require.Len(t, has.VNFCs, 2, "resources: %v", has)
 	for _, c := range has.VNFCs {
 		if c.VDUID != "amf" || !c.Ready || c.State != "Running" || c.Node == "" || len(c.Addresses) == 0 || c.ID != "amf-"+c.Resource || c.Namespace != l.namespace {
 			t.Errorf("VNFC %+v", c)
@@ -137,28 +125,17 @@ func TestLabLife(t *testing.T) {
 	l.target.Counts["amf"] = 4
 	l.meter.take()
 	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
-	if w := writes(l.meter.take()); len(w) != 1 {
-		t.Errorf("a scale wrote %v", w)
-	}
-	if n := l.replicas("amf"); n != 4 {
-		t.Errorf("%d replicas after the scale", n)
-	}
+	assert.Len(t, writes(l.meter.take()), 1, "a scale wrote")
+	assert.Equal(t, 4, l.replicas("amf"))
 	l.inSync()
 
 	l.meter.take()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if n := len(l.meter.take()); n > objects+kinds+10 {
-		t.Errorf("a termination of %d objects took %d requests", objects, n)
-	}
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	if len(l.target.Instance.Inventory) > 0 {
-		t.Errorf("inventory after the end: %v", l.target.Instance.Inventory)
-	}
-	if got := l.observe(); len(got.Objects)+len(got.VDUs) > 0 {
-		t.Errorf("observed after the end: %+v", got)
-	}
+	assert.LessOrEqual(t, len(l.meter.take()), objects+kinds+10, "a termination of %d objects took", objects)
+	assert.Empty(t, l.labelled(), "left behind")
+	assert.Empty(t, l.target.Instance.Inventory, "inventory after the end")
+	got := l.observe()
+	assert.Zero(t, len(got.Objects)+len(got.VDUs), "observed after the end: %+v", got)
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
 
@@ -211,15 +188,11 @@ func TestLabDrift(t *testing.T) {
 			got := l.observe()
 			for _, text := range got.Objects {
 				for _, value := range []string{"99999", "other-secret", "planted-secret-value"} {
-					if strings.Contains(text, value) {
-						t.Errorf("a value is shown: %s", text)
-					}
+					assert.NotContains(t, text, value, "a value is shown")
 				}
 			}
 			if tt.vdus == 0 {
-				if len(got.VDUs) > 0 {
-					t.Errorf("VDUs: %v", got.VDUs)
-				}
+				assert.Empty(t, got.VDUs, "VDUs")
 			} else if n := *got.VDUs["amf"].Replicas; n != tt.vdus {
 				t.Errorf("VDU has %d replicas, want %d", n, tt.vdus)
 			}
@@ -227,9 +200,7 @@ func TestLabDrift(t *testing.T) {
 			l.inSync()
 			l.meter.take()
 			l.apply()
-			if w := writes(l.meter.take()); len(w) > 0 {
-				t.Errorf("an apply after the repair wrote %v", w)
-			}
+			assert.Empty(t, writes(l.meter.take()), "an apply after the repair wrote")
 		})
 	}
 }
@@ -256,23 +227,14 @@ func TestLabChange(t *testing.T) {
 		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
 	}
 	// Two changed, one new, one removed; the replicas change their owner.
-	if w := writes(requests); len(w) != 5 {
-		t.Errorf("the change wrote %v", w)
-	}
+	assert.Len(t, writes(requests), 5, "the change wrote")
 	l.inSync()
-	if n := l.replicas("amf"); n != 2 {
-		t.Errorf("%d replicas after the change", n)
-	}
-	if out := l.kubectl("get", "pdb", "-o", "name"); strings.Contains(out, "/amf\n") {
-		t.Errorf("the object that the package does not have any more is still there: %s", out)
-	}
-	if n, want := len(l.target.Instance.Inventory), len(l.preview().Objects); n != want {
-		t.Errorf("the inventory has %d entries, want %d", n, want)
-	}
+	assert.Equal(t, 2, l.replicas("amf"))
+	assert.NotContains(t, l.kubectl("get", "pdb", "-o", "name"), "/amf\n", "the object that the package does not have any more is still there")
+	n, want := len(l.target.Instance.Inventory), len(l.preview().Objects)
+	assert.Equal(t, want, n, "the inventory has")
 	// The unchanged objects keep the package that last changed them.
-	if out := l.kubectl("get", "serviceaccount", "amf", "-o", "jsonpath={.metadata.annotations}"); !strings.Contains(out, "core@sha256:1") {
-		t.Errorf("annotations of an unchanged object: %s", out)
-	}
+	assert.Contains(t, l.kubectl("get", "serviceaccount", "amf", "-o", "jsonpath={.metadata.annotations}"), "core@sha256:1", "annotations of an unchanged object")
 }
 
 func TestLabConflicts(t *testing.T) {
@@ -291,38 +253,26 @@ func TestLabConflicts(t *testing.T) {
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	require.Error(t, err, "objects of others were taken over")
 	for _, want := range conflicts {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q:\n%v", want, err)
-		}
+		require.ErrorContains(t, err, want, "the error does not say")
 	}
 	if w := writes(l.meter.take()); len(w) > 0 || l.recorder.saves > 0 {
 		t.Errorf("written although there are conflicts: %v, %d saves", w, l.recorder.saves)
 	}
 	l.target.AdoptExisting = true
-	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), "i-other") {
-		t.Errorf("an object of another instance was adopted: %v", err)
-	}
+	require.ErrorContains(t, l.driver.Apply(l.ctx, l.target, l.recorder), "i-other", "an object of another instance was adopted")
 	l.kubectl("delete", "service", "amf")
-	if err := l.driver.Apply(l.ctx, l.target, l.recorder); err == nil || !strings.Contains(err.Error(), `.data.plmn (owned by "kubectl-create")`) {
-		t.Errorf("a field of another manager was taken over: %v", err)
-	}
+	require.ErrorContains(t, l.driver.Apply(l.ctx, l.target, l.recorder), `.data.plmn (owned by "kubectl-create")`, "a field of another manager was taken over")
 	// Adopted objects outlive a creation that failed.
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete})
-	if out := l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"); out != "1" {
-		t.Errorf("the adopted ConfigMap has the value %q after the rollback", out)
-	}
+	assert.Equal(t, "1", l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"), "the adopted ConfigMap has the value")
 	l.kubectl("get", "serviceaccount", "amf")
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("labelled objects after the rollback: %v", left)
-	}
+	assert.Empty(t, l.labelled(), "labelled objects after the rollback")
 	l.target.ForceConflicts = true
 	l.apply()
 	l.inSync()
 	l.target.AdoptExisting, l.target.ForceConflicts = false, false
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if out := l.kubectl("get", "configmap", "amf-config", "--ignore-not-found", "-o", "name"); out != "" {
-		t.Errorf("an object of the instance is left behind: %s", out)
-	}
+	assert.Empty(t, l.kubectl("get", "configmap", "amf-config", "--ignore-not-found", "-o", "name"), "an object of the instance is left behind")
 }
 
 func TestLabUnknownKinds(t *testing.T) {
@@ -331,16 +281,11 @@ func TestLabUnknownKinds(t *testing.T) {
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	require.Error(t, err, "unknown kinds were accepted")
 	for _, want := range []string{"example.org/v1/Cell a (a.yaml:1)", "apps/v1/Deploymnt a (a.yaml:5)", "apps/v1 Deployment"} {
-		if !strings.Contains(err.Error(), want) {
-			t.Errorf("the error does not say %q:\n%v", want, err)
-		}
+		require.ErrorContains(t, err, want, "the error does not say")
 	}
-	if w := writes(l.meter.take()); len(w) > 0 {
-		t.Errorf("written although a kind is unknown: %v", w)
-	}
-	if got := l.observe(); len(got.Objects) != 0 {
-		t.Errorf("observed: %v", got.Objects)
-	}
+	assert.Empty(t, writes(l.meter.take()), "written although a kind is unknown")
+	got := l.observe()
+	assert.Empty(t, got.Objects, "observed")
 }
 
 const hpaManifest = `---
@@ -374,9 +319,7 @@ func TestLabAutoscaler(t *testing.T) {
 	l.setFiles("3", map[string]string{"core.yaml": changed})
 	l.apply()
 	l.inSync()
-	if n := l.replicas("amf"); n != 2 {
-		t.Errorf("%d replicas without the autoscaler", n)
-	}
+	assert.Equal(t, 2, l.replicas("amf"))
 	// And the other way round: the count stays until the autoscaler changes it.
 	seen = l.watchReplicas("amf")
 	changed = strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:3", 1)

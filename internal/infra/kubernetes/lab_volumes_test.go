@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"os"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -61,20 +61,14 @@ func TestLabVolumes(t *testing.T) {
 	l.inSync()
 	uid := l.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep})
-	if got := l.claims(); got != all {
-		t.Errorf("claims after a termination that keeps them: %s", got)
-	}
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("labelled objects after the termination: %v", left)
-	}
+	assert.Equal(t, all, l.claims(), "claims after a termination that keeps them")
+	assert.Empty(t, l.labelled(), "labelled objects after the termination")
 
 	// Another instance must not take them, the next of the same name does.
 	id, name := l.target.Instance.ID, l.target.Instance.Name
 	l.target.Instance.ID, l.target.Instance.Name = id+"-2", "another"
 	var conflict *vnfm.ConflictError
-	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.As(err, &conflict) {
-		t.Errorf("another instance took the volume: %v", err)
-	}
+	require.ErrorAs(t, l.driver.Apply(l.ctx, l.target, l.recorder), &conflict, "another instance took the volume")
 	l.target.Instance.Name = name
 
 	// A creation that does not succeed must not cost the volume that it took over.
@@ -84,32 +78,22 @@ func TestLabVolumes(t *testing.T) {
 	err := l.driver.Apply(short, l.target, l.recorder)
 	cancel()
 	var unready *kube.NotReadyError
-	if !errors.As(err, &unready) {
-		t.Fatalf("a database that is not ready: %v", err)
-	}
+	require.ErrorAs(t, err, &unready, "a database that is not ready")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew})
-	if got := l.claims(); got != all {
-		t.Errorf("claims after the rollback: %s", got)
-	}
+	assert.Equal(t, all, l.claims(), "claims after the rollback")
 
 	l.setFiles("1", map[string]string{"db.yaml": databaseManifests})
 	l.apply()
 	l.inSync()
-	if now := l.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}"); now != uid {
-		t.Errorf("the claim is another one: %s, was %s", now, uid)
-	}
+	assert.Equal(t, uid, l.kubectl("get", "pvc", "shared", "-o", "jsonpath={.metadata.uid}"), "the claim is another one")
 	l.kubectl("create", "-f", l.file("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: data-db-x}\nspec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}\n"))
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, GracePeriod: time.Second, Volumes: vnfm.VolumesDelete})
-	if got := l.claims(); got != "persistentvolumeclaim/data-db-x" {
-		t.Errorf("claims after a termination that deletes them: %s", got)
-	}
+	assert.Equal(t, "persistentvolumeclaim/data-db-x", l.claims(), "claims after a termination that deletes them")
 
 	// The claims of a creation that is undone were there for it alone.
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew})
-	if got := l.claims(); got != "persistentvolumeclaim/data-db-x" {
-		t.Errorf("claims after a creation was undone: %s", got)
-	}
+	assert.Equal(t, "persistentvolumeclaim/data-db-x", l.claims(), "claims after a creation was undone")
 }
 
 const volumeManifests = `
@@ -192,9 +176,7 @@ func TestLabInventoryLost(t *testing.T) {
 	l.kubectl("label", "secret", "amf-key", labelInstance+"-")
 	l.kubectl("create", "configmap", "foreign")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
+	assert.Empty(t, l.labelled(), "left behind")
 	if out := l.kubectl("get", "secret,configmap", "-o", "name"); strings.Contains(out, "amf-key") || !strings.Contains(out, "foreign") {
 		t.Errorf("after the termination there is: %s", out)
 	}
@@ -203,9 +185,7 @@ func TestLabInventoryLost(t *testing.T) {
 	l.target.Instance.Inventory = nil
 	l.target.Package, l.target.Flavour = nil, nil
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left behind without inventory and package: %v", left)
-	}
+	assert.Empty(t, l.labelled(), "left behind without inventory and package")
 }
 
 func TestLabInstanceNamespace(t *testing.T) {
@@ -216,26 +196,19 @@ func TestLabInstanceNamespace(t *testing.T) {
 	l.deleteAtEnd("v1", "Namespace", namespace)
 	l.apply()
 	l.inSync()
-	if _, ok := l.preview().Objects["v1/Namespace "+namespace]; ok {
-		t.Error("the preview shows the namespace")
-	}
+	_, ok := l.preview().Objects["v1/Namespace "+namespace]
+	assert.False(t, ok, "the preview shows the namespace")
 	l.apply()
 	l.env.Kubectl(t, "-n", namespace, "create", "configmap", "foreign")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if out := l.env.Kubectl(t, "-n", namespace, "get", "configmap", "foreign", "-o", "name"); out == "" {
-		t.Error("an object of somebody else was removed with the namespace")
-	}
+	assert.NotEmpty(t, l.env.Kubectl(t, "-n", namespace, "get", "configmap", "foreign", "-o", "name"), "an object of somebody else was removed with the namespace")
 	l.env.Kubectl(t, "-n", namespace, "delete", "configmap", "foreign")
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Namespace: vnfm.SharedKeep})
-	if out := l.env.Kubectl(t, "get", "namespace", namespace, "-o", "jsonpath={.status.phase}"); out != "Active" {
-		t.Errorf("the namespace that was to be kept is %s", out)
-	}
+	assert.Equal(t, "Active", l.env.Kubectl(t, "get", "namespace", namespace, "-o", "jsonpath={.status.phase}"), "the namespace that was to be kept")
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
-	if out := l.env.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"); out != "" {
-		t.Errorf("the namespace is still there: %s", out)
-	}
+	assert.Empty(t, l.env.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"), "the namespace is still there")
 }
 
 // deleteAtEnd removes a cluster-scoped object when the test is over, however it ends.
@@ -291,29 +264,20 @@ spec:
 	l.apply()
 	l.inSync()
 	size := func() string { return l.kubectl("get", "cells."+group, "cells", "-o", "jsonpath={.spec.size}") }
-	if size() != "3" {
-		t.Errorf("the custom resource has size %s", size())
-	}
+	assert.Equal(t, "3", size(), "the custom resource has size")
 	l.target.Counts["cells"] = 5
 	require.NoError(t, l.driver.Scale(l.ctx, l.target, l.recorder))
-	if size() != "5" {
-		t.Errorf("the custom resource has size %s after the scale", size())
-	}
+	assert.Equal(t, "5", size(), "the custom resource has size")
 	l.setFiles("2", map[string]string{"crd.yaml": strings.Replace(crd, "note: x", "note: w", 1)})
 	l.apply()
 	l.inSync()
-	if size() != "5" {
-		t.Errorf("the custom resource has size %s after the change", size())
-	}
+	assert.Equal(t, "5", size(), "the custom resource has size")
 	l.kubectl("patch", "cells."+group, "cells", "--type=merge", "-p", `{"spec":{"note":"z"}}`)
 	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note"})
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
-	if out := l.kubectl("get", "crd", "cells."+group, "--ignore-not-found", "-o", "name"); out != "" {
-		t.Errorf("left behind: %s", out)
-	}
-	if got := l.observe(); len(got.Objects) > 0 {
-		t.Errorf("observed without the definition: %v", got.Objects)
-	}
+	assert.Empty(t, l.kubectl("get", "crd", "cells."+group, "--ignore-not-found", "-o", "name"), "left behind")
+	got := l.observe()
+	assert.Empty(t, got.Objects, "observed without the definition")
 }
 
 // TestLabKilledAnywhere ends the driver's work at random requests and does it again.
@@ -367,30 +331,22 @@ func TestLabKilledAnywhere(t *testing.T) {
 			if err == nil {
 				break
 			}
-			if !cancelled {
-				t.Fatalf("%s after %d interruptions: %v", w.name, interrupted, err)
-			}
+			require.True(t, cancelled, "%s after %d interruptions: %v", w.name, interrupted, err)
 			if d := time.Since(start); d > 20*time.Second {
 				t.Errorf("%s ended %s after it began, although it was interrupted", w.name, d)
 			}
 			interrupted++
 			sampler.Met(w.name)
 		}
-		if interrupted == 0 {
-			t.Errorf("%s was never interrupted", w.name)
-		}
+		assert.NotZero(t, interrupted, "%s was never interrupted", w.name)
 		t.Logf("%s was interrupted %d times", w.name, interrupted)
 		if w.name != "terminate" {
 			l.inSync()
 			l.nothingUnknown()
 		}
 	}
-	if left := l.labelled(); len(left) > 0 {
-		t.Errorf("left behind: %v", left)
-	}
-	if got := l.claims(); got != "" {
-		t.Errorf("claims left behind: %s", got)
-	}
+	assert.Empty(t, l.labelled(), "left behind")
+	assert.Empty(t, l.claims(), "claims left behind")
 }
 
 // nothingUnknown fails when an object with the instance's label is not in the inventory.

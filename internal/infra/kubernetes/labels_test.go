@@ -4,7 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -39,15 +39,10 @@ spec: {replicas: 1, paused: false, template: {metadata: {labels: {app: amf}}}}
 		},
 		"spec": map[string]any{"replicas": int64(5), "paused": false, "template": map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "amf"}}}},
 	}
-	if diff := cmp.Diff(want, applyBody(o, target, "live", &five)); diff != "" {
-		t.Errorf("body (-want +got):\n%s", diff)
-	}
-	if _, found, _ := unstructured.NestedFieldNoCopy(applyBody(o, target, "live", nil), "spec", "replicas"); found {
-		t.Error("a body without a count has replicas")
-	}
+	assert.Equal(t, want, applyBody(o, target, "live", &five), "body")
+	_, found, _ := unstructured.NestedFieldNoCopy(applyBody(o, target, "live", nil), "spec", "replicas")
+	assert.False(t, found, "a body without a count has replicas")
 	after, err := json.Marshal(o.Content)
 	require.NoError(t, err)
-	if string(before) != string(after) {
-		t.Errorf("composing a body changed the rendered object:\n%s\n%s", before, after)
-	}
+	assert.Equal(t, string(after), string(before), "composing a body changed the rendered object:\n%s\n%s", before, after)
 }

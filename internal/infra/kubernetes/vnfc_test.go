@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -75,9 +76,7 @@ func TestVNFCOf(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, vnfcOf("amf", tt.pod)); diff != "" {
-				t.Errorf("VNFC (-want +got):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(tt.want, vnfcOf("amf", tt.pod)), "VNFC")
 		})
 	}
 }

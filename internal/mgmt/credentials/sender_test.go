@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -205,9 +204,7 @@ func TestSlow(t *testing.T) {
 		cancel()
 		<-r.Context().Done()
 	})
-	if err := quick().Run(ctx, callTo(never)); !errors.Is(err, context.Canceled) {
-		t.Errorf("got %v", err)
-	}
+	require.ErrorIs(t, quick().Run(ctx, callTo(never)), context.Canceled)
 }
 
 func TestCheck(t *testing.T) {

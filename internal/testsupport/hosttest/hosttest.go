@@ -15,6 +15,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
@@ -50,13 +52,9 @@ func enter(t testing.TB, root string) []string {
 	var said strings.Builder
 	holder.Stderr = &said
 	input, err := holder.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	output, err := holder.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := holder.Start(); err != nil {
 		labtest.Missing(t, "mount namespaces: "+err.Error())
 	}
@@ -92,9 +90,7 @@ func NewAt(t testing.TB, address string, port int, standIns map[string]string) *
 		}
 	}
 	for _, name := range []string{"bin", "sbin", "lib", "lib64"} {
-		if err := os.Symlink("usr/"+name, filepath.Join(root, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink("usr/"+name, filepath.Join(root, name)))
 	}
 	h := &Host{Server: sshtest.New(t, sshtest.Options{Address: address, Port: port, Shell: enter(t, root), Password: "debian"}), Root: root}
 	for name, script := range standIns {
@@ -138,9 +134,7 @@ func (h *Host) Read(t testing.TB, path string) string {
 func (h *Host) Mode(t testing.TB, path string) os.FileMode {
 	t.Helper()
 	info, err := os.Stat(filepath.Join(h.Root, path))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return info.Mode().Perm()
 }
 
@@ -148,9 +142,7 @@ func (h *Host) Mode(t testing.TB, path string) os.FileMode {
 func (h *Host) Dial(t testing.TB) *remote.Client {
 	t.Helper()
 	client, err := remote.Dial(t.Context(), h.Host(), 10*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
 }

@@ -23,6 +23,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The environment variables, see the package.
@@ -69,9 +71,8 @@ func New(t testing.TB) *Sampler {
 	}
 	if text := os.Getenv(EnvKills); text != "" {
 		kills, err := strconv.Atoi(text)
-		if err != nil || kills < 1 {
-			t.Fatalf("%s is %q, and must be a positive number", EnvKills, text)
-		}
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, kills, 1, "%s is %q, and must be a positive number", EnvKills, text)
 		s.kills = kills
 	}
 	t.Logf("the instants follow from the seed: %s=%s", EnvSeed, seed())

@@ -3,6 +3,8 @@ package killtest
 import (
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 func TestKills(t *testing.T) {
@@ -26,13 +28,10 @@ func TestSeed(t *testing.T) {
 		return []uint64{s.Uint64(), s.Uint64()}
 	}
 	first, again := take(t), take(t)
-	if !slices.Equal(first, again) {
-		t.Errorf("one seed has chosen %v and %v", first, again)
-	}
+	assert.True(t, slices.Equal(first, again), "one seed has chosen %v and %v", first, again)
 	t.Run("other", func(t *testing.T) {
-		if other := take(t); slices.Equal(first, other) {
-			t.Errorf("two tests have chosen %v", other)
-		}
+		other := take(t)
+		assert.False(t, slices.Equal(first, other), "two tests have chosen %v", other)
 	})
 }
 
@@ -45,16 +44,10 @@ func TestOf(t *testing.T) {
 			t.Fatalf("4 of 9 instants are %v", got)
 		}
 	}
-	if got := s.Of(3, 4); !slices.Equal(got, []int{0, 1, 2}) {
-		t.Errorf("4 of 3 instants are %v", got)
-	}
-	if got := s.Of(9, 1); len(got) != 1 {
-		t.Errorf("1 of 9 instants is %v", got)
-	}
+	assert.Equal(t, []int{0, 1, 2}, s.Of(3, 4), "4 of 3 instants")
+	assert.Len(t, s.Of(9, 1), 1, "1 of 9 instants")
 	t.Setenv(EnvKills, "1000")
-	if got := New(t).Of(9, 4); len(got) != 9 {
-		t.Errorf("1000 of 9 instants are %v", got)
-	}
+	assert.Len(t, New(t).Of(9, 4), 9, "1000 of 9 instants")
 }
 
 func TestLine(t *testing.T) {
@@ -66,9 +59,7 @@ func TestLine(t *testing.T) {
 		}
 		end()
 	}
-	if got := s.line("heal of all"); got != "soak: TestLine heal_of_all 2 1 0 0.0" {
-		t.Errorf("the line is %q", got)
-	}
+	assert.Equal(t, "soak: TestLine heal_of_all 2 1 0 0.0", s.line("heal of all"), "the line")
 	// The lines are those of tests that kill something.
 	s.order = nil
 }

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -25,9 +27,8 @@ var program string
 func Carried(t testing.TB, script string) string {
 	t.Helper()
 	line, rest, ok := strings.Cut(script, "\n")
-	if !ok || !strings.HasPrefix(line, "#!") {
-		t.Fatalf("the script begins with %q", line)
-	}
+	require.True(t, ok, "the script begins with %q", line)
+	require.True(t, strings.HasPrefix(line, "#!"), "the script begins with %q", line)
 	return line + fmt.Sprintf(`
 # The stand-in of kubeadm and kubectl, which a real image of nodes has.
 mkdir -p /usr/local/share/kubeadm
@@ -49,9 +50,7 @@ func Calls(t testing.TB, server *labtest.Shell) []string {
 	var calls []string
 	for line := range strings.Lines(server.Root(t, "cat /var/log/kubeadm-calls.jsonl")) {
 		var args []string
-		if err := json.Unmarshal([]byte(line), &args); err != nil {
-			t.Fatalf("reading the call %q: %v", line, err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &args), "reading the call %q", line)
 		calls = append(calls, strings.Join(args, " "))
 	}
 	return calls

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubeadmtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -26,13 +29,9 @@ func TestRefused(t *testing.T) {
 	lab := labtest.OpenStackSystems(t, labtest.OpenStackDocker)
 	server := lab.NewServer(t, "master1", labtest.OpenStackDockerImage, "net0")
 	installed := kubeadmtest.Carried(t, "#!/bin/sh\nkubeadm version -o short\n")
-	if got := server.Root(t, "%s", strings.ReplaceAll(installed, "#!/bin/sh\n", "")); got != "v1.33.1\n" {
-		t.Fatalf("the version is %q", got)
-	}
+	require.Equal(t, "v1.33.1\n", server.Root(t, "%s", strings.ReplaceAll(installed, "#!/bin/sh\n", "")), "the version")
 	config := func(from, to string) string {
-		if !strings.Contains(clusterConfig, from) {
-			t.Fatalf("the configuration has no %s", from)
-		}
+		require.Contains(t, clusterConfig, from, "the configuration has no")
 		return fmt.Sprintf("umask 077; cat >/root/init.yaml <<'X'\n%sX\nkubeadm init --config /root/init.yaml", strings.Replace(clusterConfig, from, to, 1))
 	}
 	for name, c := range map[string]struct{ script, want string }{
@@ -51,9 +50,8 @@ func TestRefused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			out, err := server.Try(t.Context(), "{ "+c.script+"; } 2>&1")
-			if err == nil || !strings.Contains(out, c.want) {
-				t.Errorf("%v\n%s", err, out)
-			}
+			require.Error(t, err)
+			assert.Contains(t, out, c.want)
 		})
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -53,9 +55,7 @@ type Call struct {
 func Install(t testing.TB, shell *labtest.Shell) Host {
 	t.Helper()
 	archive, err := pack()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	h := Host{shell: shell}
 	h.run(t, fmt.Sprintf("rm -rf %[1]s && mkdir %[1]s && tar -xC %[1]s && sudo install -m 666 /dev/null %[2]s", Root, record), archive)
 	return h
@@ -67,9 +67,7 @@ func (h Host) Calls(t testing.TB) []Call {
 	var calls []Call
 	for line := range strings.Lines(h.run(t, "cat "+record, nil)) {
 		var call Call
-		if err := json.Unmarshal([]byte(line), &call); err != nil {
-			t.Fatalf("reading the call %q: %v", line, err)
-		}
+		require.NoError(t, json.Unmarshal([]byte(line), &call), "reading the call %q", line)
 		calls = append(calls, call)
 	}
 	return calls
@@ -79,9 +77,7 @@ func (h Host) Calls(t testing.TB) []Call {
 func Stages(t testing.TB) string {
 	t.Helper()
 	data, err := tree.ReadFile("tree/roles/control-plane/files/kwok.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return strings.TrimSpace(string(data))
 }
 
@@ -89,9 +85,7 @@ func Stages(t testing.TB) string {
 func (h Host) run(t testing.TB, script string, stdin []byte) string {
 	t.Helper()
 	result, err := h.shell.Run(t.Context(), remote.Command{What: "a command of the test", Script: script, Stdin: bytes.NewReader(stdin)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result.Stdout
 }
 

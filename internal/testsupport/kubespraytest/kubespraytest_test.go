@@ -6,6 +6,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -36,18 +39,15 @@ func TestCluster(t *testing.T) {
 	must := func(workers int, args string) {
 		t.Helper()
 		start := time.Now()
-		if out, err := play(workers, args); err != nil {
-			t.Fatalf("%s: %v\n%s", args, err, out)
-		}
+		out, err := play(workers, args)
+		require.NoError(t, err, "%s: %v\n%s", args, err, out)
 		t.Logf("%s took %s", args, time.Since(start).Round(time.Second))
 	}
 	must(1, "cluster.yml")
 	nodes := func() string {
 		return run(t, master, "sudo kubectl get nodes -o name | sort")
 	}
-	if got := nodes(); got != "node/master1\nnode/worker1\n" {
-		t.Errorf("the cluster has %s", got)
-	}
+	assert.Equal(t, "node/master1\nnode/worker1\n", nodes(), "the cluster has")
 	if got := run(t, master, "sudo stat -c %a /etc/kubernetes/admin.conf /root/.kube/config && sudo grep -c 'server: https://"+hosts[0].Address+":6443' /etc/kubernetes/admin.conf"); got != "600\n600\n1\n" {
 		t.Errorf("the configuration of the administrator: %s", got)
 	}
@@ -70,14 +70,10 @@ func TestCluster(t *testing.T) {
 	}
 	must(2, "playbooks/facts.yml")
 	must(2, "scale.yml --limit=worker2,localhost")
-	if got := nodes(); got != "node/master1\nnode/worker1\nnode/worker2\n" {
-		t.Errorf("after a scale the cluster has %s", got)
-	}
+	assert.Equal(t, "node/master1\nnode/worker1\nnode/worker2\n", nodes(), "after a scale the cluster has")
 	run(t, worker, "systemctl is-active kubelet && ls /etc/kubernetes/kubelet.env")
 	must(2, "remove-node.yml -e node=worker2 -e skip_confirmation=yes")
-	if got := nodes(); got != "node/master1\nnode/worker1\n" {
-		t.Errorf("after a removal the cluster has %s", got)
-	}
+	assert.Equal(t, "node/master1\nnode/worker1\n", nodes(), "after a removal the cluster has")
 	if out, err := try(t, worker, "ls -d /etc/kubernetes /usr/local/bin/kubectl /etc/systemd/system/kubelet.service"); err == nil || strings.Contains(out, "\n/") {
 		t.Errorf("the removed node has %s", out)
 	}
@@ -87,9 +83,8 @@ func TestCluster(t *testing.T) {
 		t.Errorf("the last call is %+v", last)
 	}
 	must(1, "reset.yml -e reset_confirmation=yes")
-	if out, err := try(t, master, "systemctl is-active kube-apiserver etcd"); err == nil {
-		t.Errorf("after a reset the master runs %s", out)
-	}
+	out, err := try(t, master, "systemctl is-active kube-apiserver etcd")
+	require.Error(t, err, "after a reset the master runs %s", out)
 }
 
 func node(name string, host *labtest.Shell) string {
@@ -105,8 +100,6 @@ func try(t *testing.T, host *labtest.Shell, script string) (string, error) {
 func run(t *testing.T, host *labtest.Shell, script string) string {
 	t.Helper()
 	out, err := try(t, host, script)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", script, err, out)
-	}
+	require.NoError(t, err, "%s: %v\n%s", script, err, out)
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
@@ -76,9 +77,7 @@ func Record(t testing.TB, tree, version, effects string) {
 	t.Helper()
 	bin := filepath.Join(tree, "venv", "bin")
 	for _, folder := range []string{bin, lab(tree)} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(folder, 0o700))
 	}
 	place := strings.NewReplacer("TREE", tree, "LAB", lab(tree), "VERSION", version)
 	for _, file := range [][2]string{{"venv/bin/ansible-playbook", place.Replace(recorder)}, {"venv/bin/sshpass", "#!/bin/sh\n"}, {"effects", place.Replace(effects)}} {
@@ -96,9 +95,7 @@ func AddHost(t testing.TB, tree string, host *hosttest.Host) {
 		_, err = fmt.Fprintln(f, host.Host().Address, host.Root)
 		err = errors.Join(err, f.Close())
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }
 
 // Replace replaces a tree that is recorded by that of another release. Hosts and clusters stay.
@@ -109,9 +106,7 @@ func Replace(t testing.TB, tree, release string) {
 	if err == nil {
 		err = os.Rename(other, tree)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	Record(t, tree, AtLeast(t, tree), Effects)
 }
 
@@ -123,9 +118,7 @@ func Take(t testing.TB, tree string) []Recorded {
 		t.Fatal(err)
 	}
 	folders, err := filepath.Glob(filepath.Join(kept, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	slices.Sort(folders)
 	var out []Recorded
 	for _, folder := range folders {
@@ -167,13 +160,9 @@ func readCall(t testing.TB, folder string) Recorded {
 		} `yaml:"all"`
 	}
 	for name, into := range map[string]any{"inventory/hosts.yaml": &inventory, "inventory/group_vars/k8s_cluster/zz-vnf.yml": &call.Variables} {
-		if err := yaml.Unmarshal(read(name), into); err != nil {
-			t.Fatal(fmt.Errorf("reading %s: %w", name, err))
-		}
+		require.NoError(t, yaml.Unmarshal(read(name), into), "reading %s", name)
 	}
-	if err := json.Unmarshal(read("vars.json"), &call.Extra); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(read("vars.json"), &call.Extra))
 	call.Hosts, call.Groups = inventory.All.Hosts, map[string][]string{}
 	for name, group := range inventory.All.Children {
 		for n := 0; n+1 < len(group.Hosts.Content); n += 2 {

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // window is what releases of kubespray with one window of ansible-core have in common.
@@ -56,9 +58,7 @@ func Releases() []string { return slices.Sorted(maps.Keys(windows)) }
 func Shape(t testing.TB, release string) string {
 	t.Helper()
 	w, known := windows[release]
-	if !known {
-		t.Fatalf("the shape of kubespray %s is not known", release)
-	}
+	require.True(t, known, "the shape of kubespray %s is not known", release)
 	defaults := "roles/kubespray_defaults/defaults/main/main.yml"
 	version := "kube_version: \"{{ (kubelet_checksums['amd64'] | dict2items)[0].key }}\"\n"
 	files := map[string]string{}
@@ -92,9 +92,7 @@ func Shape(t testing.TB, release string) string {
 func AtLeast(t testing.TB, tree string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(tree, "playbooks", "ansible_version.yml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for line := range strings.Lines(string(text)) {
 		if words := strings.Fields(line); len(words) > 1 && words[0] == "minimal_ansible_version:" {
 			return words[1]
@@ -110,12 +108,8 @@ func write(t testing.TB, files map[string]string) string {
 	root := t.TempDir()
 	for name, text := range files {
 		at := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(at), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(at, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o700))
+		require.NoError(t, os.WriteFile(at, []byte(text), 0o600))
 	}
 	return root
 }

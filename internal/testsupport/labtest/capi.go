@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // deletionTimeout bounds the deletion of a test's workload clusters.
@@ -164,9 +166,7 @@ var openStackClass string
 
 func (e Env) apply(t testing.TB, namespace, manifests string) {
 	t.Helper()
-	if err := e.Server(t).apply(t.Context(), namespace, manifests); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, e.Server(t).apply(t.Context(), namespace, manifests))
 }
 
 // WorkloadKubeconfig returns the path of a file with the kubeconfig of a workload
@@ -175,13 +175,9 @@ func (e Env) WorkloadKubeconfig(t testing.TB, namespace, cluster string) string 
 	t.Helper()
 	encoded := e.Kubectl(t, "get", "secret", cluster+"-kubeconfig", "--namespace", namespace, "--output", "jsonpath={.data.value}")
 	out, err := base64.StdEncoding.DecodeString(encoded)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := os.WriteFile(file, out, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, out, 0o600))
 	return file
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -32,14 +33,11 @@ spec: {version: v1.36.3}
 
 func TestClusterAPI(t *testing.T) {
 	lab := labtest.ClusterAPI(t)
-	if lab.Management.Version == "" || lab.Management.OlderEndpoint == "" {
-		t.Fatalf("the lab says of Cluster API: %+v", lab.Management)
-	}
+	require.NotEmpty(t, lab.Management.Version)
+	require.NotEmpty(t, lab.Management.OlderEndpoint, "the lab says of Cluster API: %+v", lab.Management)
 	namespace := lab.ClusterNamespace(t)
 	lab.ClusterClass(t, namespace)
-	if out := lab.Kubectl(t, "get", "devmachinetemplates", "--namespace", namespace, "--output", "yaml"); strings.Contains(out, "10s") {
-		t.Errorf("machines take their time:\n%s", out)
-	}
+	assert.NotContains(t, lab.Kubectl(t, "get", "devmachinetemplates", "--namespace", namespace, "--output", "yaml"), "10s", "machines take their time")
 
 	file := filepath.Join(t.TempDir(), "cluster.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(realCluster), 0o600))
@@ -72,16 +70,14 @@ spec:
 func TestOwnClusterAPI(t *testing.T) {
 	shared := labtest.ClusterAPI(t)
 	own := labtest.OwnClusterAPI(t)
-	if own.Endpoint == shared.Endpoint || own.Management.OlderEndpoint == shared.Management.OlderEndpoint {
-		t.Fatalf("both labs are at %s and %s", own.Endpoint, own.Management.OlderEndpoint)
-	}
+	require.NotEqual(t, shared.Endpoint, own.Endpoint)
+	require.NotEqual(t, shared.Management.OlderEndpoint, own.Management.OlderEndpoint, "both labs are at")
 	own.Scale(t, "capi-system", "capi-controller-manager", 0)
 	// The rest of the lab goes on, but without core nothing judges a Cluster.
 	namespace := own.Namespace(t)
 	class := []string{"apply", "--server-side", "--namespace", namespace, "--filename", own.Management.ClusterClass}
-	if out, err := own.TryKubectl(t.Context(), class...); err == nil || !strings.Contains(err.Error(), "failed calling webhook") {
-		t.Errorf("without core a ClusterClass is made: %s, %v", out, err)
-	}
+	out, err := own.TryKubectl(t.Context(), class...)
+	require.ErrorContains(t, err, "failed calling webhook", "without core a ClusterClass is made: %s", out)
 	own.Scale(t, "capi-system", "capi-controller-manager", 1)
 	own.Kubectl(t, class...)
 	file := filepath.Join(t.TempDir(), "cluster.yaml")

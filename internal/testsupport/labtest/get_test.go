@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -60,9 +61,8 @@ func TestGet(t *testing.T) {
 		"get pods", "get pods -o yaml", "get pods -A -o name", "get pods --show-managed-fields -o name", "delete pods -o name",
 		"get -o name", "get pods,services a -o name", "get pod a -l app=x -o name", "get pods --kubeconfig x -o name", "get pods -o",
 	} {
-		if q, ok := parseGet(strings.Fields(line)); ok {
-			t.Errorf("%s was read as %+v", line, q)
-		}
+		q, ok := parseGet(strings.Fields(line))
+		assert.False(t, ok, "%s was read as %+v", line, q)
 	}
 }
 
@@ -76,7 +76,5 @@ func TestApply(t *testing.T) {
 		t.Errorf("applied is %q", out)
 	}
 	err := lab.Server(t).apply(t.Context(), namespace, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nsurplus: 1\n")
-	if err == nil || !strings.Contains(err.Error(), "surplus") {
-		t.Errorf("a field that the kind has not: %v", err)
-	}
+	require.ErrorContains(t, err, "surplus", "a field that the kind has")
 }

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Helm is the command of Helm, as a user of the lab's cluster runs it.
@@ -46,8 +48,6 @@ func (h Helm) Try(ctx context.Context, args ...string) (string, error) {
 func (h Helm) Run(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := h.Try(t.Context(), args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }

@@ -20,6 +20,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // EnvDir is the environment variable that names the directory of a lab to be used
@@ -151,9 +153,7 @@ func Eventually(t testing.TB, limit time.Duration, what string, try func() error
 		if err == nil {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("waiting for %s: %v", what, err)
-		}
+		require.False(t, time.Now().After(deadline), "waiting for %s: %v", what, err)
 	}
 }
 
@@ -242,9 +242,7 @@ func readInto(ctx context.Context, binary, dir string, env any, command ...strin
 func Root(t testing.TB) string {
 	t.Helper()
 	root, err := repository()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return root
 }
 
@@ -298,9 +296,7 @@ func programVerb(args []string) string {
 func (e Env) Kubectl(t testing.TB, args ...string) string {
 	t.Helper()
 	out, err := e.TryKubectl(t.Context(), args...)
-	if err != nil {
-		t.Fatalf("kubectl %s: %v", strings.Join(args, " "), err)
-	}
+	require.NoError(t, err, "kubectl %s", strings.Join(args, " "))
 	return out
 }
 
@@ -332,9 +328,8 @@ func (e Env) TryKubectl(ctx context.Context, args ...string) (string, error) {
 func (e Env) Namespace(t testing.TB) string {
 	t.Helper()
 	random := make([]byte, 5)
-	if _, err := rand.Read(random); err != nil {
-		t.Fatal(err)
-	}
+	_, err := rand.Read(random)
+	require.NoError(t, err)
 	name := "test-" + hex.EncodeToString(random)
 	server := e.Server(t)
 	if status, err := server.Do(t.Context(), http.MethodPost, "/api/v1/namespaces", `{"metadata":{"name":"`+name+`"}}`); err != nil || status != http.StatusCreated {
@@ -365,9 +360,8 @@ func (e Env) FaultyEndpoint(t testing.TB) string {
 func (e Env) Fault(t testing.TB, args ...string) {
 	t.Helper()
 	e.lockFaults(t)
-	if _, err := run(t.Context(), e.binary, append([]string{"fault", "--dir", e.Dir}, args...)...); err != nil {
-		t.Fatal(err)
-	}
+	_, err := run(t.Context(), e.binary, append([]string{"fault", "--dir", e.Dir}, args...)...)
+	require.NoError(t, err)
 }
 
 // faultOwners are the tests of this process that hold the lock of a fault proxy, each
@@ -403,8 +397,6 @@ func (e Env) lockFaults(t testing.TB) {
 func (e Env) ReadFile(t testing.TB, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }

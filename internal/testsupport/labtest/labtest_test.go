@@ -4,25 +4,23 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // TestSecond shows that the second lab is another cluster, and the same one whenever it is asked for.
 func TestSecond(t *testing.T) {
 	first, second := labtest.Kubernetes(t), labtest.Second(t)
-	if first.Endpoint == second.Endpoint || first.AdminToken == second.AdminToken {
-		t.Fatalf("both labs are at %s, with one token: %t", first.Endpoint, first.AdminToken == second.AdminToken)
-	}
-	if again := labtest.Second(t); again.Endpoint != second.Endpoint {
-		t.Errorf("the second lab is at %s, then at %s", second.Endpoint, again.Endpoint)
-	}
+	require.NotEqual(t, second.Endpoint, first.Endpoint)
+	require.NotEqual(t, second.AdminToken, first.AdminToken, "both labs are at %s, with one token: %t", first.Endpoint, first.AdminToken == second.AdminToken)
+	again := labtest.Second(t)
+	assert.Equal(t, second.Endpoint, again.Endpoint, "the second lab is at")
 	namespace := second.Namespace(t)
-	if out := second.Kubectl(t, "get", "namespace", namespace, "-o", "name"); strings.TrimSpace(out) != "namespace/"+namespace {
-		t.Errorf("the second lab says %q of its own namespace", out)
-	}
-	if out := first.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"); out != "" {
-		t.Errorf("the first lab has a namespace of the second: %s", out)
-	}
+	out := second.Kubectl(t, "get", "namespace", namespace, "-o", "name")
+	assert.Equal(t, "namespace/"+namespace, strings.TrimSpace(out), "the second lab says %q of its own namespace", out)
+	assert.Empty(t, first.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"), "the first lab has a namespace of the second")
 }
 
 // TestSecondFaults cuts off the second lab alone, in a test that also has the proxy of the first.
@@ -33,8 +31,6 @@ func TestSecondFaults(t *testing.T) {
 	for which, endpoint := range endpoints {
 		lab := map[string]labtest.Env{"first": first, "second": second}[which]
 		_, err := lab.TryKubectl(t.Context(), "--server", endpoint, "get", "--raw", "/readyz")
-		if cut := which == "second"; cut != (err != nil) {
-			t.Errorf("the %s lab through its proxy: %v", which, err)
-		}
+		assert.Equal(t, (err != nil), which == "second", "the %s lab through its proxy: %v", which, err)
 	}
 }

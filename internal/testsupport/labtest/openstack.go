@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
@@ -128,9 +130,7 @@ func OpenStackStacks(t testing.TB) OpenStackEnv {
 	t.Helper()
 	env := OpenStackCompute(t)
 	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "stacks.1.lock"), filepath.Join(env.Dir, "stacks.2.lock"))
-	if err != nil {
-		t.Fatalf("waiting for other tests that make stacks: %v", err)
-	}
+	require.NoError(t, err, "waiting for other tests that make stacks")
 	t.Cleanup(unlock)
 	return env
 }
@@ -179,9 +179,7 @@ func (e OpenStackEnv) FullZone(t testing.TB) string {
 		_, err := run(ctx, binary, "openstack", "full-zone", "--dir", e.Dir, zone)
 		return struct{}{}, err
 	})
-	if err != nil {
-		t.Fatalf("making an availability zone: %v", err)
-	}
+	require.NoError(t, err, "making an availability zone")
 	return zone
 }
 
@@ -202,15 +200,11 @@ var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 // Restart ends a program of the lab as a failure of its machine would, and starts it again.
 func (e OpenStackEnv) Restart(t testing.TB, program string) {
 	t.Helper()
-	if err := proctest.Kill(e.PIDs[program]); err != nil {
-		t.Fatalf("ending %s: %v", program, err)
-	}
+	require.NoError(t, proctest.Kill(e.PIDs[program]), "ending %s", program)
 	_, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
 		return startOpenStack(ctx, binary, e.Dir)
 	})
-	if err != nil {
-		t.Fatalf("starting %s again: %v", program, err)
-	}
+	require.NoError(t, err, "starting %s again", program)
 }
 
 // startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
@@ -404,9 +398,7 @@ func (e OpenStackEnv) NewImage(t testing.TB, name string) string {
 	c.removeLater(t, "/"+made.ID)
 	ctx, cancel := context.WithTimeout(t.Context(), openStackRequest)
 	defer cancel()
-	if err := c.upload(ctx, "/"+made.ID+"/file", "the lab's "+name+"\n"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.upload(ctx, "/"+made.ID+"/file", "the lab's "+name+"\n"))
 	return made.ID
 }
 

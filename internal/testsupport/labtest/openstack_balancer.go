@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // loadBalancerPatience is how long a load balancer may take on a busy machine.
@@ -31,9 +33,7 @@ func OpenStackLoadBalancers(t testing.TB) OpenStackEnv {
 	}
 	env := OpenStackServers(t)
 	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "balancers.lock"))
-	if err != nil {
-		t.Fatalf("waiting for another test that has load balancers: %v", err)
-	}
+	require.NoError(t, err, "waiting for another test that has load balancers")
 	t.Cleanup(unlock)
 	env, err = withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
 		return startOpenStack(ctx, binary, env.Dir, "--services", "load-balancer")

@@ -2,14 +2,15 @@ package labtest_test
 
 import (
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
@@ -51,9 +52,8 @@ func TestOpenStackLoadBalancer(t *testing.T) {
 	b.answers(t, floating, "one", "two")
 	shell := labtest.Login(t, first)
 	// From a server of the same network, which gets its answer by the way of its question.
-	if out := shell.Root(t, "python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://%s\", timeout=20).read().decode())'", floating); !slices.Contains([]string{"one", "two"}, strings.TrimSpace(out)) {
-		t.Errorf("a server gets %q from the floating address of its load balancer", out)
-	}
+	out := shell.Root(t, "python3 -c 'import urllib.request; print(urllib.request.urlopen(\"http://%s\", timeout=20).read().decode())'", floating)
+	assert.Contains(t, []string{"one", "two"}, strings.TrimSpace(out), "a server gets %q from the floating address of its load balancer", out)
 
 	shell.Root(t, "pkill -f http.server")
 	b.operating(t, "DEGRADED", "ERROR")
@@ -153,13 +153,9 @@ func (b *balanced) answers(t *testing.T, address string, want ...string) {
 func (b *balanced) killHAProxy(t *testing.T) {
 	t.Helper()
 	pids := b.processes(t)
-	if len(pids) == 0 {
-		t.Fatal("no HAProxy runs")
-	}
+	require.NotEmpty(t, pids, "no HAProxy runs")
 	for _, pid := range pids {
-		if err := proctest.Kill(pid); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, proctest.Kill(pid))
 	}
 }
 
@@ -167,9 +163,7 @@ func (b *balanced) killHAProxy(t *testing.T) {
 func (b *balanced) processes(t *testing.T) []int {
 	t.Helper()
 	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var pids []int
 	for _, file := range files {
 		line, err := os.ReadFile(file) //nolint:gosec // A process of this machine.
@@ -191,13 +185,9 @@ func (b *balanced) goes(t *testing.T) {
 	b.lab.Get(t, "network", "/v2.0/ports?id="+b.Port, &ports)
 	var pools struct{ Pools []struct{ ID string } }
 	b.lab.Get(t, "load-balancer", "/v2.0/lbaas/pools?id="+b.pool, &pools)
-	if len(ports.Ports) > 0 || len(pools.Pools) > 0 {
-		t.Errorf("of a load balancer that was deleted are left ports %v and pools %v", ports.Ports, pools.Pools)
-	}
-	if pids := b.processes(t); len(pids) > 0 {
-		t.Errorf("processes %v of a load balancer that was deleted run", pids)
-	}
-	if _, err := os.Stat(filepath.Join(b.lab.Dir, "data", "balancers", b.ID)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the folder of a load balancer that was deleted: %v", err)
-	}
+	require.Empty(t, ports.Ports)
+	assert.Empty(t, pools.Pools, "of a load balancer that was deleted are left ports")
+	assert.Empty(t, b.processes(t), "processes")
+	_, err := os.Stat(filepath.Join(b.lab.Dir, "data", "balancers", b.ID))
+	require.ErrorIs(t, err, os.ErrNotExist, "the folder of a load balancer that was deleted")
 }

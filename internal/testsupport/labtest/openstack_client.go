@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // openStackRequest bounds one request to a service.
@@ -90,9 +92,7 @@ func (c openStackClient) call(t testing.TB, method, path string, in, out any) ht
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), openStackRequest)
 	defer cancel()
 	header, err := c.try(ctx, method, path, in, out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return header
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Holdings are what the project of a user of NewProject holds, as the user sees it: servers, volumes,
@@ -39,9 +41,7 @@ func (e OpenStackEnv) Holdings(t testing.TB, user OpenStackUser) []string {
 		var answer map[string]json.RawMessage
 		client.call(t, http.MethodGet, list.path, nil, &answer)
 		var objects []object
-		if err := json.Unmarshal(answer[list.key], &objects); err != nil {
-			t.Fatalf("reading the %s of project %s: %v", list.key, user.Project, err)
-		}
+		require.NoError(t, json.Unmarshal(answer[list.key], &objects), "reading the %s of project %s", list.key, user.Project)
 		for _, o := range objects {
 			shared := o.Project != "" && o.Project != user.projectID
 			if !shared && (list.key != "security_groups" || o.Name != "default") {

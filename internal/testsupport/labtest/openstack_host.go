@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
@@ -48,12 +50,9 @@ func (e OpenStackEnv) NewServer(t testing.TB, name, image, network string) *Shel
 		if seen.Server.Status == "ACTIVE" {
 			return Login(t, seen.Server.Addresses[network][0].Addr)
 		}
-		if seen.Server.Status == "ERROR" || time.Now().After(deadline) {
-			t.Fatalf("server %s is %s", name, seen.Server.Status)
-		}
-		if err := poll.Sleep(t.Context(), 200*time.Millisecond); err != nil {
-			t.Fatal(err)
-		}
+		require.NotEqual(t, "ERROR", seen.Server.Status)
+		require.False(t, time.Now().After(deadline), "server %s", name)
+		require.NoError(t, poll.Sleep(t.Context(), 200*time.Millisecond))
 	}
 }
 
@@ -62,9 +61,7 @@ func Login(t testing.TB, address string) *Shell {
 	t.Helper()
 	s := &Shell{Address: address, pins: &HostKeys{}}
 	client, err := remote.Dial(t.Context(), remote.Host{Address: address, User: ServerUser, Password: ServerPassword, Pins: s.pins}, serverPatience)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.Client = client
 	t.Cleanup(func() { _ = client.Close() })
 	return s
@@ -80,9 +77,7 @@ func (s *Shell) Try(ctx context.Context, script string) (string, error) {
 func (s *Shell) Root(t testing.TB, format string, args ...any) string {
 	t.Helper()
 	out, err := s.Try(t.Context(), fmt.Sprintf(format, args...))
-	if err != nil {
-		t.Fatalf("%s: %v", s.Address, err)
-	}
+	require.NoError(t, err, "%s", s.Address)
 	return out
 }
 
@@ -90,15 +85,11 @@ func (s *Shell) Root(t testing.TB, format string, args ...any) string {
 func (s *Shell) Upload(t testing.TB, from, to string) {
 	t.Helper()
 	file, err := os.Open(from) //nolint:gosec // the test's own
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = file.Close() }()
 	info, err := file.Stat()
 	if err == nil {
 		err = s.Client.Upload(t.Context(), to, info.Size(), file, 0o600, true)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 }

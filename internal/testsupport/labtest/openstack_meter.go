@@ -14,6 +14,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // OpenStackMeter stands between a client and the services of a lab and counts what it is
@@ -69,9 +71,7 @@ func (m *OpenStackMeter) count(host string) {
 func (m *OpenStackMeter) through(t testing.TB, address string) string {
 	t.Helper()
 	u, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return m.address + "/" + u.Host + u.Path
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -39,15 +40,11 @@ func TestOpenStackServers(t *testing.T) {
 
 	first, second := one.active(t), two.active(t)
 	byPassword := login(t, first.address(t, "net0"), "ubuntu", ssh.Password("ubuntu"))
-	if got := command(t, byPassword, "sudo id -un && hostname"); got != "root\none\n" {
-		t.Errorf("the first server says %q", got)
-	}
+	assert.Equal(t, "root\none\n", command(t, byPassword, "sudo id -un && hostname"), "the first server says")
 	login(t, first.address(t, "net0"), "root", ssh.Password("not-for-long"))
 	byKey := login(t, second.address(t, "net1"), "ubuntu", ssh.PublicKeys(signer))
 	login(t, second.address(t, "net0"), "ubuntu", ssh.PublicKeys(signer))
-	if got := command(t, byKey, "python3 -c 'import json, subprocess; print(2)' && ip -o link show eth1 | grep -c 1450"); got != "2\n1\n" {
-		t.Errorf("the second server says %q", got)
-	}
+	assert.Equal(t, "2\n1\n", command(t, byKey, "python3 -c 'import json, subprocess; print(2)' && ip -o link show eth1 | grep -c 1450"), "the second server says")
 	// The second one has a card on the network of the first, and reaches it by the other as well.
 	for _, card := range []string{"eth0", "eth1"} {
 		command(t, byKey, fmt.Sprintf("ping -c 1 -W 10 -I %s %s", card, first.address(t, "net0")))
@@ -65,16 +62,12 @@ func TestOpenStackServers(t *testing.T) {
 	one.do(t, "os-start")
 	one.active(t)
 	again := login(t, first.address(t, "net0"), "ubuntu", ssh.PublicKeys(signer))
-	if got := command(t, again, "cat /var/tmp/said"); got != "one\n" {
-		t.Errorf("what the user data wrote is %q after a stop", got)
-	}
+	assert.Equal(t, "one\n", command(t, again, "cat /var/tmp/said"), "what the user data wrote")
 
-	if got := fault.is(t, "ERROR"); !strings.Contains(got.Fault.Message, "the flavour lab.fault has no server start") {
-		t.Errorf("the fault is %q", got.Fault.Message)
-	}
-	if got := huge.is(t, "ERROR"); !strings.Contains(got.Fault.Message, "No valid host was found") {
-		t.Errorf("the fault is %q", got.Fault.Message)
-	}
+	got := fault.is(t, "ERROR")
+	assert.Contains(t, got.Fault.Message, "the flavour lab.fault has no server start", "the fault")
+	got = huge.is(t, "ERROR")
+	assert.Contains(t, got.Fault.Message, "No valid host was found", "the fault")
 
 	lab.Delete(t, "compute", one.path)
 	labtest.Eventually(t, serverPatience, "the end of a server", func() error {
@@ -98,9 +91,7 @@ func floating(t *testing.T, lab labtest.OpenStackEnv, network, address string, s
 	login(t, at, "ubuntu", ssh.PublicKeys(signer))
 	var got struct{ FloatingIP struct{ Status string } }
 	lab.Get(t, "network", "/v2.0/floatingips/"+id, &got)
-	if got.FloatingIP.Status != "ACTIVE" {
-		t.Errorf("a floating address that leads to a server is %s", got.FloatingIP.Status)
-	}
+	assert.Equal(t, "ACTIVE", got.FloatingIP.Status, "a floating address that leads to a server")
 	lab.Delete(t, "network", "/v2.0/floatingips/"+id)
 	if conn, err := net.DialTimeout("tcp", net.JoinHostPort(at, "22"), 2*time.Second); err == nil { //nolint:noctx // It has a timeout.
 		_ = conn.Close()
@@ -123,9 +114,7 @@ type state struct {
 
 func (s state) address(t *testing.T, network string) string {
 	t.Helper()
-	if len(s.Addresses[network]) != 1 {
-		t.Fatalf("the server has addresses %v", s.Addresses)
-	}
+	require.Len(t, s.Addresses[network], 1, "the server has addresses %v", s.Addresses)
 	return s.Addresses[network][0].Addr
 }
 
@@ -221,8 +210,6 @@ func run(client *ssh.Client, line string) (string, error) {
 func command(t *testing.T, client *ssh.Client, line string) string {
 	t.Helper()
 	out, err := run(client, line)
-	if err != nil {
-		t.Fatalf("%s: %v\n%s", line, err, out)
-	}
+	require.NoError(t, err, "%s: %v\n%s", line, err, out)
 	return out
 }

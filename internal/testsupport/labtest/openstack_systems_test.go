@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
@@ -37,13 +38,10 @@ func TestOpenStackDocker(t *testing.T) {
 		{"kube-apiserver --version && kube-controller-manager --version && hostname", "Kubernetes v1.37.2\nKubernetes v1.37.2\nregistry\n"},
 		{"etcd --version | head -1 | cut -c-13", "etcd Version:\n"},
 	} {
-		if got := command(t, shell, output.line); got != output.want {
-			t.Errorf("%s says %q, not %q", output.line, got, output.want)
-		}
+		assert.Equal(t, output.want, command(t, shell, output.line), "%s says", output.line)
 	}
-	if out, err := run(shell, "sudo sh -c 'echo broken >/usr/local/bin/lab'"); err == nil {
-		t.Errorf("the server can change the program of the lab: %s", out)
-	}
+	out, err := run(shell, "sudo sh -c 'echo broken >/usr/local/bin/lab'")
+	require.Error(t, err, "the server can change the program of the lab: %s", out)
 
 	load(t, shell, lab.RegistryArchive)
 	command(t, shell, "sudo docker run -d --restart=always -p 5000:5000 -v /var/lib/private_registry:/var/lib/registry --name registry registry:latest")
@@ -53,9 +51,7 @@ func TestOpenStackDocker(t *testing.T) {
 	load(t, client, lab.SampleArchive)
 	sample := address + ":5000/sample:1"
 	command(t, client, fmt.Sprintf("sudo docker tag sample:latest %[1]s && sudo docker push %[1]s && sudo docker rmi sample:latest %[1]s", sample))
-	if got := command(t, client, "sudo docker run --rm --pull always "+sample+" echo hello 2>/dev/null"); got != "hello\n" {
-		t.Errorf("the image says %q", got)
-	}
+	assert.Equal(t, "hello\n", command(t, client, "sudo docker run --rm --pull always "+sample+" echo hello 2>/dev/null"), "the image says")
 
 	first := process(t, shell, "")
 	command(t, shell, "sudo kill -9 "+first)
@@ -92,13 +88,10 @@ func TestOpenStackAnsible(t *testing.T) {
 	login(t, address, "ubuntu", ssh.Password("ubuntu"))
 	shell := login(t, host.active(t).address(t, "net0"), "ubuntu", ssh.Password("ubuntu"))
 	command(t, shell, "cat >hosts.ini <<'X'\n[all]\nnode ansible_host="+address+" ansible_user=ubuntu ansible_password=ubuntu\nX\n")
-	if got := command(t, shell, "ANSIBLE_HOST_KEY_CHECKING=False ansible -i hosts.ini --become -m ping all"); !strings.Contains(got, `"ping": "pong"`) {
-		t.Errorf("ansible says %s", got)
-	}
+	assert.Contains(t, command(t, shell, "ANSIBLE_HOST_KEY_CHECKING=False ansible -i hosts.ini --become -m ping all"), `"ping": "pong"`, "ansible says")
 	command(t, shell, "touch /tmp/mine /var/tmp/mine")
-	if got := command(t, shell, "python3 -c 'import jmespath, netaddr' && ansible --version"); !strings.HasPrefix(got, "ansible [core 2.14.") {
-		t.Errorf("ansible says %s", got)
-	}
+	got := command(t, shell, "python3 -c 'import jmespath, netaddr' && ansible --version")
+	assert.True(t, strings.HasPrefix(got, "ansible [core 2.14."), "ansible says %s", got)
 }
 
 // load has Docker on a server load an archive.
@@ -110,9 +103,8 @@ func load(t *testing.T, client *ssh.Client, archive string) {
 	require.NoError(t, err)
 	defer session.Close() //nolint:errcheck // It has ended.
 	session.Stdin = bytes.NewReader(data)
-	if out, err := session.CombinedOutput("sudo docker load"); err != nil {
-		t.Fatalf("docker load: %v\n%s", err, out)
-	}
+	out, err := session.CombinedOutput("sudo docker load")
+	require.NoError(t, err, "docker load: %v\n%s", err, out)
 }
 
 // process waits until the registry runs in another process than one, and returns it.

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -32,36 +33,25 @@ func TestOpenStack(t *testing.T) {
 	}
 
 	user := lab.NewUser(t, "member", "reader")
-	if code := token(t, lab, user); code != http.StatusCreated {
-		t.Errorf("a new user gets %d for a token", code)
-	}
+	assert.Equal(t, http.StatusCreated, token(t, lab, user), "a new user gets")
 	lab.DisableUser(t, user)
-	if code := token(t, lab, user); code != http.StatusUnauthorized {
-		t.Errorf("a disabled user gets %d for a token", code)
-	}
+	assert.Equal(t, http.StatusUnauthorized, token(t, lab, user), "a disabled user gets")
 	lab.EnableUser(t, user)
 	lab.SetPassword(t, user, "another")
-	if code := token(t, lab, user); code != http.StatusUnauthorized {
-		t.Errorf("a user with the password of before gets %d for a token", code)
-	}
+	assert.Equal(t, http.StatusUnauthorized, token(t, lab, user), "a user with the password of before gets")
 	user.Password = "another"
 	lab.RevokeRole(t, user, "reader")
-	if code := token(t, lab, user); code != http.StatusCreated {
-		t.Errorf("a user with a role left gets %d for a token", code)
-	}
+	assert.Equal(t, http.StatusCreated, token(t, lab, user), "a user with a role left gets")
 	lab.RevokeRole(t, user, "member")
-	if code := token(t, lab, user); code != http.StatusUnauthorized {
-		t.Errorf("a user without roles gets %d for a token", code)
-	}
+	assert.Equal(t, http.StatusUnauthorized, token(t, lab, user), "a user without roles gets")
 	lab.DeleteUser(t, user)
 }
 
 // TestOpenStackCompute has a server run, as Nova and Neutron see it.
 func TestOpenStackCompute(t *testing.T) {
 	lab := labtest.OpenStackCompute(t)
-	if len(lab.Flavors) < 4 || lab.Flavors["m1.small"] == "" {
-		t.Errorf("the lab has flavours %v", lab.Flavors)
-	}
+	require.GreaterOrEqual(t, len(lab.Flavors), 4)
+	assert.NotEmpty(t, lab.Flavors["m1.small"], "the lab has flavours")
 	var made struct{ Server struct{ ID string } }
 	lab.Post(t, "compute", "/servers", map[string]any{"server": map[string]any{
 		"name": "labtest", "flavorRef": lab.Flavors["m1.small"], "imageRef": lab.Images["ubuntu-22.04"],
@@ -84,9 +74,8 @@ func TestOpenStackCompute(t *testing.T) {
 			}
 			return
 		}
-		if got.Server.Status != "BUILD" || time.Now().After(deadline) {
-			t.Fatalf("the server is %s: %v", got.Server.Status, got.Server.Fault)
-		}
+		require.Equal(t, "BUILD", got.Server.Status)
+		require.False(t, time.Now().After(deadline), "the server is %s: %v", got.Server.Status, got.Server.Fault)
 	}
 }
 

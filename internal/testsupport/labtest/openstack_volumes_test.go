@@ -1,13 +1,14 @@
 package labtest_test
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -35,9 +36,7 @@ func TestOpenStackVolumes(t *testing.T) {
 
 	data.attach(t, one)
 	shell := login(t, first, "ubuntu", ssh.Password("ubuntu"))
-	if got := command(t, shell, "sudo head -c 22 /dev/vdb"); got != "the lab's ubuntu-22.04" {
-		t.Errorf("the volume of the image begins with %q", got)
-	}
+	assert.Equal(t, "the lab's ubuntu-22.04", command(t, shell, "sudo head -c 22 /dev/vdb"), "the volume of the image begins with")
 	if got := command(t, shell, "cd /dev && for disk in vd*; do echo $disk $(sudo blockdev --getsize64 $disk); done"); got != "vdb 1073741824\nvdc 1073741824\n" {
 		t.Errorf("the disks of the server are %q", got)
 	}
@@ -48,14 +47,10 @@ func TestOpenStackVolumes(t *testing.T) {
 	one.do(t, "os-start")
 	one.active(t)
 	shell = login(t, first, "ubuntu", ssh.Password("ubuntu"))
-	if got := command(t, shell, "sudo head -c 5 /dev/vdc"); got != "hello" {
-		t.Errorf("after a stop the volume begins with %q", got)
-	}
+	assert.Equal(t, "hello", command(t, shell, "sudo head -c 5 /dev/vdc"), "after a stop the volume begins with")
 
 	data.detach(t, one)
-	if got := command(t, shell, "ls /dev/vd*"); got != "/dev/vdb\n" {
-		t.Errorf("when one volume has gone there are %q", got)
-	}
+	assert.Equal(t, "/dev/vdb\n", command(t, shell, "ls /dev/vd*"), "when one volume has gone there")
 	lab.Post(t, "block-storage", "/volumes/"+data.id+"/action", map[string]any{"os-extend": map[string]any{"new_size": 2}}, nil)
 	data.is(t, "available")
 	data.attach(t, two)
@@ -69,9 +64,8 @@ func TestOpenStackVolumes(t *testing.T) {
 	data.is(t, "available")
 	lab.Delete(t, "block-storage", "/volumes/"+data.id)
 	data.is(t, "")
-	if _, err := os.Stat(filepath.Join(lab.Dir, "data", "volumes", "volume-"+data.id)); !errors.Is(err, os.ErrNotExist) {
-		t.Errorf("the file of a deleted volume: %v", err)
-	}
+	_, err := os.Stat(filepath.Join(lab.Dir, "data", "volumes", "volume-"+data.id))
+	require.ErrorIs(t, err, os.ErrNotExist, "the file of a deleted volume")
 
 	system.detach(t, one)
 	booting := newServer(t, lab, "booting", map[string]any{
@@ -87,9 +81,7 @@ func TestOpenStackVolumes(t *testing.T) {
 		"block_device_mapping_v2": []map[string]any{{"uuid": system.id, "source_type": "volume", "destination_type": "volume", "boot_index": 0}},
 	})
 	shell = login(t, again.active(t).address(t, "net0"), "ubuntu", ssh.Password("ubuntu"))
-	if got := command(t, shell, "cat /etc/kept && hostname"); got != "kept\nagain\n" {
-		t.Errorf("another server that boots from the volume has %q", got)
-	}
+	assert.Equal(t, "kept\nagain\n", command(t, shell, "cat /etc/kept && hostname"), "another server that boots from the volume has")
 }
 
 // volume is one under test.
@@ -139,9 +131,7 @@ func (v volume) is(t *testing.T, status string) {
 	t.Helper()
 	labtest.Eventually(t, serverPatience, "volume "+v.id+" "+status, func() error {
 		got := v.status(t)
-		if strings.HasPrefix(got, "error") {
-			t.Fatalf("volume %s is %s", v.id, got)
-		}
+		require.False(t, strings.HasPrefix(got, "error"), "volume %s is %s", v.id, got)
 		if got != status {
 			return fmt.Errorf("it is %q", got)
 		}

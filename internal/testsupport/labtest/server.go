@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
@@ -38,9 +40,7 @@ var servers sync.Map
 func (e Env) Server(t testing.TB) *Server {
 	t.Helper()
 	s, err := e.connect()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 

@@ -15,12 +15,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -62,19 +62,14 @@ func Start(t testing.TB, settings ...string) *Server {
 		labtest.Missing(t, fmt.Sprintf("PostgreSQL: %v", err))
 	}
 	folder, err := newFolder(t)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &Server{Folder: folder, bin: bin, user: who, log: &bytes.Buffer{}}
 	s.Write(t, "password", Password)
-	if err := who.own(folder); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, who.own(folder))
 	initdb := s.command("initdb", "--pgdata", s.data(), "--username", Superuser, "--pwfile", filepath.Join(folder, "password"),
 		"--auth-local", "trust", "--auth-host", "scram-sha-256", "--encoding", "UTF8", "--locale", "C", "--no-sync")
-	if out, err := initdb.CombinedOutput(); err != nil {
-		t.Fatalf("initdb: %v\n%s", err, out)
-	}
+	out, err := initdb.CombinedOutput()
+	require.NoError(t, err, "initdb: %v\n%s", err, out)
 	s.serve(t, settings)
 	return s
 }
@@ -101,12 +96,8 @@ func (s *Server) data() string { return filepath.Join(s.Folder, "data") }
 func (s *Server) Write(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(s.Folder, name)
-	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.user.own(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
+	require.NoError(t, s.user.own(path))
 	return path
 }
 
@@ -146,9 +137,8 @@ func (s *Server) serve(t testing.TB, settings []string) {
 			return
 		}
 		// Somebody else may have taken the port.
-		if try == tries || !strings.Contains(s.log.String(), "Address already in use") {
-			t.Fatalf("PostgreSQL does not start: %v\n%s", err, s.log)
-		}
+		require.NotEqual(t, tries, try)
+		require.Contains(t, s.log.String(), "Address already in use", "PostgreSQL does not start: %v\n%s", err, s.log)
 	}
 }
 
@@ -224,11 +214,7 @@ func (s *Server) URL(user, password, database, parameters string) string {
 func (s *Server) Exec(t testing.TB, database, statements string) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.ConnStr(database))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, err = conn.Exec(t.Context(), statements)
-	if err := errors.Join(err, conn.Close(t.Context())); err != nil {
-		t.Fatalf("%s: %v", statements, err)
-	}
+	require.NoError(t, errors.Join(err, conn.Close(t.Context())), "%s", statements)
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The ports given: above those that the kernel gives to connections and to listeners on port 0 (32768 to 60999, ip(7)), which
@@ -31,9 +33,7 @@ func Free(t testing.TB) int {
 			continue
 		}
 		t.Cleanup(func() { _ = taken.Close() })
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, listener.Close())
 		return port
 	}
 	t.Fatalf("no port from %d to %d is free", first, last)

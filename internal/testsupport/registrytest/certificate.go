@@ -10,6 +10,8 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // Certificates are in PEM that of an authority, that of a server of a name which the authority has signed, and the key of the server.
@@ -25,18 +27,14 @@ func Certificates(t testing.TB, name string) (authority, server, key string) {
 		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	der, err := x509.MarshalPKCS8PrivateKey(own)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return sign(t, root, above, root, above), sign(t, leaf, own, root, above), encoded("PRIVATE KEY", der)
 }
 
 func newKey(t testing.TB) *ecdsa.PrivateKey {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return key
 }
 
@@ -44,9 +42,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 func sign(t testing.TB, template *x509.Certificate, key *ecdsa.PrivateKey, issuer *x509.Certificate, by *ecdsa.PrivateKey) string {
 	t.Helper()
 	der, err := x509.CreateCertificate(rand.Reader, template, issuer, key.Public(), by)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return encoded("CERTIFICATE", der)
 }
 

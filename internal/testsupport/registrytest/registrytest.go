@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
@@ -54,12 +56,8 @@ func New(t testing.TB) *Host {
 	t.Helper()
 	h := &Host{hosttest.New(t, standIns)}
 	root := filepath.Join(h.Root, "stand-ins")
-	if err := os.Rename(filepath.Join(root, "docker"), filepath.Join(root, "docker.later")); err != nil {
-		t.Fatal(err)
-	}
-	if err := provide(filepath.Join(root, "registry-stand-in")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(filepath.Join(root, "docker"), filepath.Join(root, "docker.later")))
+	require.NoError(t, provide(filepath.Join(root, "registry-stand-in")))
 	h.Write(t, "/run/docker/calls", "")
 	t.Cleanup(func() { h.killAll(t) })
 	return h
@@ -84,9 +82,7 @@ func provide(path string) error {
 // killAll ends the containers of the host.
 func (h *Host) killAll(t testing.TB) {
 	pids, err := filepath.Glob(filepath.Join(h.Root, "run/docker/containers/*/pid"))
-	if err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, err)
 	for _, path := range pids {
 		text, err := os.ReadFile(path)
 		if err != nil {

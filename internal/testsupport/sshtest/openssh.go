@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -74,9 +75,7 @@ func OpenSSH(t testing.TB, accounts ...Account) *Daemon {
 	}
 	cmd := exec.Command("unshare", "--mount", "--propagation", "private", "/bin/sh", "-c", enter, "sh", folder, hidden) //nolint:gosec,noctx // The folder is the test's, and it is ended below.
 	cmd.Stdout, cmd.Stderr = d.Log, d.Log
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})
 	go func() {
 		_ = cmd.Wait()
@@ -97,9 +96,7 @@ func OpenSSH(t testing.TB, accounts ...Account) *Daemon {
 			labtest.Missing(t, "OpenSSH: sshd does not start: "+d.Log.String())
 		case <-time.After(50 * time.Millisecond):
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("sshd does not listen: %v", err)
-		}
+		require.False(t, time.Now().After(deadline), "sshd does not listen: %v", err)
 	}
 }
 
@@ -125,9 +122,7 @@ func (d *Daemon) write(t testing.TB, folder string, private vnfm.Secret) {
 		hash := exec.Command("openssl", "passwd", "-6", "-stdin") //nolint:noctx // It takes no time.
 		hash.Stdin = strings.NewReader(a.Password + "\n")
 		out, err := hash.Output()
-		if err != nil {
-			t.Fatalf("openssl passwd: %v", err)
-		}
+		require.NoError(t, err, "openssl passwd")
 		if a.User != "root" {
 			uid := 40000 + i
 			passwd += fmt.Sprintf("%s:x:%d:%d::%s:/bin/sh\n", a.User, uid, uid, home(t, uid))
@@ -146,9 +141,7 @@ func (d *Daemon) write(t testing.TB, folder string, private vnfm.Secret) {
 		"key": {private.Reveal(), 0o600},
 	} {
 		path := filepath.Join(folder, name)
-		if err := os.WriteFile(path, []byte(file.text), file.mode); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(path, []byte(file.text), file.mode))
 	}
 }
 
@@ -156,9 +149,7 @@ func (d *Daemon) write(t testing.TB, folder string, private vnfm.Secret) {
 func machine(t testing.TB, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(content)
 }
 
@@ -177,12 +168,8 @@ func without(file, user string) string {
 func home(t testing.TB, uid int) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "sshtest-home-") //nolint:usetesting // Its parent must be open to the user.
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(folder) })
-	if err := os.Chown(folder, uid, uid); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Chown(folder, uid, uid))
 	return folder
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/crypto/ssh"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
@@ -103,17 +104,11 @@ func New(t testing.TB, o Options) *Server {
 func NewKey(t testing.TB) (ssh.Signer, vnfm.Secret) {
 	t.Helper()
 	_, private, err := ed25519.GenerateKey(rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	signer, err := ssh.NewSignerFromKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	block, err := ssh.MarshalPrivateKey(private, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return signer, vnfm.Secret(pem.EncodeToMemory(block))
 }
 
@@ -125,9 +120,7 @@ func Line(key ssh.PublicKey) string {
 func (s *Server) listen(t testing.TB) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort(s.options.Address, strconv.Itoa(s.options.Port)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.listener = listener

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 )
 
 func TestDifferences(t *testing.T) {
@@ -54,9 +54,7 @@ func TestDifferences(t *testing.T) {
 			for _, field := range slices.Sorted(maps.Keys(tt.want)) {
 				candidates = append(candidates, Unowned{Path: FieldPath{{field: field}}, Value: tt.want[field]})
 			}
-			if diff := cmp.Diff(tt.diff, Differences(candidates, tt.live)); diff != "" {
-				t.Errorf("differing fields (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.diff, Differences(candidates, tt.live), "differing fields")
 		})
 	}
 }
@@ -79,21 +77,18 @@ func TestLocate(t *testing.T) {
 		{{field: "set"}, key},
 		{key},
 	} {
-		if v, ok := locate(live, path); ok {
-			t.Errorf("%s: found %v", path, v)
-		}
+		v, ok := locate(live, path)
+		assert.False(t, ok, "%s: found %v", path, v)
 	}
 }
 
 func TestDescribe(t *testing.T) {
-	if got, want := Describe([]string{"b", "a", "b"}), "drifted: a, b"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	got, want := Describe([]string{"b", "a", "b"}), "drifted: a, b"
+	assert.Equal(t, want, got)
 	var many []string
 	for i := range 12 {
 		many = append(many, "f"+string(rune('a'+i)))
 	}
-	if got, want := Describe(many), "drifted: fa, fb, fc, fd, fe, ff, fg, fh, fi, fj and 2 more"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
+	got, want = Describe(many), "drifted: fa, fb, fc, fd, fe, ff, fg, fh, fi, fj and 2 more"
+	assert.Equal(t, want, got)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -64,9 +64,7 @@ func without(t *testing.T, fields string, path ...string) string {
 	t.Helper()
 	var root map[string]any
 	require.NoError(t, json.Unmarshal([]byte(fields), &root))
-	if !removed(root, path) {
-		t.Fatalf("no %v in the field set", path)
-	}
+	require.True(t, removed(root, path), "no %v in the field set", path)
 	out, err := json.Marshal(root)
 	require.NoError(t, err)
 	return string(out)
@@ -87,9 +85,8 @@ func removed(at map[string]any, path []string) bool {
 func rendered(t *testing.T, text string) map[string]any {
 	t.Helper()
 	r, ps := render.Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
-	if ps.HasErrors() || len(r.Objects) != 1 {
-		t.Fatalf("render: %v", ps)
-	}
+	require.False(t, ps.HasErrors(), "render: %v", ps)
+	require.Len(t, r.Objects, 1, "render: %v", ps)
 	return r.Objects[0].Content
 }
 
@@ -132,9 +129,7 @@ func TestFindUnowned(t *testing.T) {
 			for _, u := range FindUnowned(rendered(t, tt.manifest), set) {
 				got = append(got, u.Path.String())
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("fields (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, got, "fields")
 		})
 	}
 }
@@ -157,7 +152,6 @@ func TestOwned(t *testing.T) {
 			}
 		})
 	}
-	if _, err := Owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, `{"x":1}`)}, kube.FieldManager); err == nil {
-		t.Error("a broken field set was accepted")
-	}
+	_, err := Owned([]metav1.ManagedFieldsEntry{entry(kube.FieldManager, `{"x":1}`)}, kube.FieldManager)
+	require.Error(t, err, "a broken field set was accepted")
 }

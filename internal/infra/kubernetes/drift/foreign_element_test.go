@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
@@ -104,13 +104,9 @@ func TestFindForeign(t *testing.T) {
 			var got []string
 			for _, i := range found {
 				got = append(got, i.Path.String())
-				if i.Manager != "kubectl-edit" {
-					t.Errorf("%s is reported to be of %q", i.Path, i.Manager)
-				}
+				assert.Equal(t, "kubectl-edit", i.Manager, "%s is reported to be of", i.Path)
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("foreign elements (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, got, "foreign elements")
 		})
 	}
 }
@@ -133,9 +129,7 @@ func TestTakeOver(t *testing.T) {
 		kube.FieldManager: `{"f:spec":{"f:ports":{"k:` + key81 + `":{}},"f:selector":{}}}`,
 		"one":             owning("ports", map[string][]string{key90: {"port"}}),
 	}
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("owners (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, got, "owners")
 	if text := entries[1].FieldsV1.GetRawString(); text != owning("ports", map[string][]string{key81: {"name", "port"}, key90: {"port"}}) {
 		t.Errorf("the entries were changed in place: %s", text)
 	}

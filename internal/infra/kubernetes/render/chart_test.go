@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -30,9 +31,7 @@ func TestChartIsRendered(t *testing.T) {
 	for _, o := range r.Objects {
 		keys = append(keys, o.Key)
 	}
-	if diff := cmp.Diff([]string{"apiextensions.k8s.io/v1/CustomResourceDefinition as.example.com", "apps/v1/Deployment core-1-amf"}, keys); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"apiextensions.k8s.io/v1/CustomResourceDefinition as.example.com", "apps/v1/Deployment core-1-amf"}, keys, "objects")
 	if len(r.Release.Hooks) != 1 || r.Release.Hooks[0].Object.Key != "batch/v1/Job migrate" || r.Release.Hooks[0].Object.Digest == "" {
 		t.Errorf("hooks: %+v", r.Release.Hooks)
 	}
@@ -43,12 +42,9 @@ func TestChartIsRendered(t *testing.T) {
 		"name": "core-1-amf", "labels": map[string]any{"app.kubernetes.io/managed-by": "Helm"},
 		"annotations": map[string]any{"meta.helm.sh/release-name": "core-1", "meta.helm.sh/release-namespace": "ran"},
 	}
-	if diff := cmp.Diff(want, r.Objects[1].Content["metadata"]); diff != "" {
-		t.Errorf("metadata (-want +got):\n%s", diff)
-	}
-	if !r.Objects[0].Shared || r.Objects[1].Shared {
-		t.Error("what the directory crds holds is shared, and nothing else")
-	}
+	assert.Empty(t, cmp.Diff(want, r.Objects[1].Content["metadata"]), "metadata")
+	require.True(t, r.Objects[0].Shared, "what the directory crds holds is shared, and nothing else")
+	assert.False(t, r.Objects[1].Shared, "what the directory crds holds is shared, and nothing else")
 	if got := r.Objects[1].Scaling; got == nil || got.Count != 3 {
 		t.Errorf("scaling: %+v", got)
 	}
@@ -71,9 +67,8 @@ func TestWorkloadsOfCharts(t *testing.T) {
 			r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": tt.templates}, map[string]int{"amf": 1}))
 			if tt.want == "" {
 				const want = `VDU "amf" has no workload: there is no Deployment, StatefulSet, DaemonSet, ReplicaSet or Pod named "amf": the workloads of the package are apps/v1/Deployment x, apps/v1/Deployment z; nor is one named core-1-amf or amf-core-1 or core-1-core-amf, nor does exactly one have the label app.kubernetes.io/component or app.kubernetes.io/name; the name of the VDU (properties.name in the VNFD) or vdu_mapping says which one it is`
-				if len(ps) != 1 || ps[0].String() != want {
-					t.Errorf("problems: %v", ps)
-				}
+				require.Len(t, ps, 1)
+				assert.Equal(t, want, ps[0].String(), "problems")
 				return
 			}
 			if len(ps) > 0 || r.VDUs["amf"] == nil || r.VDUs["amf"].Name != tt.want {
@@ -106,9 +101,7 @@ func TestVDUsOfSubCharts(t *testing.T) {
 			t.Errorf("the workload of %s is %+v, want %s", id, o, want)
 		}
 	}
-	if diff := cmp.Diff([]string{"core", "upf", "edge", "meter", "meter"}, r.Release.ChartNames()); diff != "" {
-		t.Errorf("charts (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"core", "upf", "edge", "meter", "meter"}, r.Release.ChartNames(), "charts")
 }
 
 func TestCountsGoIntoValues(t *testing.T) {
@@ -210,9 +203,8 @@ func TestChartProblems(t *testing.T) {
 				tt.change(target)
 			}
 			_, ps := new(Renderings).Preview(t.Context(), target)
-			if len(ps) == 0 || ps[0].String() != tt.want {
-				t.Errorf("problems:\n%s", cmp.Diff(tt.want, strings.TrimSpace(ps.Err().Error())))
-			}
+			require.NotEmpty(t, ps)
+			assert.Equal(t, tt.want, ps[0].String(), "problems:\n%s", cmp.Diff(tt.want, strings.TrimSpace(ps.Err().Error())))
 		})
 	}
 }
@@ -222,15 +214,13 @@ func TestNamespaceOfAChartMustBeKnown(t *testing.T) {
 	for namespace, want := range map[string]bool{"ran": false, "": true} {
 		target.Instance.Namespace = namespace
 		preview, ps := new(Renderings).Preview(t.Context(), target)
-		if len(ps) > 0 || preview.NamespaceNeeded != want {
-			t.Errorf("in namespace %q: needed %t, want %t; problems: %v", namespace, preview.NamespaceNeeded, want, ps)
-		}
+		require.Empty(t, ps)
+		assert.Equal(t, want, preview.NamespaceNeeded, "in namespace %q: needed", namespace)
 	}
 }
 
 func TestKeysThatAChartGivesTwice(t *testing.T) {
 	const twice = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: 1, replicas: 1, paused: true }\n"
-	if _, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1})); len(ps) > 0 {
-		t.Error(ps)
-	}
+	_, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Chart(map[string]string{"templates/a.yaml": twice}, map[string]int{"amf": 1}))
+	assert.Empty(t, ps)
 }

@@ -3,6 +3,7 @@ package render
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -20,7 +21,5 @@ func TestConceal(t *testing.T) {
 	}}
 	r.Conceal(ctx)
 	got := vnfm.ConcealedIn(ctx).Hide("postgres in-clear planted-password cGxhbnRlZC1wYXNzd29yZA== planted-token login planted-login planted-inside app")
-	if want := "postgres in-clear (sensitive) (sensitive) (sensitive) login (sensitive) (sensitive) app"; got != want {
-		t.Errorf("%q, want %q", got, want)
-	}
+	assert.Equal(t, "postgres in-clear (sensitive) (sensitive) (sensitive) login (sensitive) (sensitive) app", got)
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -68,12 +69,8 @@ func TestConfigurationIsRolledOut(t *testing.T) {
 		}
 		before := digests("one", "one")
 		for changed, after := range map[string]map[string]string{"CONFIG": digests("two", "one"), "SECRET": digests("one", "two")} {
-			if rolled := before["readerDeployment"] != after["readerDeployment"]; rolled != (changed == kind) {
-				t.Errorf("%s: %s changed, rolled out: %t", spec, changed, rolled)
-			}
-			if before["otherDeployment"] != after["otherDeployment"] {
-				t.Errorf("%s: %s changed, and a Deployment that does not read it is rolled out", spec, changed)
-			}
+			assert.Equal(t, changed == kind, before["readerDeployment"] != after["readerDeployment"], "%s: %s changed, rolled out", spec, changed)
+			assert.Equal(t, after["otherDeployment"], before["otherDeployment"], "%s: %s changed, and a Deployment that does not read it is rolled out", spec, changed)
 		}
 	}
 }

@@ -5,7 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
@@ -13,18 +14,12 @@ import (
 func TestDigestIsStable(t *testing.T) {
 	a := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: w}\n")
 	b := renderOne(t, "# another text of the same object\nkind: ConfigMap\ndata:\n  l: 'w'\n  k: |-\n    v\nstatus: {}\nmetadata: {labels: {y: \"2\", x: \"1\"}, name: a, uid: u}\napiVersion: v1\n")
-	if a.Digest != b.Digest {
-		t.Errorf("the order of keys changes the digest: %s, %s", a.Digest, b.Digest)
-	}
+	assert.Equal(t, b.Digest, a.Digest, "the order of keys changes the digest")
 	// The digest is stored beside live objects: another value for the same object
 	// would make every object of every instance look changed.
-	if want := "sha256:ba507e04df254a8e"; a.Digest != want {
-		t.Errorf("digest %s, want %s", a.Digest, want)
-	}
+	assert.Equal(t, "sha256:ba507e04df254a8e", a.Digest, "digest")
 	c := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: x}\n")
-	if a.Digest == c.Digest {
-		t.Error("another value has the same digest")
-	}
+	assert.NotEqual(t, c.Digest, a.Digest, "another value has the same digest")
 }
 
 func TestDigestIsIndependentOfTheInstance(t *testing.T) {
@@ -32,9 +27,7 @@ func TestDigestIsIndependentOfTheInstance(t *testing.T) {
 	first, _ := new(Renderings).Preview(t.Context(), target)
 	target.Instance.Namespace, target.Instance.ID, target.Instance.Name, target.Package.ID = "other", "i-2", "core-2", "core@sha256:2"
 	second, _ := new(Renderings).Preview(t.Context(), target)
-	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
-		t.Errorf("digests (-first +second):\n%s", diff)
-	}
+	assert.Equal(t, first.Objects, second.Objects, "digests (-first +second)")
 }
 
 func TestSecretDigestIsKeyed(t *testing.T) {
@@ -52,15 +45,10 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 		return preview.Objects["v1/Secret a"]
 	}
 	one, two := []byte("one"), []byte("two")
-	if a, b := sum(plain, one), sum("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  password: >-\n    aHVud\n    GVyMg==\n", one); a != b {
-		t.Errorf("stringData and data of the same value differ: %s, %s", a, b)
-	}
-	if sum(plain, one) == sum(plain, two) {
-		t.Error("the digest of a Secret does not depend on the key")
-	}
-	if sum(plain, one) == sum(other, one) {
-		t.Error("the digest of a Secret does not depend on its value")
-	}
+	a, b := sum(plain, one), sum("apiVersion: v1\nkind: Secret\nmetadata: {name: a}\ndata:\n  password: >-\n    aHVud\n    GVyMg==\n", one)
+	assert.Equal(t, b, a, "stringData and data of the same value differ")
+	assert.NotEqual(t, sum(plain, two), sum(plain, one), "the digest of a Secret does not depend on the key")
+	assert.NotEqual(t, sum(other, one), sum(plain, one), "the digest of a Secret does not depend on its value")
 }
 
 // TestKeyedDigests: what may hold a secret has a digest that depends on the key, and none
@@ -92,9 +80,7 @@ func TestKeyedDigests(t *testing.T) {
 		target := targettest.Manifests(files, nil)
 		target.DigestKey = key
 		preview, ps := new(Renderings).Preview(t.Context(), target)
-		if ps.HasErrors() {
-			t.Fatal(ps)
-		}
+		require.False(t, ps.HasErrors(), "%v", ps)
 		return preview.Objects
 	}
 	one, two, none := sums([]byte("one")), sums([]byte("two")), sums(nil)

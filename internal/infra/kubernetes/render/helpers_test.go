@@ -3,6 +3,8 @@ package render
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
@@ -11,11 +13,7 @@ import (
 func renderOne(t *testing.T, text string) *Object {
 	t.Helper()
 	r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
-	if ps.HasErrors() {
-		t.Fatalf("render: %v", ps)
-	}
-	if len(r.Objects) != 1 {
-		t.Fatalf("render made %d objects, want 1", len(r.Objects))
-	}
+	require.False(t, ps.HasErrors(), "render: %v", ps)
+	require.Len(t, r.Objects, 1, "render made")
 	return r.Objects[0]
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
@@ -45,9 +46,7 @@ func FuzzManifests(f *testing.F) {
 				}
 			}
 			again, more := read()
-			if diff := cmp.Diff(got, again) + cmp.Diff(ps, more); diff != "" {
-				t.Errorf("read again (-first +second):\n%s", diff)
-			}
+			assert.Empty(t, cmp.Diff(got, again)+cmp.Diff(ps, more), "read again (-first +second)")
 		}
 	})
 }

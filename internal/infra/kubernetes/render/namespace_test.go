@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -78,9 +78,7 @@ func TestNamespaceOverridesManifests(t *testing.T) {
 		"v1/Secret far/there",
 		"v1/Service amf",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(r.digests()))); diff != "" {
-		t.Errorf("identities (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, slices.Sorted(maps.Keys(r.digests())), "identities")
 	for _, o := range r.Objects {
 		if o.Name == "amf" && o.GVK.Kind == "Deployment" {
 			require.Equal(t, "far", o.Field("metadata", "namespace"))

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
@@ -49,9 +51,8 @@ func TestParamProblems(t *testing.T) {
 				}
 				got = append(got, p.String())
 			}
-			if len(got) == 0 || got[0] != tt.want {
-				t.Errorf("problems:\n%s", cmp.Diff([]string{tt.want}, got))
-			}
+			require.NotEmpty(t, got)
+			assert.Equal(t, tt.want, got[0], "problems:\n%s", cmp.Diff([]string{tt.want}, got))
 		})
 	}
 }
@@ -60,12 +61,8 @@ func TestFilesAreChosen(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF, "b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"lcm-kubernetes-def-files": []any{"./b.yaml"}}
 	preview, ps := new(Renderings).Preview(t.Context(), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
-	if diff := cmp.Diff([]string{"v1/ConfigMap b"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	require.False(t, ps.HasErrors(), "%v", ps)
+	assert.Equal(t, []string{"v1/ConfigMap b"}, slices.Sorted(maps.Keys(preview.Objects)), "objects")
 	target.Instance.AdditionalParams = nil
 	target.Package.KubernetesFiles = nil
 	if _, ps = new(Renderings).Preview(t.Context(), target); len(ps) != 1 || ps[0].Summary != `package "core" lists no Kubernetes manifest` {

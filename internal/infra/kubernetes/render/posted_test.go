@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -41,9 +42,7 @@ spec: {token: planted}
 		"authentication.k8s.io/v1/TokenReview tokenreview-1",
 	} {
 		digest := r.digests()[key]
-		if !strings.HasPrefix(digest, vnfm.Posted+"sha256:") {
-			t.Errorf("%s is shown as %q", key, digest)
-		}
+		assert.True(t, strings.HasPrefix(digest, vnfm.Posted+"sha256:"), "%s is shown as %q", key, digest)
 	}
 	rendering, _ := new(Renderings).YAML(t.Context(), target)
 	require.NotContains(t, rendering.Contents["authentication.k8s.io/v1/TokenReview tokenreview-1"], "planted")

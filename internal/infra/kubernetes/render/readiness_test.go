@@ -3,7 +3,8 @@ package render
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
@@ -36,22 +37,16 @@ func TestRulesOfArgumentsWin(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": twoCells}, nil)
 	has := func() map[string]bool {
 		r, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-		if ps.HasErrors() {
-			t.Fatalf("render: %v", ps)
-		}
+		require.False(t, ps.HasErrors(), "render: %v", ps)
 		out := map[string]bool{}
 		for _, o := range r.Objects {
 			out[o.Name] = o.Rule != nil
 		}
 		return out
 	}
-	if diff := cmp.Diff(map[string]bool{"a": true, "b": false, "c": false, "d": true}, has()); diff != "" {
-		t.Errorf("rules of the manifests:\n%s", diff)
-	}
+	assert.Equal(t, map[string]bool{"a": true, "b": false, "c": false, "d": true}, has(), "rules of the manifests")
 	target.Instance.Readiness = []vnfm.ReadinessRule{{Kind: "example.org/Cell", JSONPath: "{.status.phase}", Value: "Running"}}
-	if diff := cmp.Diff(map[string]bool{"a": true, "b": true, "c": false, "d": true}, has()); diff != "" {
-		t.Errorf("rules of manifests and arguments:\n%s", diff)
-	}
+	assert.Equal(t, map[string]bool{"a": true, "b": true, "c": false, "d": true}, has(), "rules of manifests and arguments")
 	r, _ := Render(budget.New(t.Context(), budget.Limits{}), target)
 	if r.Objects[0].Rule != r.Objects[1].Rule {
 		t.Error("the rule of the manifest won over that of the argument")
@@ -87,9 +82,7 @@ func TestReadinessProblems(t *testing.T) {
 			target := targettest.Manifests(map[string]string{"a.yaml": twoCells}, nil)
 			target.Instance.Readiness = tt.rules
 			_, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
-			if diff := cmp.Diff(vnfm.Problems{tt.want}, ps); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, vnfm.Problems{tt.want}, ps, "problems")
 		})
 	}
 }

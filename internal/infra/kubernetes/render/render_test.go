@@ -6,7 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
@@ -48,9 +49,7 @@ spec:
 			"large": 18446744073709551615.0, "ref": map[string]any{"one": int64(1), "two": int64(2)}, "8080": "number key",
 		},
 	}
-	if diff := cmp.Diff(want, o.Content); diff != "" {
-		t.Errorf("rendered content (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, o.Content, "rendered content")
 }
 
 func TestRenderIdentities(t *testing.T) {
@@ -61,9 +60,7 @@ func TestRenderIdentities(t *testing.T) {
 		"3.json": `{"apiVersion": "k8s.cni.cncf.io/v1", "kind": "NetworkAttachmentDefinition", "metadata": {"name": "n2", "annotations": {"kubectl.kubernetes.io/last-applied-configuration": "{}", "a": "b"}}}`,
 	}, map[string]int{"amf": 3})
 	preview, ps := new(Renderings).Preview(t.Context(), target)
-	if ps.HasErrors() {
-		t.Fatal(ps)
-	}
+	require.False(t, ps.HasErrors(), "%v", ps)
 	want := []string{
 		"apps/v1/Deployment amf",
 		"apps/v1/Deployment smf",
@@ -72,16 +69,11 @@ func TestRenderIdentities(t *testing.T) {
 		"v1/Namespace core5g",
 		"v1/Service amf",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
-		t.Errorf("identities (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, slices.Sorted(maps.Keys(preview.Objects)), "identities")
 	three := 3
-	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Replicas: &three}}, preview.VDUs); diff != "" {
-		t.Errorf("VDUs (-want +got):\n%s", diff)
-	}
-	if preview.VNFDID != "vnfd-1" || preview.FlavourID != "simple" {
-		t.Errorf("preview of %q %q", preview.VNFDID, preview.FlavourID)
-	}
+	assert.Equal(t, map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf", Replicas: &three}}, preview.VDUs, "VDUs")
+	require.Equal(t, "vnfd-1", preview.VNFDID)
+	assert.Equal(t, "simple", preview.FlavourID, "preview of")
 }
 
 func TestRenderProblems(t *testing.T) {
@@ -136,13 +128,9 @@ func TestRenderProblems(t *testing.T) {
 			for _, p := range ps {
 				got = append(got, p.String())
 			}
-			if diff := cmp.Diff([]string{tt.want}, got); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, []string{tt.want}, got, "problems")
 			for _, secret := range []string{"hunter2", "4711"} {
-				if strings.Contains(strings.Join(got, "\n"), secret) {
-					t.Errorf("a problem shows a secret: %s", got)
-				}
+				assert.NotContains(t, strings.Join(got, "\n"), secret, "a problem shows a secret: %s", got)
 			}
 		})
 	}
@@ -156,7 +144,6 @@ func TestAnchorBombIsRefused(t *testing.T) {
 		b.WriteString("a" + string(rune('0'+i)) + ": &a" + string(rune('0'+i)) + " [" + strings.Repeat(prev+", ", 9) + prev + "]\n")
 	}
 	_, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": b.String()}, nil))
-	if len(ps) != 1 || !strings.Contains(ps[0].Summary, "the file has more than 1,000,000 values") {
-		t.Errorf("problems: %v", ps)
-	}
+	require.Len(t, ps, 1)
+	assert.Contains(t, ps[0].Summary, "the file has more than 1,000,000 values", "problems")
 }

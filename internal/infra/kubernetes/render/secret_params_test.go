@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -65,9 +65,7 @@ func TestSecretParamProblems(t *testing.T) {
 			for _, p := range ps {
 				got = append(got, fmt.Sprintf("%s[%s]: %s", p.Attribute, p.Key, p))
 			}
-			if diff := cmp.Diff(tt.want, got); diff != "" {
-				t.Errorf("(-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, got)
 		})
 	}
 }
@@ -89,13 +87,9 @@ func TestSecretValues(t *testing.T) {
 		"c":     content["c"],
 		"users": map[string]any{"users": `[{"name":"a","role":"r"},{"name":"b","password":"hunter"}]`},
 	}
-	if diff := cmp.Diff(want, content); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, content)
 	preview := r.preview(target)
-	if diff := cmp.Diff([]string{"helm_parameters.auth.pin"}, preview.ShownSecrets); diff != "" {
-		t.Errorf("shown (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"helm_parameters.auth.pin"}, preview.ShownSecrets, "shown")
 	objects := func(password string, key string) map[string]string {
 		target := secretChart(plain, values("auth.password", password))
 		target.DigestKey = []byte(key)
@@ -104,28 +98,19 @@ func TestSecretValues(t *testing.T) {
 		return p.Objects
 	}
 	base := objects("one", "key")
-	if diff := cmp.Diff(base, objects("one", "key")); diff != "" {
-		t.Errorf("without a change:\n%s", diff)
-	}
+	assert.Equal(t, base, objects("one", "key"), "without a change")
 	for key, digest := range objects("two", "key") {
-		if same := key == "v1/ConfigMap users"; (digest == base[key]) != same {
-			t.Errorf("with another password: %s is %s and was %s", key, digest, base[key])
-		}
+		assert.Equal(t, key == "v1/ConfigMap users", (digest == base[key]), "with another password: %s is %s and was %s", key, digest, base[key])
 	}
 	for key, digest := range objects("one", "other") {
-		if digest == base[key] {
-			t.Errorf("the digest of %s has no key", key)
-		}
+		assert.NotEqual(t, base[key], digest, "the digest of %s has no key", key)
 	}
 	for key, digest := range objects("one", "") {
-		if digest != "" {
-			t.Errorf("without a key the digest of %s is %s", key, digest)
-		}
+		assert.Empty(t, digest, "without a key the digest of %s", key)
 	}
 	// A digest that is the same without the key can be made of a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
 	p, ps := new(Renderings).Preview(t.Context(), unkeyed)
-	if ps.HasErrors() || p.Objects["v1/ConfigMap c"] == base["v1/ConfigMap c"] {
-		t.Errorf("the digest of what a password is in can be guessed: %v, %v", p, ps)
-	}
+	require.False(t, ps.HasErrors(), "the digest of what a password is in can be guessed: %v, %v", p, ps)
+	assert.NotEqual(t, base["v1/ConfigMap c"], p.Objects["v1/ConfigMap c"], "the digest of what a password is in can be guessed: %v, %v", p, ps)
 }

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -67,9 +67,8 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 			`additional parameter "helm_replica_values" names a scaling aspect "other" that deployment flavour "simple" does not have: its scaling aspects are "calls"`},
 	} {
 		_, ps := new(Renderings).Preview(t.Context(), tackerChart(tt.params))
-		if len(ps) != 1 || ps[0].String() != tt.want {
-			t.Errorf("%s: %v\nwant %s", name, ps, tt.want)
-		}
+		require.Len(t, ps, 1)
+		assert.Equal(t, tt.want, ps[0].String(), "%s", name)
 	}
 }
 
@@ -91,7 +90,5 @@ func TestForeignParams(t *testing.T) {
 	target.SecretParams = map[string]any{"colour": "red"}
 	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.Empty(t, ps)
-	if diff := cmp.Diff([]string{"apps/v1/Deployment amf"}, slices.Sorted(maps.Keys(preview.Objects))); diff != "" {
-		t.Error(diff)
-	}
+	assert.Equal(t, []string{"apps/v1/Deployment amf"}, slices.Sorted(maps.Keys(preview.Objects)))
 }

@@ -3,7 +3,7 @@ package render
 import (
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
@@ -62,15 +62,12 @@ func TestVDUs(t *testing.T) {
 			}
 			preview, ps := new(Renderings).Preview(t.Context(), target)
 			if tt.problem != "" {
-				if len(ps) != 1 || ps[0].String() != tt.problem {
-					t.Errorf("problems:\n%v\nwant\n%s", ps, tt.problem)
-				}
+				require.Len(t, ps, 1)
+				assert.Equal(t, tt.problem, ps[0].String(), "problems")
 				return
 			}
 			require.False(t, ps.HasErrors(), ps)
-			if diff := cmp.Diff(tt.want, preview.VDUs); diff != "" {
-				t.Errorf("VDUs (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, preview.VDUs, "VDUs")
 		})
 	}
 }
@@ -87,9 +84,7 @@ func TestPickedManifests(t *testing.T) {
 	require.Equal(t, `additional parameter "lcm-kubernetes-def-files" picks no workload for VDUs "amf", "upf": they have no VNFC: `+
 		"add what holds their workloads, or name the workloads in vdu_mapping if they have other names than their VDUs", ps[0].String())
 	want := map[string]vnfm.VDUState{"amf": {Replicas: count(0)}, "smf": {Kind: "Deployment", Name: "smf", Replicas: count(2)}, "upf": {Replicas: count(0)}}
-	if diff := cmp.Diff(want, preview.VDUs); diff != "" {
-		t.Errorf("VDUs (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, preview.VDUs, "VDUs")
 
 	target.Instance.AdditionalParams["vdu_mapping"] = map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf"}}
 	_, ps = new(Renderings).Preview(t.Context(), target)
@@ -101,9 +96,7 @@ func TestWorkloadsOfAChartForTacker(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentAMF2("amf-{{ .Release.Name }}")}, map[string]int{"amf": 2})
 	preview, ps := new(Renderings).Preview(t.Context(), target)
 	require.False(t, ps.HasErrors(), ps)
-	if diff := cmp.Diff(map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf-core-1", Replicas: count(2)}}, preview.VDUs); diff != "" {
-		t.Errorf("VDUs (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, map[string]vnfm.VDUState{"amf": {Kind: "Deployment", Name: "amf-core-1", Replicas: count(2)}}, preview.VDUs, "VDUs")
 }
 
 func deploymentAMF2(name string) string {
@@ -124,7 +117,5 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	first, _ := new(Renderings).Preview(t.Context(), target)
 	target.Counts["amf"] = 9
 	second, _ := new(Renderings).Preview(t.Context(), target)
-	if diff := cmp.Diff(first.Objects, second.Objects); diff != "" {
-		t.Errorf("scaling changes digests:\n%s", diff)
-	}
+	assert.Equal(t, first.Objects, second.Objects, "scaling changes digests")
 }

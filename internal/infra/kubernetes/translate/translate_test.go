@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"go.yaml.in/yaml/v3"
 
@@ -85,9 +85,7 @@ func TestTranslate(t *testing.T) {
 			want := map[string]any{}
 			for key, text := range tt.want {
 				var v any
-				if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-					t.Fatalf("%s: %v", key, err)
-				}
+				require.NoError(t, yaml.Unmarshal([]byte(text), &v), "%s", key)
 				want[key] = v
 			}
 			have := map[string]any{}
@@ -98,12 +96,8 @@ func TestTranslate(t *testing.T) {
 					have[key] = v
 				}
 			}
-			if diff := cmp.Diff(want, have); diff != "" {
-				t.Errorf("objects (-want +got):\n%s", diff)
-			}
-			if diff := cmp.Diff(got, renderedText(t, target)); diff != "" {
-				t.Errorf("a second rendering differs:\n%s", diff)
-			}
+			assert.Equal(t, want, have, "objects")
+			assert.Equal(t, got, renderedText(t, target), "a second rendering differs")
 		})
 	}
 }
@@ -124,9 +118,7 @@ func TestTranslateProblems(t *testing.T) {
 					lines = append(lines, p.String())
 				}
 			}
-			if diff := cmp.Diff(tt.want, strings.Join(lines, "\n")); diff != "" {
-				t.Errorf("problems (-want +got):\n%s", diff)
-			}
+			assert.Equal(t, tt.want, strings.Join(lines, "\n"), "problems")
 		})
 	}
 }
@@ -167,13 +159,10 @@ func TestTranslateTwice(t *testing.T) {
 		"apps/v1/StatefulSet web-two", "v1/ConfigMap web-two-nginx", "v1/PersistentVolumeClaim web-two-files",
 		"v1/Service web-two-front", "v1/Service web-two-headless",
 	}
-	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(second))); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, want, slices.Sorted(maps.Keys(second)), "objects")
 	for key := range first {
-		if _, both := second[key]; both {
-			t.Errorf("both instances have %s", key)
-		}
+		_, both := second[key]
+		assert.False(t, both, "both instances have %s", key)
 	}
 	if text := second["apps/v1/StatefulSet web-two"]; !strings.Contains(text, "claimName: web-two-files") || !strings.Contains(text, "name: web-two-nginx") {
 		t.Errorf("the second instance uses what belongs to the first:\n%s", text)
@@ -187,7 +176,5 @@ func TestManifestsBeforeContainers(t *testing.T) {
 	require.False(t, ps.HasErrors(), ps)
 	target.Package.KubernetesFiles = []string{"web.yaml"}
 	target.Package.Content = fstest.MapFS{"web.yaml": {Data: []byte("apiVersion: apps/v1\nkind: ReplicaSet\nmetadata: { name: web }\nspec: {}\n")}}
-	if diff := cmp.Diff([]string{"apps/v1/ReplicaSet web"}, slices.Sorted(maps.Keys(renderedText(t, target)))); diff != "" {
-		t.Errorf("objects (-want +got):\n%s", diff)
-	}
+	assert.Equal(t, []string{"apps/v1/ReplicaSet web"}, slices.Sorted(maps.Keys(renderedText(t, target))), "objects")
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -22,8 +24,6 @@ func TestPatience(t *testing.T) {
 		"stays, of the hasty": {vnfm.HookCall{}, time.Second, time.Second},
 	} {
 		s := Server{VNFC: vnfm.VNFC{ID: "web-2"}, patience: c.has}
-		if got := s.patienceIn(&c.call); got != c.the {
-			t.Errorf("%s: %s, want %s", name, got, c.the)
-		}
+		assert.Equal(t, c.the, s.patienceIn(&c.call), "%s", name)
 	}
 }
