@@ -443,6 +443,7 @@ resource "vnf_vim" "narrow" {
     default_namespace = %q
   }
 }
+output "status" { value = vnf_vim.narrow.status }
 `, lab.Endpoint, lab.CAFile, lab.LimitedToken, lab.LimitedNamespace)
 	acctest.Write(t, c.root, "narrow/main.tf", config)
 	out := c.apply(t, "narrow")
@@ -450,7 +451,7 @@ resource "vnf_vim" "narrow" {
 	for _, want := range []string{
 		`Warning: The credentials of VIM "narrow" lack rights in the namespace ` + lab.LimitedNamespace,
 		"They may not get, list, watch, create, patch, delete deployments.apps: instances with Deployments cannot be managed.",
-		"They may not list events: errors cannot show events.", "1 added",
+		"They may not list events: errors cannot show events.", "1 added", `status = "REACHABLE"`,
 	} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the apply does not say %q:\n%s", want, out)

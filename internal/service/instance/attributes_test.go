@@ -120,17 +120,11 @@ func TestAccInstance_forceConflicts(t *testing.T) {
 			Config:      env.configFor(style),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `ConfigMap `+env.namespace+`/web-content: other managers own fields that the manifest sets: .data.style.css (owned by "somebody")`, `force_conflicts`),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				if err := css("theirs")(nil); err != nil {
-					t.Error(err)
-				}
-			},
-			Config:            env.configFor(style, `force_conflicts = true`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), css("ours")),
-		},
+		after(func() {
+			if err := css("theirs")(nil); err != nil {
+				t.Error(err)
+			}
+		}, updated(env.configFor(style, `force_conflicts = true`), allChecks(env.checkBackend(), css("ours")))),
 	)
 }
 
@@ -142,22 +136,10 @@ func TestAccInstance_params(t *testing.T) {
 		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n"))
 	mapping := `vdu_mapping = { web = { kind = "Deployment", name = "www" } }`
 	env.run(t,
-		resource.TestStep{
-			Config: env.configFor(dir, params(mapping)) + lookups,
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("web", 1),
-				statecheck.ExpectKnownValue("data.vnf_instance.by_id", tfjsonpath.New("vdus").AtMapKey("web").AtMapKey("name"), knownvalue.StringExact("www")),
-			},
-			Check: env.checkBackend(4),
-		},
-		resource.TestStep{
-			Config:           env.configFor(dir, params(mapping+`, "lcm-kubernetes-def-files" = ["./`+webFile+`"], namespace = "`+env.namespace+`"`)),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), value("generation", knownvalue.Int64Exact(2)),
-			},
-			Check: allChecks(env.checkBackend(3), env.expectKubectl("", "get", "configmap", "more", "--ignore-not-found", "-o", "name")),
-		},
+		applied(env.configFor(dir, params(mapping))+lookups, env.checkBackend(4), replicas("web", 1),
+			statecheck.ExpectKnownValue("data.vnf_instance.by_id", tfjsonpath.New("vdus").AtMapKey("web").AtMapKey("name"), knownvalue.StringExact("www"))),
+		updated(env.configFor(dir, params(mapping+`, "lcm-kubernetes-def-files" = ["./`+webFile+`"], namespace = "`+env.namespace+`"`)),
+			allChecks(env.checkBackend(3), env.expectKubectl("", "get", "configmap", "more", "--ignore-not-found", "-o", "name")), value("generation", knownvalue.Int64Exact(2))),
 		resource.TestStep{
 			// The same parameters in another order and as values of other types.
 			Config: env.configFor(dir, params(`namespace = "`+env.namespace+`", "lcm-kubernetes-def-files" = tolist(["./`+webFile+`"]), vdu_mapping = { web = tomap({ name = "www", kind = "Deployment" }) }`)),
@@ -245,14 +227,10 @@ func TestAccInstance_deletionPolicy(t *testing.T) {
 		return nil
 	}
 	env.run(t,
-		resource.TestStep{
-			Config:            config(keep),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
-				uid = env.uid("persistentvolumeclaim/data")
-				return nil
-			}),
-		},
+		applied(config(keep), allChecks(env.checkBackend(), func(*terraform.State) error {
+			uid = env.uid("persistentvolumeclaim/data")
+			return nil
+		})),
 		resource.TestStep{Config: without, Check: allChecks(same, env.expectKubectl("", "get", "pvc", "data", "-o", label), func(*terraform.State) error {
 			env.expectNothing(t)
 			return nil

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -28,47 +27,32 @@ func TestAccInstance_autoscaler(t *testing.T) {
 		return env.expectKubectl(want, "get", "deployment", "ausf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}")
 	}
 	env.run(t,
-		resource.TestStep{
-			Config:            env.config("core5g"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), ausf("1 registry.example.com/core5g/ausf:1.4.0")),
-		},
+		applied(env.config("core5g"), allChecks(env.checkBackend(), ausf("1 registry.example.com/core5g/ausf:1.4.0"))),
 		resource.TestStep{
 			PreConfig: func() { desired(3) },
 			Config:    env.config("core5g"),
 			PlanOnly:  true,
 		},
-		resource.TestStep{
-			PreConfig:         func() { upTo = env.watch(t, "apis/apps/v1", "deployments") },
-			Config:            env.config("core5g", `scale_levels = { user-plane = 1 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 2)},
-			Check:             ausf("3 registry.example.com/core5g/ausf:1.4.0"),
-		},
-		resource.TestStep{
-			Config:            env.configFor(changed, `scale_levels = { user-plane = 1 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), ausf("3 registry.example.com/core5g/ausf:1.5.0"), func(*terraform.State) error {
-				// A mark at the end of what is to be looked at.
-				env.kubectl("annotate", "deployment", "ausf", "example.com/mark=end")
-				last := env.kubectl("get", "deployment", "ausf", "-o", "jsonpath={.metadata.resourceVersion}")
-				seen := 0
-				for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
-					if e.Object.Metadata.Name != "ausf" {
-						continue
-					}
-					seen++
-					if n := e.Object.Spec.Replicas; n == nil || *n != 3 {
-						return fmt.Errorf("at version %s ausf had other replicas: %+v", e.Object.Metadata.ResourceVersion, e.Object)
-					}
+		after(func() { upTo = env.watch(t, "apis/apps/v1", "deployments") }, updated(env.config("core5g", `scale_levels = { user-plane = 1 }`), ausf("3 registry.example.com/core5g/ausf:1.4.0"), replicas("upf", 2))),
+		updated(env.configFor(changed, `scale_levels = { user-plane = 1 }`), allChecks(env.checkBackend(), ausf("3 registry.example.com/core5g/ausf:1.5.0"), func(*terraform.State) error {
+			// A mark at the end of what is to be looked at.
+			env.kubectl("annotate", "deployment", "ausf", "example.com/mark=end")
+			last := env.kubectl("get", "deployment", "ausf", "-o", "jsonpath={.metadata.resourceVersion}")
+			seen := 0
+			for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
+				if e.Object.Metadata.Name != "ausf" {
+					continue
 				}
-				if seen < 2 {
-					return fmt.Errorf("%d changes of ausf were seen", seen)
+				seen++
+				if n := e.Object.Spec.Replicas; n == nil || *n != 3 {
+					return fmt.Errorf("at version %s ausf had other replicas: %+v", e.Object.Metadata.ResourceVersion, e.Object)
 				}
-				return nil
-			}),
-		},
+			}
+			if seen < 2 {
+				return fmt.Errorf("%d changes of ausf were seen", seen)
+			}
+			return nil
+		})),
 		resource.TestStep{
 			PreConfig: func() { desired(5) },
 			Config:    env.configFor(changed, `scale_levels = { user-plane = 1 }`),

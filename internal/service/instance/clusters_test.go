@@ -199,32 +199,16 @@ func TestAccInstance_clusters(t *testing.T) {
 	}
 	heal := fmt.Sprintf(`heal = { trigger = "a", vnfc_ids = ["cache-${file(%q)}"] }`, victim)
 	c.run(t,
-		resource.TestStep{
-			Config: config(first),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("web", 1), replicas("cache", 1),
-				objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "v1/ConfigMap to-site", "v1/ConfigMap central",
-					// The ConfigMap that the pods of a VDU refer to is with them, and stays where it was.
-					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
-					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap site", "edge: batch/v1/CronJob report"),
-			},
-			Check: allChecks(c.checkBackend(), c.diagnostics.NoWarnings(),
-				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "web", "namespace": c.namespace}),
-				resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.secondNamespace})),
-		},
-		resource.TestStep{
-			Config:            config(first, `scale_levels = { cache = 2 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1), replicas("cache", 3)},
-			Check: allChecks(c.checkBackend(), c.expectLastOperations(t, "SCALE COMPLETED"), c.expectKubectlSecond("3 3", "get", "deployment", "cache", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"),
-				c.expectKubectl("1", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")),
-		},
-		resource.TestStep{
-			Config:            config(first, levels),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), replicas("cache", 3)},
-			Check:             allChecks(c.checkBackend(), c.expectKubectl("2 2", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}")),
-		},
+		applied(config(first), allChecks(c.checkBackend(), c.diagnostics.NoWarnings(),
+			resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "web", "namespace": c.namespace}),
+			resource.TestCheckTypeSetElemNestedAttrs("data.vnf_instance.by_id", "vnfcs.*", map[string]string{"vdu_id": "cache", "namespace": c.secondNamespace})), replicas("web", 1), replicas("cache", 1),
+			objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "v1/ConfigMap to-site", "v1/ConfigMap central",
+				// The ConfigMap that the pods of a VDU refer to is with them, and stays where it was.
+				"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
+				"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap site", "edge: batch/v1/CronJob report")),
+		updated(config(first, `scale_levels = { cache = 2 }`), allChecks(c.checkBackend(), c.expectLastOperations(t, "SCALE COMPLETED"), c.expectKubectlSecond("3 3", "get", "deployment", "cache", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}"),
+			c.expectKubectl("1", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas}")), replicas("web", 1), replicas("cache", 3)),
+		updated(config(first, levels), allChecks(c.checkBackend(), c.expectKubectl("2 2", "get", "deployment", "web", "-o", "jsonpath={.spec.replicas} {.status.availableReplicas}")), replicas("web", 2), replicas("cache", 3)),
 		resource.TestStep{
 			PreConfig: func() {
 				c.kubectlSecond("set", "image", "deployment/cache", "cache=registry.example.com/hello/cache:hotfix")
@@ -237,47 +221,27 @@ func TestAccInstance_clusters(t *testing.T) {
 				resource.TestCheckResourceAttr(address, "drift.0", "edge: apps/v1/Deployment cache: spec.template.spec.containers[name=cache].image"),
 				resource.TestCheckResourceAttr(address, "drift.1", "edge: v1/ConfigMap site: deleted")),
 		},
-		resource.TestStep{
-			Config: config(first, levels),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED"), c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
-				c.expectKubectlSecond("a", "get", "configmap", "site", "-o", "jsonpath={.data.text}")),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				before = caches()
-				if err := os.WriteFile(victim, []byte(before[0]), 0o600); err != nil {
-					t.Error(err)
-				}
-			},
-			Config:            config(first, levels, heal),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("cache", 3)},
-			Check: allChecks(c.checkBackend(), func(*terraform.State) error {
-				after := caches()
-				kept := slices.DeleteFunc(slices.Clone(after), func(pod string) bool { return !slices.Contains(before, pod) })
-				if len(after) != 3 || len(kept) != 2 || slices.Contains(after, before[0]) {
-					return fmt.Errorf("the pods are %v, they were %v", after, before)
-				}
-				return nil
-			}),
-		},
-		resource.TestStep{
-			Config:           config(second, levels, heal),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("web", 2), replicas("cache", 3),
-				objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "batch/v1/CronJob report", "v1/ConfigMap central-next",
-					"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
-					"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap to-site", "edge: v1/ConfigMap site-next"),
-			},
-			Check: allChecks(c.checkBackend(), c.diagnostics.NoWarnings(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED"),
-				c.expectKubectlSecond("3 registry.example.com/hello/cache:2.0.0", "get", "deployment", "cache", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}"),
-				c.expectKubectl("2 registry.example.com/hello/web:2.0.0", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}")),
-		},
+		updated(config(first, levels), allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED"), c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+			c.expectKubectlSecond("a", "get", "configmap", "site", "-o", "jsonpath={.data.text}"))),
+		after(func() {
+			before = caches()
+			if err := os.WriteFile(victim, []byte(before[0]), 0o600); err != nil {
+				t.Error(err)
+			}
+		}, updated(config(first, levels, heal), allChecks(c.checkBackend(), func(*terraform.State) error {
+			after := caches()
+			kept := slices.DeleteFunc(slices.Clone(after), func(pod string) bool { return !slices.Contains(before, pod) })
+			if len(after) != 3 || len(kept) != 2 || slices.Contains(after, before[0]) {
+				return fmt.Errorf("the pods are %v, they were %v", after, before)
+			}
+			return nil
+		}), replicas("cache", 3))),
+		updated(config(second, levels, heal), allChecks(c.checkBackend(), c.diagnostics.NoWarnings(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED"),
+			c.expectKubectlSecond("3 registry.example.com/hello/cache:2.0.0", "get", "deployment", "cache", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}"),
+			c.expectKubectl("2 registry.example.com/hello/web:2.0.0", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas} {.spec.template.spec.containers[0].image}")), replicas("web", 2), replicas("cache", 3),
+			objects("v1/ConfigMap web-content", "v1/Service web", "apps/v1/Deployment web", "batch/v1/CronJob report", "v1/ConfigMap central-next",
+				"v1/ConfigMap cache-config", "edge: v1/ConfigMap cache-config",
+				"edge: v1/Service cache", "edge: apps/v1/Deployment cache", "edge: v1/ConfigMap to-site", "edge: v1/ConfigMap site-next")),
 	)
 	c.expectNothingLeft(t)
 }
@@ -329,13 +293,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 			Check: allChecks(c.diagnostics.HasWarning(`(?s)"test" Is Not Instantiated Yet: .*VIM connection "edge": .*127\.0\.0\.1`),
 				c.expectKubectl("1", "get", "deployment", "web", "-o", "jsonpath={.status.availableReplicas}")),
 		},
-		resource.TestStep{
-			PreConfig:         mend,
-			Config:            config(source, short),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "INSTANTIATE COMPLETED")),
-		},
+		after(mend, updated(config(source, short), allChecks(c.checkBackend(), c.expectLastOperations(t, "INSTANTIATE COMPLETED")))),
 		// A refresh says that it could not look, and plans nothing for that.
 		resource.TestStep{
 			PreConfig: func() {
@@ -356,13 +314,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 			Config:      config(next, short),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
 		},
-		resource.TestStep{
-			PreConfig:         mend,
-			Config:            config(next, short),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED")),
-		},
+		after(mend, updated(config(next, short), allChecks(c.checkBackend(), c.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED")))),
 		resource.TestStep{
 			PreConfig:   func() { c.edge.Fault(t, "cut") },
 			Config:      c.store.Config(vims, pkg(next)),
@@ -405,18 +357,12 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 			Config:      config(source),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `HEAL of VNF instance "test" is FAILED_TEMP`, `VIM connection "edge"`),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				if err := c.expectKubectl("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
-					t.Error(err)
-				}
-				c.edge.Fault(t, "clear")
-			},
-			Config:            config(source),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED")),
-		},
+		after(func() {
+			if err := c.expectKubectl("a", "get", "configmap", "central", "-o", "jsonpath={.data.text}")(nil); err != nil {
+				t.Error(err)
+			}
+			c.edge.Fault(t, "clear")
+		}, updated(config(source), allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED")))),
 		resource.TestStep{PreConfig: cut, Config: config(bad), PlanOnly: true, ExpectError: sentence(`ConfigMap central`, `not a key`)},
 		resource.TestStep{PreConfig: func() { c.edge.Fault(t, "clear") }, Config: config(source), PlanOnly: true},
 	)
@@ -449,12 +395,8 @@ func TestAccInstance_clusterRollback(t *testing.T) {
 			Config:      config(bad),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance "test" is ROLLED_BACK`, `VIM connection "edge"`, `Job `+c.secondNamespace+`/migrate`),
 		},
-		resource.TestStep{
-			Config:            config(good),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(c.checkBackend(), c.image("1 registry.example.com/hello/web:1.0.0"),
-				c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}")),
-		},
+		applied(config(good), allChecks(c.checkBackend(), c.image("1 registry.example.com/hello/web:1.0.0"),
+			c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"))),
 	)
 	c.expectNothingLeft(t)
 }

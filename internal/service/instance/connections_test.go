@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 
@@ -39,7 +38,13 @@ func TestAccInstance_connections(t *testing.T) {
 			return nil
 		}
 	}
+	same := fmt.Sprintf(`vim_connections = { edge = { vim_id = vnf_vim.test.id, namespace = %q, vdu_ids = ["upf"] } }`, env.namespace)
 	env.run(t,
+		// Two parts cannot be in one place.
+		resource.TestStep{
+			Config:      config(same),
+			ExpectError: sentence(`Namespace "`+env.namespace+`" of VIM "test" is already used by the instance itself`, `Give the VIM connection another VIM or namespace.`),
+		},
 		resource.TestStep{
 			Config: config(placed),
 			ConfigStateChecks: []statecheck.StateCheck{
@@ -51,49 +56,17 @@ func TestAccInstance_connections(t *testing.T) {
 				resource.TestCheckTypeSetElemAttr("data.vnf_instance.by_id", "objects.*", "edge: apps/v1/StatefulSet upf"),
 				resource.TestCheckTypeSetElemAttr("data.vnf_instance.by_id", "objects.*", "v1/Service amf")),
 		},
-		resource.TestStep{
-			// Somebody changes things there, and another level is wanted.
-			PreConfig: func() { kubectlSecond("set", "image", "statefulset/upf", "*=registry.example.com/core5g/upf:hotfix") },
-			Config:    config(placed, `scale_levels = { user-plane = 2 }`),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 3)},
-			Check: allChecks(parts("statefulset.apps/upf"), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
-				if image := kubectlSecond("get", "statefulset", "upf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"); strings.Contains(image, "hotfix") {
-					return fmt.Errorf("the image is still %s", image)
-				}
-				return nil
-			}),
-		},
-		resource.TestStep{
-			Config:            config(placed, `scale_levels = { user-plane = 2 }`, `heal = { trigger = "a", vdu_ids = ["upf"] }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-		},
-		resource.TestStep{
-			Config: config(`scale_levels = { user-plane = 2 }`),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("upf", 3)},
-			Check:             allChecks(parts(""), env.checkBackend()),
-		},
+		// Somebody changes things there, and another level is wanted.
+		after(func() { kubectlSecond("set", "image", "statefulset/upf", "*=registry.example.com/core5g/upf:hotfix") }, updated(config(placed, `scale_levels = { user-plane = 2 }`), allChecks(parts("statefulset.apps/upf"), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
+			if image := kubectlSecond("get", "statefulset", "upf", "-o", "jsonpath={.spec.template.spec.containers[0].image}"); strings.Contains(image, "hotfix") {
+				return fmt.Errorf("the image is still %s", image)
+			}
+			return nil
+		}), replicas("upf", 3))),
+		updated(config(placed, `scale_levels = { user-plane = 2 }`, `heal = { trigger = "a", vdu_ids = ["upf"] }`), nil),
+		updated(config(`scale_levels = { user-plane = 2 }`), allChecks(parts(""), env.checkBackend()), replicas("upf", 3)),
 	)
 	if left := kubectlSecond("get", "all,configmaps,secrets,leases", "-l", "vnf.nfv-iac.github.io/instance-id", "-o", "name"); left != "" {
 		t.Errorf("left on the further VIM: %s", left)
 	}
-}
-
-// TestAccInstance_connectionPlaces refuses two parts in one place, and the removal
-// of a VIM that has a part.
-func TestAccInstance_connectionPlaces(t *testing.T) {
-	env := newEnv(t)
-	same := fmt.Sprintf(`vim_connections = { edge = { vim_id = vnf_vim.test.id, namespace = %q, vdu_ids = ["web"] } }`, env.namespace)
-	env.run(t,
-		resource.TestStep{
-			Config:      env.config("hello", same),
-			ExpectError: sentence(`Namespace "`+env.namespace+`" of VIM "test" is already used by the instance itself`, `Give the VIM connection another VIM or namespace.`),
-		},
-	)
 }

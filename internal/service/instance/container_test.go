@@ -66,50 +66,37 @@ func TestContainers(t *testing.T) {
 			),
 		},
 		resource.TestStep{Config: env.configFor(first), ConfigPlanChecks: noChange},
-		resource.TestStep{
-			Config:           env.configFor(first, "scale_levels = { proxy = 2 }"),
-			ConfigPlanChecks: updates(),
-			Check: allChecks(
-				env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.0", "get", "deployment", "proxy", "-o", jsonpath),
-				func(*terraform.State) error {
-					// Rules of the VNFD keep the proxies apart.
-					nodes := map[string]bool{}
-					for _, node := range strings.Fields(env.kubectl("get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[*].spec.nodeName}")) {
-						nodes[node] = true
-					}
-					if len(nodes) != 3 {
-						return fmt.Errorf("three proxies run on %d nodes", len(nodes))
-					}
-					return nil
-				},
-			),
-		},
-		resource.TestStep{
-			PreConfig: func() {
-				env.kubectl("set", "image", "deployment/api", "server=registry.example.com/other:1")
-				env.kubectl("patch", "service", "gateway", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9}]`)
+		updated(env.configFor(first, "scale_levels = { proxy = 2 }"), allChecks(
+			env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.0", "get", "deployment", "proxy", "-o", jsonpath),
+			func(*terraform.State) error {
+				// Rules of the VNFD keep the proxies apart.
+				nodes := map[string]bool{}
+				for _, node := range strings.Fields(env.kubectl("get", "pods", "-l", "app.kubernetes.io/name=proxy", "-o", "jsonpath={.items[*].spec.nodeName}")) {
+					nodes[node] = true
+				}
+				if len(nodes) != 3 {
+					return fmt.Errorf("three proxies run on %d nodes", len(nodes))
+				}
+				return nil
 			},
-			Config:           env.configFor(first, "scale_levels = { proxy = 2 }"),
-			ConfigPlanChecks: updates(),
-			Check: allChecks(env.checkBackend(),
-				env.expectKubectl("https", "get", "service", "gateway", "-o", "jsonpath={.spec.ports[0].targetPort}"),
-				env.expectKubectl("registry.example.com/gateway/api:1.0.0", "get", "deployment", "api", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
-			),
-		},
-		resource.TestStep{
-			Config:           env.configFor(second, "scale_levels = { proxy = 2 }"),
-			ConfigPlanChecks: updates(),
-			Check: allChecks(env.checkBackend(),
-				env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.1", "get", "deployment", "proxy", "-o", jsonpath),
-				env.expectKubectl("debug", "get", "configmap", "proxy-envoy", "-o", "jsonpath={.data.LOG_LEVEL}"),
-				func(*terraform.State) error {
-					if now := env.uid("deployment/proxy"); now != uid {
-						return fmt.Errorf("the Deployment was replaced: %s is now %s", uid, now)
-					}
-					return nil
-				},
-			),
-		},
+		)),
+		after(func() {
+			env.kubectl("set", "image", "deployment/api", "server=registry.example.com/other:1")
+			env.kubectl("patch", "service", "gateway", "--type=json", "-p", `[{"op":"replace","path":"/spec/ports/0/targetPort","value":9}]`)
+		}, updated(env.configFor(first, "scale_levels = { proxy = 2 }"), allChecks(env.checkBackend(),
+			env.expectKubectl("https", "get", "service", "gateway", "-o", "jsonpath={.spec.ports[0].targetPort}"),
+			env.expectKubectl("registry.example.com/gateway/api:1.0.0", "get", "deployment", "api", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
+		))),
+		updated(env.configFor(second, "scale_levels = { proxy = 2 }"), allChecks(env.checkBackend(),
+			env.expectKubectl("3 registry.example.com/gateway/envoy:1.0.1", "get", "deployment", "proxy", "-o", jsonpath),
+			env.expectKubectl("debug", "get", "configmap", "proxy-envoy", "-o", "jsonpath={.data.LOG_LEVEL}"),
+			func(*terraform.State) error {
+				if now := env.uid("deployment/proxy"); now != uid {
+					return fmt.Errorf("the Deployment was replaced: %s is now %s", uid, now)
+				}
+				return nil
+			},
+		)),
 		resource.TestStep{Config: env.configFor(second, "scale_levels = { proxy = 2 }"), ConfigPlanChecks: noChange},
 	)
 }

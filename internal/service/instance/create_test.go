@@ -89,16 +89,10 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 					ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 					Check:              allChecks(env.checkBackend(), env.diagnostics.HasWarning(`VNF Instance "test" Is Not Instantiated Yet: (?s).*context canceled`)),
 				},
-				resource.TestStep{
-					PreConfig: func() {
-						env.kubectl("wait", "--for=create", "pods", "-l", "app.kubernetes.io/name=web", "--timeout=120s")
-						env.makePodsReady()
-					},
-					Config:            config,
-					ConfigPlanChecks:  updates(),
-					ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-					Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED")),
-				},
+				after(func() {
+					env.kubectl("wait", "--for=create", "pods", "-l", "app.kubernetes.io/name=web", "--timeout=120s")
+					env.makePodsReady()
+				}, updated(config, allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED")))),
 			)
 		})
 	}
@@ -184,6 +178,13 @@ func TestAccInstance_foreignObject(t *testing.T) {
 	content := func(text string) resource.TestCheckFunc {
 		return env.expectKubectl(text, "get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`)
 	}
+	adopted := resource.TestStep{
+		Config:             env.configFor(dir, `adopt_existing = true`, resume),
+		ExpectNonEmptyPlan: true,
+		ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
+		Check: allChecks(content("mine"),
+			env.diagnostics.HasWarning(`ConfigMap `+env.namespace+`/web-content: other managers own fields that the manifest sets: \.data\.index\.html \(owned by "kubectl-create"\).*force_conflicts`)),
+	}
 	env.run(t,
 		resource.TestStep{
 			Config: env.configFor(dir),
@@ -195,36 +196,12 @@ func TestAccInstance_foreignObject(t *testing.T) {
 			Config: env.configFor(dir), PlanOnly: true,
 			ExpectError: sentence(`Objects of the planned instance exist already on VIM`, `ConfigMap `+env.namespace+`/web-content belongs to no VNF instance`, `set adopt_existing to take it over (`, webFile),
 		},
-		resource.TestStep{
-			PreConfig:          untouched,
-			Config:             env.configFor(dir, `adopt_existing = true`, resume),
-			ExpectNonEmptyPlan: true,
-			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-			Check: allChecks(content("mine"),
-				env.diagnostics.HasWarning(`ConfigMap `+env.namespace+`/web-content: other managers own fields that the manifest sets: \.data\.index\.html \(owned by "kubectl-create"\).*force_conflicts`)),
-		},
-		resource.TestStep{
-			Config:            env.configFor(dir, `adopt_existing = true`, `force_conflicts = true`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), content("<h1>Hello from a VNF</h1>")),
-		},
+		after(untouched, adopted),
+		// An object that was to be taken over and could not be is left alone.
+		resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(dir)), Check: content("mine")},
+		adopted,
+		updated(env.configFor(dir, `adopt_existing = true`, `force_conflicts = true`), allChecks(env.checkBackend(), content("<h1>Hello from a VNF</h1>"))),
 	)
-}
-
-// TestAccInstance_adoptionFailed leaves an object alone that was to be taken over
-// and could not be.
-func TestAccInstance_adoptionFailed(t *testing.T) {
-	env := newEnv(t)
-	env.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
-	env.run(t, resource.TestStep{
-		Config:             env.config("hello", `adopt_existing = true`, resume),
-		ExpectNonEmptyPlan: true,
-		ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
-	})
-	if got := env.kubectl("get", "configmap", "web-content", "-o", `jsonpath={.data.index\.html}`); got != "mine" {
-		t.Errorf("after the destroy the object is %q", got)
-	}
 }
 
 // second returns another instance of the same package.
@@ -233,8 +210,8 @@ func (env *testEnv) second(arguments ...string) string {
 	return text + "\n"
 }
 
-// TestAccInstance_objectOfAnother refuses an object of another instance, also with
-// adopt_existing.
+// TestAccInstance_objectOfAnother refuses a second instance of one name, whether the first one is made by the same apply or older, and
+// an object of another instance, also with adopt_existing.
 func TestAccInstance_objectOfAnother(t *testing.T) {
 	env := newEnv(t)
 	second := func(arguments ...string) string {
@@ -244,8 +221,12 @@ func TestAccInstance_objectOfAnother(t *testing.T) {
 	refused := func(summary string) *regexp.Regexp {
 		return sentence(summary, env.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`)
 	}
+	taken := sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+env.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
 	env.run(t,
-		resource.TestStep{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		resource.TestStep{Config: env.config("hello") + env.second(`depends_on = [vnf_instance.test]`), ExpectError: taken},
+		resource.TestStep{Config: env.config("hello"), PlanOnly: true},
+		resource.TestStep{Config: env.config("hello") + env.second(), ExpectError: taken},
+		applied(env.config("hello"), nil),
 		resource.TestStep{Config: env.config("hello") + second(), PlanOnly: true, ExpectError: refused(`Objects of the planned instance exist already`)},
 		resource.TestStep{Config: env.config("hello") + second(`server_dry_run = false`), ExpectError: refused(`Unable to Instantiate VNF Instance "second"`)},
 		resource.TestStep{
@@ -259,30 +240,6 @@ func TestAccInstance_objectOfAnother(t *testing.T) {
 			}),
 		},
 	)
-}
-
-// TestAccInstance_nameTaken refuses a second instance of one name, whether the
-// first one is older or made by the same apply.
-func TestAccInstance_nameTaken(t *testing.T) {
-	t.Parallel()
-	taken := func(env *testEnv) *regexp.Regexp {
-		return sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+env.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
-	}
-	t.Run("older", func(t *testing.T) {
-		env := newEnv(t)
-		env.run(t,
-			resource.TestStep{Config: env.config("hello")},
-			resource.TestStep{Config: env.config("hello") + env.second(), ExpectError: taken(env)},
-			resource.TestStep{Config: env.config("hello"), PlanOnly: true},
-		)
-	})
-	t.Run("same apply", func(t *testing.T) {
-		env := newEnv(t)
-		env.run(t,
-			resource.TestStep{Config: env.config("hello") + env.second(`depends_on = [vnf_instance.test]`), ExpectError: taken(env)},
-			resource.TestStep{Config: env.config("hello"), PlanOnly: true},
-		)
-	})
 }
 
 // during does something between plan and apply.
@@ -308,12 +265,7 @@ func TestAccInstance_contentChanged(t *testing.T) {
 			})}},
 			ExpectError: sentence(`Provider produced inconsistent final plan`, `vnf_package.test`, `invalid new value for .digest`),
 		},
-		resource.TestStep{
-			PreConfig:         func() { env.expectNothing(t) },
-			Config:            env.configFor(dir),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.expectKubectl("registry.example.com/hello/web:9.9.9", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),
-		},
+		after(func() { env.expectNothing(t) }, applied(env.configFor(dir), env.expectKubectl("registry.example.com/hello/web:9.9.9", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"))),
 	)
 }
 
@@ -323,11 +275,7 @@ func TestAccInstance_namespaceMade(t *testing.T) {
 	env := newEnv(t)
 	made := env.namespace + "-made"
 	env.run(t,
-		resource.TestStep{
-			Config:            strings.Replace(env.config("hello"), env.namespace, made, 1),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(made))},
-			Check:             env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"),
-		},
+		applied(strings.Replace(env.config("hello"), env.namespace, made, 1), env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"), value("namespace", knownvalue.StringExact(made))),
 		resource.TestStep{
 			Config:           strings.Replace(env.config("hello"), env.namespace, made, 1),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
@@ -392,12 +340,7 @@ func TestAccInstance_postcondition(t *testing.T) {
 			Config:      resuming(env.configFor(hello(t, with(failedJob)), condition)),
 			ExpectError: sentence(`The instance is FAILED_TEMP.`),
 		},
-		resource.TestStep{
-			Config:            resuming(env.configFor(hello(t), condition)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.checkBackend(),
-		},
+		updated(resuming(env.configFor(hello(t), condition)), env.checkBackend()),
 		// The default of the provider is that of operations, and changes no resource.
 		resource.TestStep{Config: env.configFor(hello(t), condition), ConfigPlanChecks: planned(plancheck.ResourceActionNoop)},
 	)

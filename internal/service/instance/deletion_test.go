@@ -43,11 +43,7 @@ func TestAccInstance_deletionShared(t *testing.T) {
 			Check: allChecks(shared(both), env.expectKubectl("cell."+env.group()+"/foreign", "get", kind, "-o", "name"),
 				env.diagnostics.HasWarning(`apiextensions.k8s.io/v1/CustomResourceDefinition `+kind+` Was Left Behind: It belonged to VNF instance "test" and stays on the VIM: objects of its kind that do not belong to the instance exist: `+env.group()+`/v1/Cell `+env.namespace+`/foreign\.`)),
 		},
-		resource.TestStep{
-			PreConfig:         func() { env.kubectl("delete", "-f", foreign) },
-			Config:            config(`{ namespace = "keep", crds = "keep" }`),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-		},
+		after(func() { env.kubectl("delete", "-f", foreign) }, applied(config(`{ namespace = "keep", crds = "keep" }`), nil)),
 		resource.TestStep{Config: without, Check: allChecks(shared(both), env.diagnostics.OnlyWarning(stops))},
 		resource.TestStep{Config: config(`{ namespace = "delete", crds = "delete" }`), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{Config: without, Check: allChecks(shared(""), env.diagnostics.OnlyWarning(stops))},

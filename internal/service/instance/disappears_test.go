@@ -42,14 +42,8 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 				return nil
 			}),
 		},
-		resource.TestStep{
-			// A workload comes back at the count that is wanted by now.
-			PreConfig:         func() { env.kubectl("delete", "deployment", "web") },
-			Config:            env.config("hello", `scale_levels = { web = 2 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 3)},
-			Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")),
-		},
+		// A workload comes back at the count that is wanted by now.
+		after(func() { env.kubectl("delete", "deployment", "web") }, updated(env.config("hello", `scale_levels = { web = 2 }`), allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")), replicas("web", 3))),
 	)
 }
 
@@ -62,13 +56,7 @@ func TestAccInstance_namespaceDisappears(t *testing.T) {
 	config := strings.Replace(env.config("hello"), env.namespace, made, 1)
 	env.run(t,
 		resource.TestStep{Config: config, ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))}},
-		resource.TestStep{
-			PreConfig:         func() { env.kubectl("delete", "namespace", made) },
-			Config:            config,
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1), same.AddStateValue(address, tfjsonpath.New("id"))},
-			Check:             env.checkBackend(),
-		},
+		after(func() { env.kubectl("delete", "namespace", made) }, updated(config, env.checkBackend(), replicas("web", 1), same.AddStateValue(address, tfjsonpath.New("id")))),
 	)
 	if got := env.kubectl("get", "namespace", made, "--ignore-not-found", "-o", "name"); got != "" {
 		t.Errorf("left behind: %s", got)

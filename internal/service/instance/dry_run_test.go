@@ -92,24 +92,16 @@ func TestAccInstance_dryRunForNow(t *testing.T) {
 	newer := strings.Replace(job, "1.0.0", "2.0.0", 1)
 	env.run(t,
 		resource.TestStep{Config: env.configFor(hello(t, with(job)))},
-		resource.TestStep{
-			// A Job that cannot be changed is replaced; a kind comes with its definition.
-			Config:            env.configFor(hello(t, with(kinds+cell+"---\n"+newer))),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.diagnostics.NoWarnings(), env.checkBackend()),
-		},
+		// A Job that cannot be changed is replaced; a kind comes with its definition.
+		applied(env.configFor(hello(t, with(kinds+cell+"---\n"+newer))), allChecks(env.diagnostics.NoWarnings(), env.checkBackend())),
 		resource.TestStep{
 			// A quota that is used up now may be raised before the apply.
 			PreConfig: func() { env.lab.Quota(env, env.namespace, "none", "count/configmaps", 0) },
 			Config:    env.configFor(hello(t, with(kinds+cell+"---\napiVersion: v1\nkind: ConfigMap\nmetadata: { name: more }\n"))), PlanOnly: true, ExpectNonEmptyPlan: true,
 		},
-		resource.TestStep{
-			// The definition is served, and its own form changes with the resource.
-			PreConfig:         func() { env.kubectl("delete", "quota", "none") },
-			Config:            env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?m)^The API server would currently reject objects: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\nThe apply tries them again`)),
-		},
+		// The definition is served, and its own form changes with the resource.
+		after(func() { env.kubectl("delete", "quota", "none") }, applied(env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 1, sector: 2", 1)))),
+			allChecks(env.checkBackend(), env.diagnostics.HasWarning(`(?m)^The API server would currently reject objects: v1/ConfigMap more \(Files/kubernetes/more.yaml:\d+\): [^\n]*exceeded quota: none[^\n]*\nThe apply tries them again`)))),
 		resource.TestStep{
 			Config:      env.configFor(hello(t, with(strings.Replace(kinds, "band: {", "sector: { type: integer }, band: {", 1)+strings.Replace(cell, "band: 1", "band: 0", 1)))),
 			PlanOnly:    true,

@@ -113,13 +113,7 @@ func TestAccInstance_quota(t *testing.T) {
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check:              env.diagnostics.HasWarning(`Is Not Instantiated Yet: (?s).*Deployment ` + env.namespace + `/web: InProgress \(FailedCreate\).*exceeded quota: small`),
 		},
-		resource.TestStep{
-			PreConfig:         func() { env.kubectl("delete", "quota", "small") },
-			Config:            env.config("hello"),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.checkBackend(),
-		},
+		after(func() { env.kubectl("delete", "quota", "small") }, updated(env.config("hello"), env.checkBackend())),
 	)
 }
 
@@ -201,14 +195,10 @@ func TestAccInstance_rights(t *testing.T) {
 			Config:      with(token),
 			ExpectError: sentence(`Unable to Instantiate VNF Instance "test"`, `deployments.apps is forbidden: User "system:serviceaccount:`+env.namespace+`:operator" cannot`),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				env.kubectl("delete", "rolebinding", "operator")
-				env.kubectl("create", "rolebinding", "operator", "--role=vnf-manager", "--serviceaccount="+env.namespace+":operator")
-			},
-			Config:            with(token),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-		},
+		after(func() {
+			env.kubectl("delete", "rolebinding", "operator")
+			env.kubectl("create", "rolebinding", "operator", "--role=vnf-manager", "--serviceaccount="+env.namespace+":operator")
+		}, applied(with(token), nil)),
 		resource.TestStep{
 			// The token ends with its account.
 			PreConfig: func() {
@@ -218,18 +208,8 @@ func TestAccInstance_rights(t *testing.T) {
 			Config:      with(token, `scale_levels = { web = 1 }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `refused the credentials: Unauthorized; they are wrong or have expired: rotate them in its vnf_vim resource and apply again`),
 		},
-		resource.TestStep{
-			Config:            with(few, `scale_levels = { web = 1 }`),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)}))},
-			Check:             env.checkBackend(),
-		},
-		resource.TestStep{
-			// Drift is seen and put right.
-			PreConfig:         func() { env.kubectl("delete", "deployment", "web") },
-			Config:            with(few, `scale_levels = { web = 1 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.checkBackend(),
-		},
+		applied(with(few, `scale_levels = { web = 1 }`), env.checkBackend(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)}))),
+		// Drift is seen and put right.
+		after(func() { env.kubectl("delete", "deployment", "web") }, updated(with(few, `scale_levels = { web = 1 }`), env.checkBackend())),
 	)
 }

@@ -110,19 +110,13 @@ func TestAccInstance_scaleInVNFC(t *testing.T) {
 	env.run(t,
 		resource.TestStep{Config: env.config("hello", "scale_levels = { web = 3 }")},
 		resource.TestStep{PreConfig: choose(3), Config: config(1), ExpectError: sentence(`VDU "web" loses 2 VNFCs, but 3 are named`)},
-		resource.TestStep{
-			PreConfig:         choose(2),
-			Config:            config(1),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
-			Check: func(*terraform.State) error {
-				want := slices.Sorted(maps.Keys(before))[2:]
-				if got := slices.Sorted(maps.Keys(env.pods())); !slices.Equal(got, want) {
-					return fmt.Errorf("left are %v of %v, want %v", got, slices.Sorted(maps.Keys(before)), want)
-				}
-				return nil
-			},
-		},
+		after(choose(2), updated(config(1), func(*terraform.State) error {
+			want := slices.Sorted(maps.Keys(before))[2:]
+			if got := slices.Sorted(maps.Keys(env.pods())); !slices.Equal(got, want) {
+				return fmt.Errorf("left are %v of %v, want %v", got, slices.Sorted(maps.Keys(before)), want)
+			}
+			return nil
+		}, replicas("web", 2))),
 		resource.TestStep{Config: config(1), PlanOnly: true},
 		resource.TestStep{Config: config(0), ExpectError: sentence(`VDU "web" has no VNFC "web-`, `Its VNFCs are "web-`)},
 	)

@@ -41,48 +41,30 @@ func TestAccInstance_helmAutoscaler(t *testing.T) {
 	}
 	var upTo func(func(event) bool) []event
 	env.run(t,
-		resource.TestStep{
-			Config: config(first, "one.example.org"),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("cscf"), knownvalue.Null()),
-			},
-			Check: allChecks(env.checkBackend(), env.history("1 deployed")),
-		},
+		applied(config(first, "one.example.org"), allChecks(env.checkBackend(), env.history("1 deployed")), statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("cscf"), knownvalue.Null())),
 		resource.TestStep{PreConfig: func() { desired(3) }, Config: config(first, "one.example.org"), PlanOnly: true},
-		resource.TestStep{
-			PreConfig:         func() { upTo = env.watch(t, "apis/apps/v1", "deployments") },
-			Config:            config(first, "two.example.org"),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")),
-		},
-		resource.TestStep{
-			Config:            config(second, "two.example.org"),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"),
-				env.expectKubectl("3 registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"),
-				func(*terraform.State) error {
-					// A mark at the end of what is to be looked at.
-					env.kubectl("annotate", "deployment", "test-cscf", "example.com/mark=end")
-					last := env.kubectl("get", "deployment", "test-cscf", "-o", "jsonpath={.metadata.resourceVersion}")
-					seen := 0
-					for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
-						if e.Object.Metadata.Name != "test-cscf" {
-							continue
-						}
-						seen++
-						if n := e.Object.Spec.Replicas; n == nil || *n != 3 {
-							return fmt.Errorf("at version %s there were other replicas: %+v", e.Object.Metadata.ResourceVersion, e.Object)
-						}
+		after(func() { upTo = env.watch(t, "apis/apps/v1", "deployments") }, updated(config(first, "two.example.org"), allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")))),
+		updated(config(second, "two.example.org"), allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 deployed"),
+			env.expectKubectl("3 registry.example.com/ims/cscf:2.0.0", "get", "deployment", "test-cscf", "-o", "jsonpath={.spec.replicas} {.spec.template.spec.containers[0].image}"),
+			func(*terraform.State) error {
+				// A mark at the end of what is to be looked at.
+				env.kubectl("annotate", "deployment", "test-cscf", "example.com/mark=end")
+				last := env.kubectl("get", "deployment", "test-cscf", "-o", "jsonpath={.metadata.resourceVersion}")
+				seen := 0
+				for _, e := range upTo(func(e event) bool { return e.Object.Metadata.ResourceVersion == last }) {
+					if e.Object.Metadata.Name != "test-cscf" {
+						continue
 					}
-					if seen < 2 {
-						return fmt.Errorf("%d changes were seen", seen)
+					seen++
+					if n := e.Object.Spec.Replicas; n == nil || *n != 3 {
+						return fmt.Errorf("at version %s there were other replicas: %+v", e.Object.Metadata.ResourceVersion, e.Object)
 					}
-					return nil
-				}),
-		},
+				}
+				if seen < 2 {
+					return fmt.Errorf("%d changes were seen", seen)
+				}
+				return nil
+			})),
 		resource.TestStep{PreConfig: func() { desired(5) }, Config: config(second, "two.example.org"), PlanOnly: true},
 	)
 }

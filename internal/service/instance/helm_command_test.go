@@ -106,26 +106,16 @@ func TestAccInstance_helmCommand(t *testing.T) {
 	next := inChart("Chart.yaml", "version: 1.0.0\nappVersion: 1.0.0", "version: 1.1.0\nappVersion: 2.0.0")
 	domain := `helm_parameters = { "cscf.domain" = "ims.example.org" }`
 	env.run(t,
-		resource.TestStep{
-			Config:            env.configFor(ims(t), chartParams(byValue)),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(
-				helm.expectJSON(`[{"name": "test", "namespace": "`+env.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
-				helm.expectJSON(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
-				helm.expectJSON(`{"cscf": {"replicas": 1}}`, "get", "values", "test")),
-		},
-		resource.TestStep{
-			Config:            env.configFor(ims(t), chartParams(byValue, domain)),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(
-				helm.expectJSON(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
-				helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
-				helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all")),
-		},
-		resource.TestStep{
-			Config:            env.configFor(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(
+		applied(env.configFor(ims(t), chartParams(byValue)), allChecks(
+			helm.expectJSON(`[{"name": "test", "namespace": "`+env.namespace+`", "revision": "1", "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0"}]`, "list"),
+			helm.expectJSON(`[{"revision": 1, "status": "deployed", "chart": "ims-1.0.0", "app_version": "1.0.0", "description": "Install complete"}]`, "history", "test"),
+			helm.expectJSON(`{"cscf": {"replicas": 1}}`, "get", "values", "test"))),
+		applied(env.configFor(ims(t), chartParams(byValue, domain)), allChecks(
+			helm.expectJSON(`[{"name": "test", "revision": "2", "status": "deployed"}]`, "list"),
+			helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org"}}`, "get", "values", "test"),
+			helm.expectJSON(`{"cscf": {"replicas": 1, "domain": "ims.example.org", "registrations": 10000}, "hss": {"enabled": true, "replicas": 1}}`, "get", "values", "test", "--all"))),
+		applied(env.configFor(ims(t, next), chartParams(byValue, domain), "scale_levels = { calls = 1 }"),
+			allChecks(
 				helm.expectJSON(`[{"name": "test", "revision": "4", "status": "deployed", "chart": "ims-1.1.0", "app_version": "2.0.0"}]`, "list"),
 				helm.expectJSON(`[
 					{"revision": 1, "status": "superseded", "chart": "ims-1.0.0", "app_version": "1.0.0"},
@@ -140,8 +130,7 @@ func TestAccInstance_helmCommand(t *testing.T) {
 				helm.prints([]string{"status", "test"}, "STATUS: deployed", "REVISION: 4", "Calls for ims.example.org"),
 				// Helm waits that long for the end of a Job that there never was.
 				helm.prints([]string{"test", "test", "--timeout", "30s"}, "TEST SUITE:     test-register", "Phase:          Succeeded"),
-				env.expectKubectl("job.batch/test-register", "get", "jobs", "-o", "name")),
-		},
+				env.expectKubectl("job.batch/test-register", "get", "jobs", "-o", "name"))),
 	)
 }
 
@@ -189,10 +178,8 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 			Config: env.configFor(source, chartParams(byValue)), PlanOnly: true,
 			ExpectError: sentence("The Helm release test in namespace "+env.namespace+" belongs to no VNF instance", ", of the Helm release test in namespace "+env.namespace+")"),
 		},
-		resource.TestStep{
-			Config:            env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),
+		applied(env.configFor(source, chartParams(byValue, next), "adopt_existing = true"),
+			allChecks(env.checkBackend(), helm.checkNoManagedFields, env.history("1 superseded", "2 deployed"),
 				env.diagnostics.HasWarning(`(?s)does not show all.*randAlphaNum in\s+ims/templates/token.yaml`),
 				env.expectKubectl("ims.example.org", "get", "configmap", "test-cscf", "-o", "jsonpath={.data.domain}"),
 				func(*terraform.State) error {
@@ -203,8 +190,7 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 						return fmt.Errorf("the generated secrets were %s and are %s", secrets, got)
 					}
 					return nil
-				}),
-		},
+				})),
 	)
 }
 
@@ -285,13 +271,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 				helm.expectJSON(`[{"name": "test", "revision": "9", "status": "deployed"}]`, "list"),
 				helm.prints([]string{"history", "test", "--max", "1"}, "Install complete")),
 		},
-		resource.TestStep{
-			PreConfig:         func() { helm.Run(t, "uninstall", "test") },
-			Config:            config("two.example.org"),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), deployment(deployed), env.history("1 deployed")),
-		},
+		after(func() { helm.Run(t, "uninstall", "test") }, updated(config("two.example.org"), allChecks(env.checkBackend(), deployment(deployed), env.history("1 deployed")))),
 		resource.TestStep{
 			// Objects that Helm's command has made are removed with the instance, also when no apply
 			// has seen it.

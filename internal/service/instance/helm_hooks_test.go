@@ -93,17 +93,12 @@ func TestAccInstance_helmHookNeverEnds(t *testing.T) {
 				func(*terraform.State) error { first = env.uid("job/test-migrate"); return nil },
 				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the pre-install hook batch/v1/Job test-migrate .*failed: .*not ready after [0-9.]+s .*pod test-migrate-\w+: Running, ContainersNotReady.*entered FAILED_TEMP`)),
 		},
-		resource.TestStep{
-			Config:            config(""),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), func(*terraform.State) error {
-				if env.uid("job/test-migrate") == first {
-					return fmt.Errorf("the hook that was interrupted was not run again")
-				}
-				return nil
-			}),
-		},
+		updated(config(""), allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), func(*terraform.State) error {
+			if env.uid("job/test-migrate") == first {
+				return fmt.Errorf("the hook that was interrupted was not run again")
+			}
+			return nil
+		})),
 	)
 }
 
@@ -121,17 +116,11 @@ func TestAccInstance_helmForceful(t *testing.T) {
 			ExpectError: sentence(`Unable to Terminate VNF Instance "test"`, "pre-delete hook batch/v1/Job test-bye", "failed", "panic: cannot reach database",
 				`a forceful termination runs no hooks: apply with termination.type = "forceful", then destroy`),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				if err := allChecks(env.history("1 uninstalling"), env.expectKubectl("deployment.apps/test-cscf", "get", "deployments", "-o", "name"))(nil); err != nil {
-					t.Error(err)
-				}
-			},
-			Config:            config(`termination = { type = "forceful" }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")),
-		},
+		after(func() {
+			if err := allChecks(env.history("1 uninstalling"), env.expectKubectl("deployment.apps/test-cscf", "get", "deployments", "-o", "name"))(nil); err != nil {
+				t.Error(err)
+			}
+		}, updated(config(`termination = { type = "forceful" }`), allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed")))),
 	)
 	if got := strings.Fields(env.kubectl("get", "deployments,jobs,secrets", "-o", "name")); len(got) > 0 {
 		t.Errorf("after the forceful termination there are: %v", got)

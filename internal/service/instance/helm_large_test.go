@@ -43,12 +43,8 @@ func TestAccInstance_helmLarge(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             allChecks(env.history("1 deployed"), passwords, env.expectKubectl("Bound Bound Bound Bound Bound Bound", "get", "pvc", "-o", "jsonpath={.items[*].status.phase}")),
 		},
-		resource.TestStep{
-			Config:            env.configFor(second, params),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.history("1 superseded", "2 deployed"), passwords,
-				env.expectKubectl("test-backup-daily", "get", "cronjobs", "-o", "jsonpath={.items[*].metadata.name}"),
-				env.expectKubectl("registry.example.com/store/proxy:1.1.0", "get", "deployment", "test-proxy", "-o", "jsonpath={..image}")),
-		},
+		applied(env.configFor(second, params), allChecks(env.history("1 superseded", "2 deployed"), passwords,
+			env.expectKubectl("test-backup-daily", "get", "cronjobs", "-o", "jsonpath={.items[*].metadata.name}"),
+			env.expectKubectl("registry.example.com/store/proxy:1.1.0", "get", "deployment", "test-proxy", "-o", "jsonpath={..image}"))),
 	)
 }

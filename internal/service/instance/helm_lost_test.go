@@ -71,22 +71,10 @@ func TestAccInstance_helmStoreLost(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(3)),
 		},
-		resource.TestStep{
-			// Somebody removed Helm's records: what prepares an installation must not run
-			// configFor its data.
-			PreConfig: func() { env.kubectl("delete", "secrets", "-l", "owner=helm") },
-			Config:    config("two.example.org"),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), same(2)),
-		},
-		resource.TestStep{
-			Config:            config("three.example.org"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(2)),
-		},
+		// Somebody removed Helm's records: what prepares an installation must not run
+		// configFor its data.
+		after(func() { env.kubectl("delete", "secrets", "-l", "owner=helm") }, updated(config("two.example.org"), allChecks(env.checkBackend(), env.history("1 deployed"), same(2)))),
+		applied(config("three.example.org"), allChecks(env.checkBackend(), env.history("1 superseded", "2 deployed"), same(2))),
 	)
 	if got := env.kubectl("get", "secrets,jobs,deployments", "-o", "name"); got != "" {
 		t.Errorf("after the termination there are: %s", got)

@@ -111,11 +111,8 @@ stringData: { login: "{{ .user }}:{{ .password }}" }
 			PlanOnly:           true,
 			ExpectNonEmptyPlan: true,
 		},
-		resource.TestStep{
-			Config:           config("scale_levels = { calls = 3 }", secret("planted-two", 2)),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate)}},
-			Check:            allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), expectConcealed(env.store, "planted-one", "planted-two")),
-		},
+		updated(config("scale_levels = { calls = 3 }", secret("planted-two", 2)),
+			allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed"), login("planted-two"), expectConcealed(env.store, "planted-one", "planted-two"))),
 		resource.TestStep{
 			// Another version alone changes nothing on the cluster.
 			Config: config("scale_levels = { calls = 3 }", secret("planted-two", 3)),
@@ -168,11 +165,7 @@ func TestAccInstance_helmServerVersion(t *testing.T) {
 			PlanOnly:    true,
 			ExpectError: sentence("The chart ims is for Kubernetes >= 1.99.0-0", "At "+imsChart+"Chart.yaml"),
 		},
-		resource.TestStep{
-			Config:            env.configFor(ims(t), chartParams()),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.history("1 deployed"),
-		},
+		applied(env.configFor(ims(t), chartParams()), env.history("1 deployed")),
 		resource.TestStep{Config: env.configFor(source, newer), ExpectError: refused()},
 		// A deployed release is repaired, and plans without a change send no request.
 		resource.TestStep{Config: env.configFor(ims(t), chartParams()), Check: env.history("1 deployed")},

@@ -115,21 +115,8 @@ func TestAccInstance_helmRandom(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             allChecks(env.history("1 superseded", "2 deployed"), changed("roll")),
 		},
-		resource.TestStep{
-			PreConfig:        env.clearStore,
-			Config:           env.configFor(second),
-			ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
-			Check:            allChecks(env.history("1 superseded", "2 deployed"), changed()),
-		},
-		resource.TestStep{
-			Config:            env.configFor(second, regenerate),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.history("1 superseded", "2 superseded", "3 deployed"), changed("ca cert roll")),
-		},
-		resource.TestStep{
-			Config:           env.configFor(second, regenerate),
-			ConfigPlanChecks: planned(plancheck.ResourceActionNoop),
-			Check:            changed(),
-		},
+		after(env.clearStore, checked(env.configFor(second), planned(plancheck.ResourceActionNoop), allChecks(env.history("1 superseded", "2 deployed"), changed()))),
+		applied(env.configFor(second, regenerate), allChecks(env.history("1 superseded", "2 superseded", "3 deployed"), changed("ca cert roll"))),
+		checked(env.configFor(second, regenerate), planned(plancheck.ResourceActionNoop), changed()),
 	)
 }

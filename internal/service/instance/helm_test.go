@@ -184,18 +184,13 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 			ExpectError: sentence("the post-upgrade hook batch/v1/Job test-provision ("+imsChart+"templates/provision.yaml) failed",
 				"panic: cannot reach database", "FAILED_TEMP"),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				if err := env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed", "5 failed")(nil); err != nil {
-					t.Error(err)
-				}
-			},
-			Config:            env.configFor(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
-				env.expectKubectl("", "get", "jobs", "-o", "name")),
-		},
+		after(func() {
+			if err := env.history("1 superseded", "2 superseded", "3 superseded", "4 deployed", "5 failed")(nil); err != nil {
+				t.Error(err)
+			}
+		}, updated(env.configFor(ims(t, second...), chartParams(byValue), "scale_levels = { calls = 2 }"),
+			allChecks(env.checkBackend(), env.history("1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 failed", "6 deployed"),
+				env.expectKubectl("", "get", "jobs", "-o", "name")))),
 	)
 	if got := env.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt\nconfigmap/test-numbers" {
 		t.Errorf("after the termination there are: %s", got)
@@ -233,16 +228,8 @@ func TestAccInstance_helmArchive(t *testing.T) {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("namespace", knownvalue.StringExact(env.namespace))},
 			Check:             allChecks(env.checkBackend(7), env.history("1 deployed")),
 		},
-		resource.TestStep{
-			Config:            config(archive, "scale_levels = { calls = 2 }"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}")),
-		},
-		resource.TestStep{
-			Config:            config(archive, `operational_state = "stopped"`),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}")),
-		},
+		applied(config(archive, "scale_levels = { calls = 2 }"), allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("3", "get", "deployment", "test-cscf", "-o", "jsonpath={.status.readyReplicas}"))),
+		applied(config(archive, `operational_state = "stopped"`), allChecks(env.checkBackend(), env.history("1 deployed"), env.expectKubectl("0", "get", "statefulset", "test-hss", "-o", "jsonpath={.spec.replicas}"))),
 	)
 	if got := env.kubectl("get", "configmaps,secrets", "-o", "name"); got != "configmap/kube-root-ca.crt" {
 		t.Errorf("after the termination there are: %s", got)
@@ -262,19 +249,10 @@ func TestAccInstance_helmHookFails(t *testing.T) {
 			Check: allChecks(env.history("1 failed"), env.expectKubectl("job.batch/test-provision", "get", "jobs", "-o", "name"),
 				env.diagnostics.HasWarning(`(?s)Is Not Instantiated Yet: .*the post-install hook batch/v1/Job test-provision .*failed: .*panic: cannot reach database`)),
 		},
-		resource.TestStep{
-			Config:            env.configFor(ims(t), chartParams(byValue)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), env.expectLastOperations(t, "INSTANTIATE COMPLETED")),
-		},
-		resource.TestStep{
-			// A new name is a new release: what was of the old one goes.
-			Config:            env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(ims(t)), env.instanceWith(`name = "ims"`, chartParams(byValue))),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.expectKubectl("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}")),
-		},
+		updated(env.configFor(ims(t), chartParams(byValue)), allChecks(env.checkBackend(), env.history("1 failed", "2 deployed"), env.expectLastOperations(t, "INSTANTIATE COMPLETED"))),
+		// A new name is a new release: what was of the old one goes.
+		updated(env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(ims(t)), env.instanceWith(`name = "ims"`, chartParams(byValue))),
+			allChecks(env.checkBackend(), env.expectKubectl("ims", "get", "secrets", "-l", "owner=helm", "-o", "jsonpath={.items[*].metadata.labels.name}"))),
 	)
 }
 
@@ -296,18 +274,14 @@ func TestAccInstance_helmTested(t *testing.T) {
 		}
 	}
 	env.run(t,
-		resource.TestStep{
-			Config:            env.configFor(examplePackage(t, "ims-helm"), tested),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.history("1 deployed"), image("1.0.0"), env.deployed(func(r *release.Release) error {
-				for _, h := range r.Hooks {
-					if slices.Contains(h.Events, release.HookTest) && h.LastRun.Phase != release.HookPhaseSucceeded {
-						return fmt.Errorf("the test %s is %q", h.Name, h.LastRun.Phase)
-					}
+		applied(env.configFor(examplePackage(t, "ims-helm"), tested), allChecks(env.history("1 deployed"), image("1.0.0"), env.deployed(func(r *release.Release) error {
+			for _, h := range r.Hooks {
+				if slices.Contains(h.Events, release.HookTest) && h.LastRun.Phase != release.HookPhaseSucceeded {
+					return fmt.Errorf("the test %s is %q", h.Name, h.LastRun.Phase)
 				}
-				return nil
-			})),
-		},
+			}
+			return nil
+		}))),
 		resource.TestStep{
 			Config:      env.configFor(broken, tested, `on_failure = "rollback"`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `the test hook`, `failed`, `The state before the operation is restored`),

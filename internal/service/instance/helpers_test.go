@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 	"github.com/stretchr/testify/require"
@@ -151,6 +152,29 @@ func updates() resource.ConfigPlanChecks {
 
 func planned(action plancheck.ResourceActionType) resource.ConfigPlanChecks {
 	return resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, action)}}
+}
+
+// applied is a step after which the instance is INSTANTIATED, the check holds, and so do further ones of the state.
+func applied(config string, check resource.TestCheckFunc, state ...statecheck.StateCheck) resource.TestStep {
+	return resource.TestStep{Config: config, Check: check, ConfigStateChecks: append([]statecheck.StateCheck{instantiated()}, state...)}
+}
+
+// updated is applied by a plan that changes the instance in place.
+func updated(config string, check resource.TestCheckFunc, state ...statecheck.StateCheck) resource.TestStep {
+	step := applied(config, check, state...)
+	step.ConfigPlanChecks = updates()
+	return step
+}
+
+// checked is a step with checks of the plan and of what the apply makes.
+func checked(config string, plan resource.ConfigPlanChecks, check resource.TestCheckFunc) resource.TestStep {
+	return resource.TestStep{Config: config, ConfigPlanChecks: plan, Check: check}
+}
+
+// after is a step before which something happens.
+func after(happens func(), step resource.TestStep) resource.TestStep {
+	step.PreConfig = happens
+	return step
 }
 
 func (env *testEnv) run(t *testing.T, steps ...resource.TestStep) {

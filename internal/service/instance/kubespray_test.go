@@ -84,27 +84,15 @@ func TestAccInstance_openStackKubespray(t *testing.T) {
 				Check:            resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil }, k.checkBackend(t, "master1", "worker1"), proxied, k.checkPrivateFiles(t), k.scripted(t)),
 				ConfigPlanChecks: empty,
 			},
-			{
-				// All of it is made again while it is small.
-				Config:           k.config(`heal = { trigger = "all" }`),
-				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "worker1"), proxied),
-				ConfigPlanChecks: empty,
-			},
-			{
-				Config:           k.config(three),
-				Check:            resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), k.started(t, 3), proxied),
-				ConfigPlanChecks: empty,
-			},
-			{
-				PreConfig: func() {
-					masters := k.controlPlaneOrder(t)
-					acctest.Write(t, filepath.Dir(victims), "victims", strings.Join([]string{masters[0].ID, masters[1].ID, k.vnfcs()["workerNode"][0].ID}, " "))
-					labtest.Login(t, masters[0].Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
-				},
-				Config:           k.config(three, fmt.Sprintf(`heal = { trigger = "some", vnfc_ids = split(" ", file(%q)) }`, victims)),
-				Check:            resource.ComposeTestCheckFunc(same, k.nodes(t, 5), k.gone(t, victims), k.started(t, 3), proxied),
-				ConfigPlanChecks: empty,
-			},
+			// All of it is made again while it is small.
+			checked(k.config(`heal = { trigger = "all" }`), empty, resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "worker1"), proxied)),
+			checked(k.config(three), empty, resource.ComposeTestCheckFunc(same, k.checkBackend(t, nodes...), k.started(t, 3), proxied)),
+			after(func() {
+				masters := k.controlPlaneOrder(t)
+				acctest.Write(t, filepath.Dir(victims), "victims", strings.Join([]string{masters[0].ID, masters[1].ID, k.vnfcs()["workerNode"][0].ID}, " "))
+				labtest.Login(t, masters[0].Addresses[0]).Root(t, "systemctl stop kwok kube-scheduler kube-controller-manager kube-apiserver etcd && systemctl stop ssh")
+			}, checked(k.config(three, fmt.Sprintf(`heal = { trigger = "some", vnfc_ids = split(" ", file(%q)) }`, victims)),
+				empty, resource.ComposeTestCheckFunc(same, k.nodes(t, 5), k.gone(t, victims), k.started(t, 3), proxied))),
 		},
 	})
 }
@@ -301,18 +289,12 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 				k.store.Clear(t)
 				k.ansible.Root(t, "cp %[1]s/playbooks/scale.yml /root/; cat > %[1]s/playbooks/scale.yml <<'X'\n%s\nX", kubespraytest.Root, brokenPlay)
 			}),
-			{
-				PreConfig: func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) },
-				Config:    config(out), Check: resource.ComposeTestCheckFunc(k.checkBackend(t, "master1", "worker1", "worker2"), k.expectPlaybook(t, "scale.yml", "worker2,localhost")), ConfigPlanChecks: empty,
-			},
+			after(func() { k.ansible.Root(t, "cp /root/scale.yml %s/playbooks/scale.yml", kubespraytest.Root) }, checked(config(out), empty, resource.ComposeTestCheckFunc(k.checkBackend(t, "master1", "worker1", "worker2"), k.expectPlaybook(t, "scale.yml", "worker2,localhost")))),
 			// A budget forbids that a node is drained.
 			k.failingStep(config(in), `(?s)node worker\d cannot be drained within 20s`, func() {
 				master().Root(t, "k='%s'; $k apply -f - <<'X' && $k rollout status deployment web --timeout=30s\n%s\nX\n", kubectl, budget)
 			}),
-			{
-				PreConfig: func() { master().Root(t, "%s delete pdb web", kubectl) },
-				Config:    config(in), Check: resource.ComposeTestCheckFunc(k.nodes(t, 2), k.expectPlaybook(t, "remove-node.yml", "")), ConfigPlanChecks: empty,
-			},
+			after(func() { master().Root(t, "%s delete pdb web", kubectl) }, checked(config(in), empty, resource.ComposeTestCheckFunc(k.nodes(t, 2), k.expectPlaybook(t, "remove-node.yml", "")))),
 			// A registry does not answer the nodes.
 			k.failingStep(edited(`server = vnf_private_registry.registry.server`, fmt.Sprintf("server = %q", k.registry.Address+":5999"), in), `(?s)node \w+: .*:5999`, nil),
 			{Config: config(in), Check: k.nodes(t, 2), ConfigPlanChecks: empty},
@@ -321,10 +303,7 @@ func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
 			k.failingStep(config(out), `(?s)playbook \S+ on ubuntu@\S+: no connection.*run the playbook again`, func() {
 				k.ansible.Root(t, "setsid nohup sh -c 'until pgrep -f \"[a]nsible-playbook.*scale[.]yml\"; do sleep 0.1; done; sleep 3; pkill -KILL -f \"sshd: [u]buntu\"' >/dev/null 2>&1 </dev/null & echo")
 			}),
-			{
-				PreConfig: func() { k.ansible = labtest.Login(t, k.ansible.Address) },
-				Config:    config(out), Check: k.nodes(t, 3), ConfigPlanChecks: empty,
-			},
+			after(func() { k.ansible = labtest.Login(t, k.ansible.Address) }, checked(config(out), empty, k.nodes(t, 3))),
 			// The host key of a node is another one.
 			k.failingStep(edited(`drain_timeout     = "20s"`, `drain_timeout     = "21s"`, out), `(?s)host key`, func() {
 				worker().Root(t, "rm -f /etc/ssh/ssh_host_*; ssh-keygen -q -A; systemctl restart ssh")

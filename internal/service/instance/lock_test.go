@@ -41,12 +41,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, held, `Wait until that run has ended and apply again.`),
 		},
 		resource.TestStep{Config: config("b", "2s"), ExpectError: sentence(held, `gave up after 2s`)},
-		resource.TestStep{
-			PreConfig:         func() { time.AfterFunc(3*time.Second, release) },
-			Config:            config("b", "2m"),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             resource.TestCheckResourceAttr(address, "description", "b"),
-		},
+		after(func() { time.AfterFunc(3*time.Second, release) }, applied(config("b", "2m"), resource.TestCheckResourceAttr(address, "description", "b"))),
 		resource.TestStep{
 			PreConfig: func() { time.AfterFunc(3*time.Second, env.hold(t)) },
 			Config:    config("b", "2m"),

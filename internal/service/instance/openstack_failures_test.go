@@ -60,11 +60,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 				ExpectError:        acctest.Says(`no-such-image`),
 				ExpectNonEmptyPlan: true,
 			},
-			{
-				Config:           c.firewall("simple"),
-				ConfigPlanChecks: updates(),
-				Check:            c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
-			},
+			updated(c.firewall("simple"), c.checkBackend(map[string]int{"FW": 1, "TG": 1})),
 			{
 				// A server that fails in an update stays too, and the rest of the VNF with it.
 				Config:      c.configFor(examplePackage(c, "firewall"), "simple", c.links("no-such-network")),
@@ -79,11 +75,7 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.slow"), `timeouts = { update = "30s" }`),
 				ExpectError: acctest.Says(`(?s)waiting for stack vnf-.*Heat continues`),
 			},
-			{
-				Config:           c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")),
-				ConfigPlanChecks: updates(),
-				Check:            c.checkBackend(map[string]int{"FW": 1, "TG": 1}),
-			},
+			updated(c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")), c.checkBackend(map[string]int{"FW": 1, "TG": 1})),
 		},
 	})
 }

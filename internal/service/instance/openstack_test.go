@@ -486,16 +486,11 @@ func TestAccInstance_openStack(t *testing.T) {
 				ExpectError: sentence(`VIM "cloud" has no availability zone "fulll"`, `Did you mean "full"?`),
 			},
 			refresh(firewall(zones(full, "nova"))),
-			{
-				PreConfig: func() {
-					small = c.meter.Take()
-					remember()
-				},
-				// Another order of the zones moves none that runs.
-				Config:           firewall(level(2), zones("nova", full)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
-				Check:            allChecks(asked("scaling out"), c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.diagnostics.NoWarnings()),
-			},
+			// Another order of the zones moves none that runs.
+			after(func() {
+				small = c.meter.Take()
+				remember()
+			}, checked(firewall(level(2), zones("nova", full)), updatesInPlace(countOf("FW", 3)), allChecks(asked("scaling out"), c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 1), c.survivors("TG", 1), c.diagnostics.NoWarnings()))),
 			refresh(firewall(level(2), zones("nova", full))),
 			{
 				// A look at a larger VNF takes no more requests than one at a small one.
@@ -507,115 +502,67 @@ func TestAccInstance_openStack(t *testing.T) {
 				Config:      firewall(level(1), `scale_in_vnfc_ids = ["FW-gone-long-ago"]`),
 				ExpectError: sentence(`VDU "FW" has no VNFC "FW-gone-long-ago"`, `Its VNFCs are "FW-`),
 			},
-			{
-				// The one that is named goes, and not the newest.
-				PreConfig: func() {
-					remember()
-					acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
-				},
-				Config:           firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            allChecks(asked("scaling in"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)),
-			},
-			{
-				// A server that somebody deletes is replaced, with its addresses.
-				PreConfig: func() {
-					c.remember()
-					c.deleteServer(strings.TrimPrefix(c.before["FW"][0].ID, "FW-"))
-				},
-				Config:           firewall(level(1)),
-				ConfigPlanChecks: updatesInPlace(),
-				Check: allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 1), func(*terraform.State) error {
-					for _, v := range c.vnfcs()["FW"] {
-						if !slices.ContainsFunc(c.before["FW"], func(b vnfm.VNFC) bool { return slices.Equal(b.Addresses, v.Addresses) }) {
-							return fmt.Errorf("VNFC %s has the addresses %v", v.ID, v.Addresses)
-						}
+			// The one that is named goes, and not the newest.
+			after(func() {
+				remember()
+				acctest.Write(t, leaving, "ids.json", fmt.Sprintf("[%q]", c.before["FW"][0].ID))
+			}, checked(firewall(level(1), fmt.Sprintf(`scale_in_vnfc_ids = jsondecode(file("%s/ids.json"))`, leaving)),
+				updatesInPlace(countOf("FW", 2)), allChecks(asked("scaling in"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 0)))),
+			// A server that somebody deletes is replaced, with its addresses.
+			after(func() {
+				c.remember()
+				c.deleteServer(strings.TrimPrefix(c.before["FW"][0].ID, "FW-"))
+			}, checked(firewall(level(1)), updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 1), func(*terraform.State) error {
+				for _, v := range c.vnfcs()["FW"] {
+					if !slices.ContainsFunc(c.before["FW"], func(b vnfm.VNFC) bool { return slices.Equal(b.Addresses, v.Addresses) }) {
+						return fmt.Errorf("VNFC %s has the addresses %v", v.ID, v.Addresses)
 					}
-					return nil
-				}),
-			},
-			{
-				// One that somebody turns off is turned on.
-				PreConfig: func() {
-					c.remember()
-					id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
-					c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
-					c.until("the server to be off", func(s map[string]*openstack.Server) bool {
-						return s[id] != nil && s[id].Status == openstack.ServerShutoff
-					})
-				},
-				Config:           firewall(level(1)),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
-			},
-			{
-				// One of them is in ERROR: Heat does not detach the ports of such a server, which the next one is to have.
-				PreConfig: func() {
-					remember()
-					id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
-					c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-resetState": map[string]any{"state": "error"}}, nil)
-				},
-				Config:           firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(asked("healing two servers"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           firewall(level(1), `operational_state = "stopped"`),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 0)),
-				Check: func(*terraform.State) error {
-					for _, v := range c.vnfcs()["FW"] {
-						if v.State != openstack.ServerShutoff {
-							return fmt.Errorf("VNFC %s is %s", v.ID, v.State)
-						}
+				}
+				return nil
+			}))),
+			// One that somebody turns off is turned on.
+			after(func() {
+				c.remember()
+				id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
+				c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-stop": nil}, nil)
+				c.until("the server to be off", func(s map[string]*openstack.Server) bool {
+					return s[id] != nil && s[id].Status == openstack.ServerShutoff
+				})
+			}, checked(firewall(level(1)), updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)))),
+			// One of them is in ERROR: Heat does not detach the ports of such a server, which the next one is to have.
+			after(func() {
+				remember()
+				id := strings.TrimPrefix(c.before["FW"][0].ID, "FW-")
+				c.openstack.Post(c, "compute", "/servers/"+id+"/action", map[string]any{"os-resetState": map[string]any{"state": "error"}}, nil)
+			}, checked(firewall(level(1), `heal = { trigger = "1", vdu_ids = ["FW"] }`),
+				updatesInPlace(), allChecks(asked("healing two servers"), c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes))),
+			after(c.remember, checked(firewall(level(1), `operational_state = "stopped"`), updatesInPlace(countOf("FW", 0)), func(*terraform.State) error {
+				for _, v := range c.vnfcs()["FW"] {
+					if v.State != openstack.ServerShutoff {
+						return fmt.Errorf("VNFC %s is %s", v.ID, v.State)
 					}
-					return c.survivors("FW", 2)(nil)
-				},
-			},
-			{
-				Config:           firewall(level(1)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2)),
-			},
-			{
-				// External connection points move to other networks.
-				Config:           c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
-			},
-			{
-				// The stack is updated by other means, a port is deleted, and a volume is detached.
-				PreConfig: func() {
-					c.remember()
-					c.takeParts("FW")
-					c.intrude()
-				},
-				Config:           c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.sameVolumes, c.connected("FW", 2)),
-			},
-			{
-				// The next package has other boot data: its VNFCs are replaced one after the other.
-				PreConfig:        func() { c.remember(); working = c.watch("FW", 1) },
-				Config:           c.configFor(next, "simple", c.links(other), level(1)),
-				ConfigPlanChecks: updatesInPlace(),
-				Check: allChecks(func(s *terraform.State) error { return working(s) },
-					c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)),
-			},
-			{
-				// A parameter that the template does not hide gets a secret.
-				PreConfig:        c.remember,
-				Config:           c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), expectConcealed(c.store, "planted-login")),
-			},
-			{
-				// Without the record nobody can compare what is made of the secret.
-				PreConfig:        func() { c.remember(); loseRecords(t, c.store) },
-				Config:           c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login")),
-			},
+				}
+				return c.survivors("FW", 2)(nil)
+			})),
+			checked(firewall(level(1)), updatesInPlace(countOf("FW", 2)), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2))),
+			// External connection points move to other networks.
+			checked(c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)), updatesInPlace(), c.checkBackend(map[string]int{"FW": 2, "TG": 1})),
+			// The stack is updated by other means, a port is deleted, and a volume is detached.
+			after(func() {
+				c.remember()
+				c.takeParts("FW")
+				c.intrude()
+			}, checked(c.configFor(examplePackage(c, "firewall"), "simple", c.links(other), level(1)),
+				updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.sameVolumes, c.connected("FW", 2)))),
+			// The next package has other boot data: its VNFCs are replaced one after the other.
+			after(func() { c.remember(); working = c.watch("FW", 1) }, checked(c.configFor(next, "simple", c.links(other), level(1)), updatesInPlace(), allChecks(func(s *terraform.State) error { return working(s) },
+				c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1)))),
+			// A parameter that the template does not hide gets a secret.
+			after(c.remember, checked(c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
+				updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login"), expectConcealed(c.store, "planted-login")))),
+			// Without the record nobody can compare what is made of the secret.
+			after(func() { c.remember(); loseRecords(t, c.store) }, checked(c.configFor(next, "simple", c.links(other), level(1), login("planted-login")),
+				updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.survivors("TG", 1), c.masks("login", "planted-login")))),
 			{
 				Config:             c.configFor(next, "simple", c.links(other), level(1), login("planted-other")),
 				PlanOnly:           true,
@@ -798,24 +745,10 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{countOf("FW", 2)}, PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
 			},
-			{
-				PreConfig:        c.remember,
-				Config:           group(first, level(2)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 3)),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           group(first, level(1)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)),
-			},
-			{
-				// The network inside goes, and another one takes its place.
-				Config:           group(next, level(1)),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            c.checkBackend(map[string]int{"FW": 2, "TG": 1}),
-			},
+			after(c.remember, checked(group(first, level(2)), updatesInPlace(countOf("FW", 3)), allChecks(c.checkBackend(map[string]int{"FW": 3, "TG": 1}), c.survivors("FW", 2)))),
+			after(c.remember, checked(group(first, level(1)), updatesInPlace(countOf("FW", 2)), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 2), c.gone("FW", 2)))),
+			// The network inside goes, and another one takes its place.
+			checked(group(next, level(1)), updatesInPlace(countOf("FW", 2)), c.checkBackend(map[string]int{"FW": 2, "TG": 1})),
 			{
 				// Neither a new instance of a name that has a stack nor a type of administrators gets beyond the plan.
 				PreConfig: func() { removeStack = c.stackNamed("fw2") },
@@ -824,27 +757,13 @@ func TestAccInstance_openStackForms(t *testing.T) {
 				ExpectError: sentence(`The project of VIM "cloud" has a stack of a VNF instance "fw2" already`, `name = "fw2"`, `Stack vnf-of-another-store`,
 					`Resource "size" has the type OS::Nova::Flavor, which the user of VIM "cloud" may not use`),
 			},
-			{
-				// Without a template the VNFD says it all.
-				PreConfig:        func() { removeStack() },
-				Config:           plain(11),
-				ConfigPlanChecks: updatesInPlace(countOf("FW", 2)),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.haveAddresses(addresses, 11)),
-			},
-			{
-				// What a server boots from is free only when the server has gone. Its port gets other addresses before.
-				PreConfig:        c.remember,
-				Config:           plain(21, `heal = { trigger = "1", vdu_ids = ["FW"] }`),
-				ConfigPlanChecks: updatesInPlace(),
-				Check:            allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes, c.haveAddresses(addresses, 21)),
-			},
-			{
-				PreConfig:        c.remember,
-				Config:           plain(21, `heal = { trigger = "2", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
-				ConfigPlanChecks: updatesInPlace(),
-				Check: allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, c.haveAddresses(addresses, 21),
-					func(*terraform.State) error { c.remember(); return nil }),
-			},
+			// Without a template the VNFD says it all.
+			after(func() { removeStack() }, checked(plain(11), updatesInPlace(countOf("FW", 2)), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.haveAddresses(addresses, 11)))),
+			// What a server boots from is free only when the server has gone. Its port gets other addresses before.
+			after(c.remember, checked(plain(21, `heal = { trigger = "1", vdu_ids = ["FW"] }`), updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.survivors("TG", 1), c.sameVolumes, c.haveAddresses(addresses, 21)))),
+			after(c.remember, checked(plain(21, `heal = { trigger = "2", vdu_ids = ["FW"], replace_volumes = true }`, `deletion_policy = { volumes = "keep" }`),
+				updatesInPlace(), allChecks(c.checkBackend(map[string]int{"FW": 2, "TG": 1}), c.survivors("FW", 0), c.otherVolumes, c.haveAddresses(addresses, 21),
+					func(*terraform.State) error { c.remember(); return nil }))),
 			{
 				ResourceName:            address,
 				ImportState:             true,

@@ -149,27 +149,40 @@ func TestAccInstance_packageImmutable(t *testing.T) {
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `apps/v1/Deployment web (Files/kubernetes/web.yaml:18)`, `field is immutable`,
 				`name it in replace_objects ("apps/v1/Deployment web")`),
 		},
-		resource.TestStep{
-			Config:            env.configFor(next, `replace_objects = ["apps/v1/Deployment web"]`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), func(*terraform.State) error {
+		updated(env.configFor(next, `replace_objects = ["apps/v1/Deployment web"]`),
+			allChecks(env.checkBackend(), func(*terraform.State) error {
 				if env.uid("deployment/web") == before {
 					return errors.New("the Deployment is still the old one")
 				}
 				return nil
-			}),
-		},
+			})),
 	)
 }
 
-// TestAccInstance_packageFailed moves to a package that cannot run: an error, a
-// state that says how far it came, and a way on and back.
+// TestAccInstance_packageFailed moves to packages that cannot run. A rollback returns to the package that ran before; without one there is
+// an error, a state that says how far it came, and a way on and back. An update whose time ends before a pod is ready goes on when it is.
 func TestAccInstance_packageFailed(t *testing.T) {
 	env := newEnv(t)
 	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
+	slow := env.configFor(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
+	const rollback = `on_failure = "rollback"`
+	noJob := env.expectKubectl("", "get", "job", "-o", "name")
 	env.run(t,
-		resource.TestStep{Config: env.config("hello")},
+		resource.TestStep{Config: env.config("hello", rollback)},
+		resource.TestStep{
+			Config:      env.configFor(broken, rollback),
+			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `The state before the operation is restored.`),
+		},
+		resource.TestStep{
+			RefreshState:       true,
+			ExpectNonEmptyPlan: true,
+			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"), env.checkBackend(),
+				env.image("1 registry.example.com/hello/web:1.0.0"), noJob),
+		},
+		resource.TestStep{
+			Config: env.config("hello", rollback),
+			Check:  allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG ROLLED_BACK")),
+		},
 		resource.TestStep{
 			Config:      env.configFor(broken, `termination = { type = "forceful" }`, `timeouts = { delete = "7m" }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `migrate`, `apply again: the operation continues where it stopped`),
@@ -180,59 +193,15 @@ func TestAccInstance_packageFailed(t *testing.T) {
 			// A destroy would be given this state: it terminates as it was asked for last.
 			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "FAILED_TEMP"),
 				resource.TestCheckResourceAttr(address, "termination.type", "forceful"), resource.TestCheckResourceAttr(address, "timeouts.delete", "7m"),
-				env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED_TEMP")),
+				env.expectLastOperations(t, "CHANGE_VNFPKG ROLLED_BACK", "CHANGE_VNFPKG FAILED_TEMP")),
 		},
-		resource.TestStep{
-			Config:            env.configFor(hello(t, manifests("web:1.0.0", "web:3.0.0"))),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check: allChecks(env.checkBackend(), env.image("1 registry.example.com/hello/web:3.0.0"),
-				env.expectKubectl("", "get", "job", "-o", "name"), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
-		},
-	)
-}
-
-// TestAccInstance_updateTimeout lets the time end while a new pod is not ready, and
-// goes on when it is.
-func TestAccInstance_updateTimeout(t *testing.T) {
-	env := newEnv(t)
-	slow := env.configFor(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
-	env.run(t,
-		resource.TestStep{Config: env.config("hello")},
+		updated(env.configFor(hello(t, manifests("web:1.0.0", "web:3.0.0"))), allChecks(env.checkBackend(), env.image("1 registry.example.com/hello/web:3.0.0"),
+			noJob, env.expectLastOperations(t, "CHANGE_VNFPKG ROLLED_BACK", "CHANGE_VNFPKG COMPLETED"))),
 		resource.TestStep{
 			Config:      slow,
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+env.namespace+`/web`, `Existing objects are kept.`),
 		},
-		resource.TestStep{
-			PreConfig:         env.makePodsReady,
-			Config:            slow,
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG COMPLETED")),
-		},
-	)
-}
-
-// TestAccInstance_packageRolledBack returns to the package that ran before.
-func TestAccInstance_packageRolledBack(t *testing.T) {
-	env := newEnv(t)
-	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
-	env.run(t,
-		resource.TestStep{Config: env.config("hello", `on_failure = "rollback"`)},
-		resource.TestStep{
-			Config:      env.configFor(broken, `on_failure = "rollback"`),
-			ExpectError: sentence(`CHANGE_VNFPKG of VNF instance`, `is ROLLED_BACK`, `migrate`, `The state before the operation is restored.`),
-		},
-		resource.TestStep{
-			RefreshState:       true,
-			ExpectNonEmptyPlan: true,
-			Check: allChecks(resource.TestCheckResourceAttr(address, "status", "INSTANTIATED"), env.checkBackend(),
-				env.image("1 registry.example.com/hello/web:1.0.0"), env.expectKubectl("", "get", "job", "-o", "name")),
-		},
-		resource.TestStep{
-			Config: env.config("hello", `on_failure = "rollback"`),
-			Check:  allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "CHANGE_VNFPKG ROLLED_BACK")),
-		},
+		after(env.makePodsReady, updated(slow, allChecks(env.checkBackend(), env.expectLastOperations(t, "CHANGE_VNFPKG COMPLETED", "CHANGE_VNFPKG COMPLETED")))),
 	)
 }
 

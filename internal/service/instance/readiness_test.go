@@ -94,12 +94,7 @@ func TestAccInstance_readiness(t *testing.T) {
 			Config:      config(running, short),
 			ExpectError: sentence(`1 of `, `Cell `+env.namespace+`/a: InProgress`, `.status.phase is Pending, wanted Running`),
 		},
-		resource.TestStep{
-			PreConfig:         func() { env.status("a", `{"phase":"Running"}`) },
-			Config:            config(running, long),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.checkBackend(),
-		},
+		after(func() { env.status("a", `{"phase":"Running"}`) }, applied(config(running, long), env.checkBackend())),
 		resource.TestStep{Config: config(running, long), PlanOnly: true},
 		resource.TestStep{
 			// Another rule, and nothing else: the objects are judged again.
@@ -110,21 +105,12 @@ func TestAccInstance_readiness(t *testing.T) {
 			ConfigPlanChecks: updates(),
 			ExpectError:      sentence(`2 of `, `Cell `+env.namespace+`/a: InProgress (NoRadio): condition Attached is False: the radio is off`),
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				env.status("a", `{"conditions":[{"type":"Attached","status":"True"}]}`)
-				env.status("b", `{"conditions":[{"type":"Attached","status":"True"}]}`)
-			},
-			Config:            config(attached, long),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-		},
-		resource.TestStep{
-			// The rule of the package, which the argument hid.
-			Config:            config("", long),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.expectKubectl("1", "get", "cells."+env.group(), "a", "-o", "jsonpath={.metadata.generation}"),
-		},
+		after(func() {
+			env.status("a", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+			env.status("b", `{"conditions":[{"type":"Attached","status":"True"}]}`)
+		}, applied(config(attached, long), nil)),
+		// The rule of the package, which the argument hid.
+		updated(config("", long), env.expectKubectl("1", "get", "cells."+env.group(), "a", "-o", "jsonpath={.metadata.generation}")),
 		resource.TestStep{
 			Config:           env.configFor(dir, `timeouts = `+long),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},

@@ -60,37 +60,14 @@ func TestAccInstance_life(t *testing.T) {
 			},
 			Check: allChecks(deployed("1 1"), env.checkBackend()),
 		},
-		resource.TestStep{
-			Config:           env.config("hello", `scale_levels = { web = 2 }`),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("web", 3), value("generation", knownvalue.Int64Exact(2)),
-			},
-			Check: deployed("3 3"),
-		},
-		resource.TestStep{
-			Config:            env.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))},
-			Check:             deployed("3 3"),
-		},
-		resource.TestStep{
-			Config:            env.config("hello", `operational_state = "stopped"`, `scale_levels = { web = 2 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 0)},
-			Check:             deployed("0"),
-		},
-		resource.TestStep{
-			Config:            env.config("hello", `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
-			Check:             allChecks(deployed("1 1"), env.checkBackend()),
-		},
-		resource.TestStep{
-			Config:            env.config("hello", `additional_params = { "lcm-kubernetes-def-files" = ["Files/kubernetes/web.yaml"], vdu_mapping = { web = { kind = "Deployment", name = "web" } } }`, `timeouts = { create = "5m", update = "5m" }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-		},
+		updated(env.config("hello", `scale_levels = { web = 2 }`), deployed("3 3"), replicas("web", 3), value("generation", knownvalue.Int64Exact(2))),
+		updated(env.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
+			deployed("3 3"), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))),
+		updated(env.config("hello", `operational_state = "stopped"`, `scale_levels = { web = 2 }`), deployed("0"), replicas("web", 0)),
+		updated(env.config("hello", `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`),
+			allChecks(deployed("1 1"), env.checkBackend()), replicas("web", 1)),
+		updated(env.config("hello", `additional_params = { "lcm-kubernetes-def-files" = ["Files/kubernetes/web.yaml"], vdu_mapping = { web = { kind = "Deployment", name = "web" } } }`, `timeouts = { create = "5m", update = "5m" }`),
+			nil),
 		resource.TestStep{
 			ResourceName:            address,
 			ImportState:             true,
@@ -107,14 +84,8 @@ func TestAccInstance_life(t *testing.T) {
 			ImportStateVerify:       true,
 			ImportStateVerifyIgnore: []string{"deletion_policy", "timeouts", "operations", "changes"},
 		},
-		resource.TestStep{
-			Config: strings.Replace(env.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("name", knownvalue.StringExact("renamed"))},
-			Check:             env.expectKubectl("renamed", "get", "deployment", "web", "-o", `jsonpath={.metadata.annotations.vnf\.nfv-iac\.github\.io/instance}`),
-		},
+		updated(strings.Replace(env.config("hello"), `name            = "test"`, `name            = "renamed"`, 1),
+			env.expectKubectl("renamed", "get", "deployment", "web", "-o", `jsonpath={.metadata.annotations.vnf\.nfv-iac\.github\.io/instance}`), value("name", knownvalue.StringExact("renamed"))),
 	)
 }
 
@@ -131,41 +102,15 @@ func TestAccInstance_core5g(t *testing.T) {
 		}
 	}
 	env.run(t,
-		resource.TestStep{
-			Config: env.config("core5g"),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("amf", 2), replicas("upf", 1),
-				value("flavour_id", knownvalue.StringExact("standard")),
-				value("instantiation_level_id", knownvalue.StringExact("minimal")),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("ausf"), knownvalue.Null()),
-			},
-			Check: allChecks(holds(60), env.checkBackend(60)),
-		},
-		resource.TestStep{
-			Config:           env.config("core5g", `instantiation_level_id = "regional"`),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("amf", 4), replicas("smf", 4), replicas("upf", 5), replicas("udr", 2),
-			},
-			Check: allChecks(holds(60), env.checkBackend()),
-		},
-		resource.TestStep{
-			Config:           env.config("core5g", `instantiation_level_id = "regional"`, `scale_levels = { user-plane = 1 }`),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("upf", 2), replicas("amf", 4),
-			},
-			Check: env.checkBackend(),
-		},
-		resource.TestStep{
-			Config:           env.config("core5g", `flavour_id = "compact"`),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				instantiated(), replicas("amf", 1), replicas("upf", 1),
-				value("instantiation_level_id", knownvalue.StringExact("edge")),
-			},
-			Check: allChecks(holds(60), env.checkBackend()),
-		},
+		applied(env.config("core5g"), allChecks(holds(60), env.checkBackend(60)), replicas("amf", 2), replicas("upf", 1),
+			value("flavour_id", knownvalue.StringExact("standard")),
+			value("instantiation_level_id", knownvalue.StringExact("minimal")),
+			statecheck.ExpectKnownValue(address, tfjsonpath.New("vnfc_counts").AtMapKey("ausf"), knownvalue.Null())),
+		updated(env.config("core5g", `instantiation_level_id = "regional"`), allChecks(holds(60), env.checkBackend()), replicas("amf", 4), replicas("smf", 4), replicas("upf", 5), replicas("udr", 2)),
+		updated(env.config("core5g", `instantiation_level_id = "regional"`, `scale_levels = { user-plane = 1 }`),
+			env.checkBackend(), replicas("upf", 2), replicas("amf", 4)),
+		updated(env.config("core5g", `flavour_id = "compact"`), allChecks(holds(60), env.checkBackend()), replicas("amf", 1), replicas("upf", 1),
+			value("instantiation_level_id", knownvalue.StringExact("edge"))),
 	)
 }
 
@@ -204,14 +149,8 @@ func TestAccInstance_drift(t *testing.T) {
 				return nil
 			},
 		},
-		resource.TestStep{
-			PreConfig: func() {
-				env.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
-			},
-			Config:            env.config("hello", `scale_levels = { web = 1 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
-			Check:             env.checkBackend(3),
-		},
+		after(func() {
+			env.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
+		}, updated(env.config("hello", `scale_levels = { web = 1 }`), env.checkBackend(3), replicas("web", 2))),
 	)
 }

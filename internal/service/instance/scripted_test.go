@@ -83,11 +83,8 @@ func TestAccInstance_openStackScriptedCluster(t *testing.T) {
 				Check: resource.ComposeTestCheckFunc(same, func(*terraform.State) error { k.push(t); return nil },
 					k.checkBackend(t, "master1", "master2", "master3", "worker1"), k.members(t), k.quiet(t), k.points, k.asksForLogin(t)),
 			},
-			{
-				PreConfig: func() { k.expose(t) },
-				Config:    config("scale_levels = { master_instance = 1, worker_instance = 1 }"), ConfigPlanChecks: empty,
-				Check: resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points, k.failOver(t)),
-			},
+			after(func() { k.expose(t) }, checked(config("scale_levels = { master_instance = 1, worker_instance = 1 }"),
+				empty, resource.ComposeTestCheckFunc(same, k.checkBackend(t, "master1", "master2", "master3", "worker1", "worker2"), k.points, k.failOver(t)))),
 			{
 				// Nova rebuilds the workers with the new image, one after the other, and one goes in the same apply. Rebuilt ones have
 				// lost everything and are nodes again, which the registry knows.

@@ -93,14 +93,8 @@ func TestAccInstance_noRefresh(t *testing.T) {
 		AdditionalCLIOptions: &resource.AdditionalCLIOptions{Plan: resource.PlanOptions{NoRefresh: true}},
 		Steps: []resource.TestStep{
 			{Config: env.config("hello"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
-			{
-				// A workload that is gone is made again with its new count, and with it what else the plan did not see.
-				PreConfig:         func() { env.kubectl("delete", "service,deployment", "web") },
-				Config:            env.config("hello", `scale_levels = { web = 1 }`),
-				ConfigPlanChecks:  updates(),
-				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},
-				Check:             env.checkBackend(),
-			},
+			// A workload that is gone is made again with its new count, and with it what else the plan did not see.
+			after(func() { env.kubectl("delete", "service,deployment", "web") }, updated(env.config("hello", `scale_levels = { web = 1 }`), env.checkBackend(), replicas("web", 2))),
 		},
 	})
 }

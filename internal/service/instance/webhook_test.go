@@ -15,11 +15,11 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/stretchr/testify/require"
 )
 
@@ -30,7 +30,12 @@ type webhook struct {
 	// as long as the webhook does not.
 	address     string
 	certificate tls.Certificate
+	// denial is the message with which it denies, nothing as long as it allows.
+	denial atomic.Value
 }
+
+// deny has the webhook deny from now on.
+func (h *webhook) deny(message string) { h.denial.Store(message) }
 
 func newWebhook(t *testing.T, name string) *webhook {
 	t.Helper()
@@ -69,8 +74,8 @@ webhooks:
 `, namespace, h.name, h.address, base64.StdEncoding.EncodeToString(authority))
 }
 
-// serve answers from now on: it denies with a message, or allows when that is empty.
-func (h *webhook) serve(t *testing.T, message string) {
+// serve answers from now on.
+func (h *webhook) serve(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", h.address)
 	if err != nil {
 		t.Error(err)
@@ -86,9 +91,10 @@ func (h *webhook) serve(t *testing.T, message string) {
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
+		message, denied := h.denial.Load().(string)
 		_ = json.NewEncoder(w).Encode(map[string]any{
 			"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview",
-			"response": map[string]any{"uid": review.Request.UID, "allowed": message == "", "status": map[string]any{"message": message}},
+			"response": map[string]any{"uid": review.Request.UID, "allowed": !denied, "status": map[string]any{"message": message}},
 		})
 	}))
 	_ = server.Listener.Close()
@@ -125,52 +131,29 @@ func (env *testEnv) onProgress(t *testing.T, line string, f func()) {
 	}()
 }
 
-// packagesWithWebhook returns two versions of the package hello with the webhook, whose
-// ConfigMaps differ.
-func packagesWithWebhook(t *testing.T, env *testEnv, h *webhook) (before, after string) {
-	t.Helper()
-	guard := with(h.manifest(env.namespace))
-	return hello(t, guard), hello(t, guard, manifests("Hello", "Good evening"))
-}
-
-// TestAccInstance_webhookLate changes an object of which a webhook that is not
-// served yet must be asked: first in vain, then until it answers.
-func TestAccInstance_webhookLate(t *testing.T) {
+// TestAccInstance_webhook changes an object of which a webhook that is not served yet must be asked: first in vain, then until it
+// answers. What the webhook denies is an answer, and there is no wait.
+func TestAccInstance_webhook(t *testing.T) {
 	env := newEnv(t)
 	hook := newWebhook(t, "late.example.com")
-	before, after := packagesWithWebhook(t, env, hook)
+	guard := with(hook.manifest(env.namespace))
+	first, second, third := hello(t, guard), hello(t, guard, manifests("Hello", "Good evening")), hello(t, guard, manifests("Hello", "Good night"))
 	env.run(t,
-		resource.TestStep{Config: env.configFor(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
+		applied(env.configFor(first), nil),
 		resource.TestStep{
-			Config: env.configFor(after, `timeouts = { update = "20s" }`),
+			Config: env.configFor(second, `timeouts = { update = "20s" }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`,
 				`context deadline exceeded; the last answer was:`, `failed calling webhook "late.example.com"`, `connection refused`,
 				`Last progress: waiting for webhook late.example.com: connection refused`),
 		},
+		after(func() {
+			env.onProgress(t, "waiting for webhook late.example.com: connection refused", func() { hook.serve(t) })
+		}, applied(env.configFor(second), env.checkBackend())),
 		resource.TestStep{
-			PreConfig: func() {
-				env.onProgress(t, "waiting for webhook late.example.com: connection refused", func() { hook.serve(t, "") })
-			},
-			Config:            env.configFor(after),
-			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-			Check:             env.checkBackend(),
-		},
-	)
-}
-
-// TestAccInstance_webhookDenies changes an object that a webhook denies: that is
-// an answer, and there is no wait.
-func TestAccInstance_webhookDenies(t *testing.T) {
-	env := newEnv(t)
-	hook := newWebhook(t, "strict.example.com")
-	before, after := packagesWithWebhook(t, env, hook)
-	env.run(t,
-		resource.TestStep{Config: env.configFor(before), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
-		resource.TestStep{
-			PreConfig: func() { hook.serve(t, "greetings are frozen") },
-			Config:    env.configFor(after),
+			PreConfig: func() { hook.deny("greetings are frozen") },
+			Config:    env.configFor(third),
 			ExpectError: sentence(`v1/ConfigMap web-content (Files/kubernetes/web.yaml:1)`, `applying ConfigMap `+env.namespace+`/web-content`,
-				`admission webhook "strict.example.com" denied the request: greetings are frozen`),
+				`admission webhook "late.example.com" denied the request: greetings are frozen`),
 		},
 	)
 }

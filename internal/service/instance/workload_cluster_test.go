@@ -43,16 +43,8 @@ func TestAccInstance_workloadCluster(t *testing.T) {
 				machines("v1.34.0 True v1.34.0 True"),
 			),
 		},
-		resource.TestStep{
-			Config:           env.configFor(first, `scale_levels = { nodes = 1 }`),
-			ConfigPlanChecks: updates(),
-			Check:            machines("v1.34.0 True v1.34.0 True v1.34.0 True"),
-		},
-		resource.TestStep{
-			Config:           env.configFor(next, `scale_levels = { nodes = 1 }`),
-			ConfigPlanChecks: updates(),
-			Check:            machines("v1.35.0 True v1.35.0 True v1.35.0 True"),
-		},
+		updated(env.configFor(first, `scale_levels = { nodes = 1 }`), machines("v1.34.0 True v1.34.0 True v1.34.0 True")),
+		updated(env.configFor(next, `scale_levels = { nodes = 1 }`), machines("v1.35.0 True v1.35.0 True v1.35.0 True")),
 	)
 	if left := env.kubectl("get", "clusters,machines,kubeadmcontrolplanes,devclusters,devmachinetemplates,kubeadmconfigtemplates", "-o", "name", "--ignore-not-found"); left != "" {
 		t.Errorf("left behind: %s", left)

@@ -119,23 +119,9 @@ func TestVIMOpenStack(t *testing.T) {
 				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 				ConfigStateChecks: []statecheck.StateCheck{same(), service("compute", knownvalue.StringExact("2.1"))},
 			},
-		},
-	})
-}
-
-// TestVIMTypeChanges replaces a VIM that becomes one of another type.
-func TestVIMTypeChanges(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	cloud, lab := cloudtest.New(t), labtest.Kubernetes(t)
-	s := acctest.NewStore(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		CheckDestroy:             gone(t, s),
-		Steps: []resource.TestStep{
-			{Config: s.Config(cloudConfig("", append(user(cloud), arg("password", "devstack"))...))},
 			{
-				Config: s.Config(acctest.VIM(t, lab, "edge")),
+				// A VIM that becomes one of another type is replaced.
+				Config: s.Config(acctest.VIM(t, labtest.Kubernetes(t), "edge")),
 				ConfigPlanChecks: resource.ConfigPlanChecks{
 					PreApply:             []plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionReplace)},
 					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
@@ -152,6 +138,7 @@ func TestVIMOpenStackRefused(t *testing.T) {
 	acctest.PreCheck(t)
 	cloud := cloudtest.New(t)
 	const secret = "geheimes-wort-4711"
+	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
 	for name, tt := range map[string]struct {
 		connection []string
 		want       string
@@ -166,21 +153,9 @@ func TestVIMOpenStackRefused(t *testing.T) {
 		"clouds.yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, `several clouds, but cloud names none of them: a, b`},
 		"both":           {append(user(cloud), arg("password", secret), "}\n kubernetes = {\n"+arg("endpoint", "https://h")), `(?s)kubernetes.*openstack`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := acctest.NewStore(t)
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				ErrorCheck: func(err error) error {
-					if strings.Contains(err.Error(), secret) {
-						t.Errorf("the diagnostic holds the secret: %s", err)
-					}
-					return err
-				},
-				Steps: []resource.TestStep{{Config: s.Config(cloudConfig("", tt.connection...)), ExpectError: acctest.Says(tt.want)}},
-			})
-		})
+		refused[name] = acctest.Refused{Config: s.Config(cloudConfig("", tt.connection...)), Want: tt.want}
 	}
+	acctest.Refuse(t, refused, secret)
 }
 
 // TestVIMRealOpenStack registers the laboratory's OpenStack, and follows what happens to

@@ -526,19 +526,20 @@ func TestVIMUnreachable(t *testing.T) {
 	})
 }
 
-// TestVIMImport imports by id and by name.
+// TestVIMImport imports by id and by name a VIM whose token is known at apply only.
 func TestVIMImport(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
 	s := acctest.NewStore(t)
-	config := s.Config(acctest.VIM(t, lab, "edge"))
+	config := s.Config(fmt.Sprintf("resource \"terraform_data\" \"token\" {\n input = %q\n}\n", lab.AdminToken),
+		vimConfig("edge", "", arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile), "bearer_token = terraform_data.token.output"))
 	// Other tests install kinds in the same lab while this one runs: the groups that a VIM offers are no constant.
 	ignore := []string{"kubernetes.bearer_token", "api_groups"}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		Steps: []resource.TestStep{
-			{Config: config},
+			{Config: config, ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))}},
 			{ResourceName: address, ImportState: true, ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
 			{ResourceName: address, ImportState: true, ImportStateId: "edge", ImportStateVerify: true, ImportStateVerifyIgnore: ignore},
 			{ResourceName: address, ImportState: true, ImportStateId: "core", ExpectError: acctest.Says(`VIM Not Found`)},
@@ -566,55 +567,13 @@ data "vnf_vims" "none" { type = "openstack" }
 	})
 }
 
-// TestVIMFewRights registers a VIM with narrow rights: that is a warning, said
-// where the provider runs, and no obstacle.
-func TestVIMFewRights(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	lab := labtest.Kubernetes(t)
-	s := acctest.NewStore(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: s.Config(vimConfig("edge", "", arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile),
-				arg("bearer_token", lab.LimitedToken), arg("default_namespace", lab.LimitedNamespace))),
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
-		}},
-	})
-}
-
-// TestVIMUnknown plans with a connection that is known at apply only.
-func TestVIMUnknown(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	lab := labtest.Kubernetes(t)
-	s := acctest.NewStore(t)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: s.Config(fmt.Sprintf(`
-resource "terraform_data" "token" { input = %q }
-resource "vnf_vim" "test" {
-  name = "edge"
-  kubernetes = {
-    endpoint       = %q
-    ca_certificate = file(%q)
-    bearer_token   = terraform_data.token.output
-  }
-}
-`, lab.AdminToken, lab.Endpoint, lab.CAFile)),
-			ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("REACHABLE"))},
-		}},
-	})
-}
-
 // TestVIMRefused shows what a user reads when the VIM says no.
 func TestVIMRefused(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
 	const secret = "geheimes-token-4711"
+	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
 	for name, tt := range map[string]struct{ connection, want string }{
 		"token":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret), `Unable to Register VIM "edge"`},
 		"password":    {arg("endpoint", lab.Basic.Endpoint) + "\n" + file("ca_certificate", lab.Basic.CAFile) + "\n" + arg("username", "nobody") + "\n" + arg("password", secret), `Unable to Register VIM "edge"`},
@@ -628,25 +587,10 @@ func TestVIMRefused(t *testing.T) {
 		"rubbish":     {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "echo", args = [join("-", ["geheimes", "token", "4711"])], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "echo": it does not print an ExecCredential`},
 		"white space": {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", "two words "+secret), `bearer token contains white space`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := acctest.NewStore(t)
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				ErrorCheck: func(err error) error {
-					if strings.Contains(err.Error(), secret) {
-						t.Errorf("the diagnostic holds the secret: %s", err)
-					}
-					return err
-				},
-				Steps: []resource.TestStep{{Config: s.Config(vimConfig("edge", "", tt.connection)), ExpectError: acctest.Says(tt.want)}},
-			})
-			if _, err := os.Stat(s.Path); err == nil {
-				records, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindVIM})
-				if err != nil || len(records) > 0 {
-					t.Errorf("%d records, error %v: a VIM that refused is registered", len(records), err)
-				}
-			}
-		})
+		refused[name] = acctest.Refused{Config: s.Config(vimConfig("edge", "", tt.connection)), Want: tt.want}
+	}
+	acctest.Refuse(t, refused, secret)
+	if err := gone(t, s)(nil); err != nil {
+		t.Errorf("a VIM that refused is registered: %v", err)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -189,21 +190,36 @@ func checksum(t *testing.T, path string) string {
 	return "sha256:" + hex.EncodeToString(sum[:])
 }
 
-// TestPackageContentChanges shows that a changed content is a change in place
-// without any argument that says so, and that the old version goes.
-func TestPackageContentChanges(t *testing.T) {
+// TestPackageChanges leads one package on: its source is known at apply only at first. A changed content is a change in place without any
+// argument that says so, and the old version goes. An onboarded package outlives its source, and nothing new can be read from a source
+// that is not there. A lost store is filled again: by the refresh from the source, or, when that has gone, by the next apply that has one.
+func TestPackageChanges(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	s := acctest.NewStore(t)
 	dir := acctest.CopyPackage(t, "hello")
-	changed := statecheck.CompareValue(compare.ValuesDiffer())
+	moved := filepath.Join(t.TempDir(), "moved")
+	changed, same := statecheck.CompareValue(compare.ValuesDiffer()), statecheck.CompareValue(compare.ValuesSame())
+	id := tfjsonpath.New("id")
+	kept := func() []statecheck.StateCheck {
+		return []statecheck.StateCheck{same.AddStateValue(address, id), expect("status", knownvalue.StringExact("ONBOARDED"))}
+	}
+	nothing := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	rename := func(from, to string) func() {
+		return func() { require.NoError(t, os.Rename(from, to)) }
+	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy:             gone(t, s),
 		Steps: []resource.TestStep{
 			{
-				Config:            s.Config(packageConfig(dir, "")),
-				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, tfjsonpath.New("id"))},
+				Config: s.Config(fmt.Sprintf("resource \"terraform_data\" \"path\" { input = %q }", dir),
+					strings.Replace(packageConfig(dir, ""), fmt.Sprintf("%q", dir), "terraform_data.path.output", 1)),
+				ConfigPlanChecks: resource.ConfigPlanChecks{
+					PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, id)},
+					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+				},
+				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, id)},
 			},
 			{
 				PreConfig: func() {
@@ -211,91 +227,31 @@ func TestPackageContentChanges(t *testing.T) {
 					acctest.Edit(t, dir, "hello.yaml", "max_number_of_instances: 4", "max_number_of_instances: 3")
 					acctest.Hash(t, dir)
 				},
-				Config: s.Config(packageConfig(dir, "")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply: []plancheck.PlanCheck{
-						plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-					},
-					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-				},
-				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, tfjsonpath.New("id"))},
-				Check: func(*terraform.State) error {
-					records, err := s.Records(t).List(t.Context(), store.Query{Kind: store.KindPackage})
-					if err == nil && len(records) != 1 {
-						err = fmt.Errorf("%d versions are in the store, not 1", len(records))
-					}
-					return err
-				},
+				Config:            s.Config(packageConfig(dir, "")),
+				ConfigPlanChecks:  updateInPlace(),
+				ConfigStateChecks: []statecheck.StateCheck{changed.AddStateValue(address, id), same.AddStateValue(address, id)},
+				Check:             holds(t, s, 1),
 			},
-		},
-	})
-}
-
-// TestPackageSourceGone shows that an onboarded package outlives its source, and
-// that nothing new can be read from a source that is not there.
-func TestPackageSourceGone(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	s := acctest.NewStore(t)
-	dir := acctest.CopyPackage(t, "hello")
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{
-			{Config: s.Config(packageConfig(dir, ""))},
-			{
-				PreConfig: func() {
-					require.NoError(t, os.Rename(dir, dir+".away"))
-				},
-				Config:           s.Config(packageConfig(dir, "")),
-				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			},
-			{
-				Config:           s.Config(packageConfig(dir, "timeouts = { delete = \"2m\" }")),
-				ConfigPlanChecks: updateInPlace(),
-			},
+			{PreConfig: rename(dir, dir+".away"), Config: s.Config(packageConfig(dir, "")), ConfigPlanChecks: nothing},
+			{Config: s.Config(packageConfig(dir, "timeouts = { delete = \"2m\" }")), ConfigPlanChecks: updateInPlace()},
 			{
 				Config:      s.Config(packageConfig(dir+".elsewhere", "")),
 				PlanOnly:    true,
 				ExpectError: acctest.Says(`(?s)Unable to Read VNF package "hello".*no such file`),
 			},
-		},
-	})
-}
-
-// TestPackageLost shows that a lost store is filled again: by the refresh from the source, or, when that has gone, by the next apply
-// that has one.
-func TestPackageLost(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	s := acctest.NewStore(t)
-	dir := acctest.CopyPackage(t, "hello")
-	moved := filepath.Join(t.TempDir(), "moved")
-	same := statecheck.CompareValue(compare.ValuesSame())
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		CheckDestroy:             gone(t, s),
-		Steps: []resource.TestStep{
-			{
-				Config:            s.Config(packageConfig(dir, "")),
-				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id"))},
-			},
+			{PreConfig: rename(dir+".away", dir), Config: s.Config(packageConfig(dir, ""))},
 			{
 				PreConfig:         func() { s.Clear(t) },
 				Config:            s.Config(packageConfig(dir, "")),
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), expect("status", knownvalue.StringExact("ONBOARDED"))},
+				ConfigPlanChecks:  nothing,
+				ConfigStateChecks: kept(),
 				Check:             holds(t, s, 1),
 			},
 			{
-				PreConfig: func() {
-					s.Clear(t)
-					if err := os.Rename(dir, moved); err != nil {
-						t.Error(err)
-					}
-				},
+				PreConfig:         func() { s.Clear(t); rename(dir, moved)() },
 				Config:            s.Config(packageConfig(moved, "")),
 				ConfigPlanChecks:  updateInPlace(),
-				ConfigStateChecks: []statecheck.StateCheck{same.AddStateValue(address, tfjsonpath.New("id")), expect("status", knownvalue.StringExact("ONBOARDED"))},
+				ConfigStateChecks: kept(),
 			},
 		},
 	})
@@ -369,30 +325,6 @@ func TestPackageDownload(t *testing.T) {
 	})
 }
 
-// TestPackageUnknownSource plans with a source that is known at apply only.
-func TestPackageUnknownSource(t *testing.T) {
-	t.Parallel()
-	acctest.PreCheck(t)
-	s := acctest.NewStore(t)
-	dir := acctest.CopyPackage(t, "hello")
-	config := s.Config(fmt.Sprintf("resource \"terraform_data\" \"path\" { input = %q }", dir), `
-resource "vnf_package" "test" {
-  name   = "hello"
-  source = terraform_data.path.output
-}
-`)
-	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: acctest.Factories(),
-		Steps: []resource.TestStep{{
-			Config: config,
-			ConfigPlanChecks: resource.ConfigPlanChecks{
-				PreApply:             []plancheck.PlanCheck{plancheck.ExpectUnknownValue(address, tfjsonpath.New("id"))},
-				PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-			},
-		}},
-	})
-}
-
 // TestPackageBadInput shows that bad input is refused when the plan is made, with
 // the place of the fault, and leaves nothing.
 func TestPackageBadInput(t *testing.T) {
@@ -413,6 +345,7 @@ func TestPackageBadInput(t *testing.T) {
 	acctest.Write(t, empty, "text.csar", "no archive")
 	noFile := acctest.CopyPackage(t, "hello")
 	require.NoError(t, os.Remove(filepath.Join(noFile, "Files", "kubernetes", "web.yaml")))
+	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
 	for name, tt := range map[string]struct {
 		source, more string
 		want         string
@@ -445,24 +378,14 @@ func TestPackageBadInput(t *testing.T) {
 		"unknown VDU":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", `targets "db", which is not a VDU of the flavour; its VDUs are "web"[\s\S]*At hello.yaml:46:19\.`},
 		"name with @":         {good, "", `must hold neither "@" nor white space`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := acctest.NewStore(t)
-			config := packageConfig(tt.source, tt.more)
-			if name == "name with @" {
-				config = fmt.Sprintf("resource \"vnf_package\" \"test\" {\n name = \"a@b\"\n source = %q\n}", tt.source)
-			}
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				Steps: []resource.TestStep{{
-					Config:      s.Config(config),
-					PlanOnly:    true,
-					ExpectError: acctest.Says(tt.want),
-				}},
-			})
-			if _, err := os.Stat(s.Path); err == nil {
-				t.Error("a refused plan left a store behind")
-			}
-		})
+		config := packageConfig(tt.source, tt.more)
+		if name == "name with @" {
+			config = fmt.Sprintf("resource \"vnf_package\" \"test\" {\n name = \"a@b\"\n source = %q\n}", tt.source)
+		}
+		refused[name] = acctest.Refused{Config: s.Config(config), Want: tt.want}
+	}
+	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: acctest.RefusedSteps(t, refused)})
+	if _, err := os.Stat(s.Path); err == nil {
+		t.Error("a refused plan left a store behind")
 	}
 }
