@@ -17,7 +17,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -28,7 +27,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/chaintest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -43,14 +41,7 @@ type meter struct {
 	requests []string
 	// before is called with every request, when it is set.
 	before func(method, path string)
-	// far is set where the API server is a distance away; chain then has the requests that wait for each other.
-	far   atomic.Bool
-	chain chaintest.Chain
 }
-
-// distance is how long a request to an API server is on its way that is far away: so long that requests that are sent at once begin
-// before the first is answered.
-const distance = 250 * time.Millisecond
 
 func (m *meter) note(r *http.Request) {
 	m.mu.Lock()
@@ -105,6 +96,8 @@ type recorder struct {
 	lines     []string
 	saves     int
 	firstSave func()
+	// said is called with every line of progress, when it is set.
+	said func(line string)
 }
 
 func (r *recorder) SaveInventory(_ context.Context, items []vnfm.InventoryItem) error {
@@ -122,6 +115,9 @@ func (r *recorder) Progress(_ context.Context, line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.lines = append(r.lines, line)
+	if r.said != nil {
+		r.said(line)
+	}
 }
 
 func (r *recorder) Missing() {}
@@ -164,14 +160,9 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	proxy.FlushInterval = -1
 	// Requests that end with the driver's context are part of the tests.
 	proxy.ErrorLog = log.New(io.Discard, "", 0)
-	slow := l.meter.chain.Handler(distance, proxy)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		l.meter.note(r)
-		if l.meter.far.Load() {
-			slow.ServeHTTP(w, r)
-		} else {
-			proxy.ServeHTTP(w, r)
-		}
+		proxy.ServeHTTP(w, r)
 	}))
 	t.Cleanup(server.Close)
 	l.target = targettest.Manifests(files, counts)

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// slowManifest is a Deployment whose pods are ready after three seconds.
+// slowManifest is a Deployment whose pods are ready after twenty seconds.
 const slowManifest = `
 apiVersion: apps/v1
 kind: Deployment
@@ -22,7 +22,7 @@ metadata: {name: slow}
 spec:
   selector: {matchLabels: {app: slow}}
   template:
-    metadata: {labels: {app: slow}, annotations: {lab.vnf/ready-delay: 3s}}
+    metadata: {labels: {app: slow}, annotations: {lab.vnf/ready-delay: 20s}}
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: example.org/slow}]}
 `
 
@@ -31,12 +31,17 @@ spec:
 func TestLabResumeWaits(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"slow.yaml": slowManifest}, map[string]int{"slow": 1})
-	short, cancel := context.WithTimeout(l.ctx, 1500*time.Millisecond)
-	err := l.driver.Apply(short, l.target, l.recorder)
-	cancel()
+	interrupted, interrupt := context.WithCancel(l.ctx)
+	l.recorder.said = func(line string) {
+		if strings.Contains(line, "waiting for") {
+			interrupt()
+		}
+	}
+	err := l.driver.Apply(interrupted, l.target, l.recorder)
 	var unready *kube.NotReadyError
 	require.ErrorAs(t, err, &unready)
-	require.ErrorIs(t, err, context.DeadlineExceeded, "the error of a timeout")
+	require.ErrorIs(t, err, context.Canceled)
+	l.recorder.said, l.recorder.lines = nil, nil
 	l.meter.take()
 	l.apply()
 	assert.Empty(t, writes(l.meter.take()), "the resumed apply wrote")

@@ -99,7 +99,6 @@ func Kubernetes(t testing.TB) Env {
 	if err != nil {
 		Missing(t, fmt.Sprintf("lab: %v, run make lab-up", err))
 	}
-	noteUse("kubernetes")
 	return env
 }
 
@@ -272,24 +271,10 @@ func run(ctx context.Context, binary string, args ...string) ([]byte, error) {
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	// A child that the lab left behind must not keep the pipes, and so the test, open.
 	cmd.WaitDelay = 5 * time.Second
-	began := time.Now()
-	defer func() { noteTime(filepath.Base(binary)+" "+programVerb(args), time.Since(began)) }()
 	if err := cmd.Run(); err != nil {
 		return stdout.Bytes(), fmt.Errorf("%s %s: %w: %s", filepath.Base(binary), args[0], err, strings.TrimSpace(stderr.String()))
 	}
 	return stdout.Bytes(), nil
-}
-
-// programVerb is the word of a command line that says what is done, without what follows.
-func programVerb(args []string) string {
-	for i, arg := range args {
-		switch {
-		case arg == "openstack" || strings.HasPrefix(arg, "-") || i > 0 && strings.HasPrefix(args[i-1], "-"):
-		default:
-			return arg
-		}
-	}
-	return ""
 }
 
 // Kubectl runs kubectl with all rights and returns its standard output.

@@ -5,7 +5,6 @@ package labtest
 import (
 	"context"
 	"os"
-	"path/filepath"
 	"syscall"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 // lockFile waits for the lock of one of some files, which the operating system gives
 // back when the process ends in whatever way.
 func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
-	for waited := false; ; waited = true {
+	for {
 		for _, path := range paths {
 			f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // a path of the lab
 			if err != nil {
@@ -25,9 +24,6 @@ func lockFile(ctx context.Context, paths ...string) (unlock func(), err error) {
 				return func() { _ = f.Close() }, nil
 			}
 			_ = f.Close()
-		}
-		if !waited {
-			defer noteWait(filepath.Base(paths[0]))()
 		}
 		if err := poll.Sleep(ctx, 50*time.Millisecond); err != nil {
 			return nil, err

@@ -108,7 +108,6 @@ func OpenStack(t testing.TB) OpenStackEnv {
 	if err != nil {
 		Missing(t, fmt.Sprintf("OpenStack lab: %v", err))
 	}
-	noteUse("openstack")
 	return env
 }
 
