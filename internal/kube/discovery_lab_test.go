@@ -2,6 +2,8 @@ package kube
 
 import (
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -38,9 +40,11 @@ func TestResourceWithoutAggregatedDiscovery(t *testing.T) {
 	}
 	_, err = c.Resource(t.Context(), gvk("apps/v1", "StatefullSet"))
 	assert.True(t, isUnknownKind(err), "got %v", err)
-	if plain, err := c.GroupVersions(t.Context()); err != nil || len(plain) < len(groups) {
-		t.Errorf("%d group versions (%v), want %d", len(plain), err, len(groups))
-	}
+	// Groups of custom resources, whose names have dots, come and go with other tests.
+	groups = slices.DeleteFunc(groups, func(version string) bool { return strings.Contains(version, ".") })
+	plain, err := c.GroupVersions(t.Context())
+	require.NoError(t, err)
+	assert.Subset(t, plain, groups)
 	if r, err := c.Kind(t.Context(), schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"}); err != nil || r.GVK.Version != "v2" {
 		t.Errorf("%+v, %v", r, err)
 	}
