@@ -94,6 +94,7 @@ func requirements(t *testing.T) (labtest.Env, tools) {
 		labtest.Missing(t, "acceptance test: set TF_ACC=1 to run it")
 	}
 	acctest.PreCheck(t)
+	labtest.FullRun(t, "killed, interrupted and remote runs")
 	lab := labtest.Kubernetes(t)
 	built, err := build()
 	if err != nil {

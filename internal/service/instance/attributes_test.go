@@ -14,6 +14,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -79,6 +80,7 @@ func TestAccInstance_attributesPlanned(t *testing.T) {
 
 // TestAccInstance_namespaceReplaced moves an instance: nothing is left where it was.
 func TestAccInstance_namespaceReplaced(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	target := env.lab.Namespace(t)
 	differ := statecheck.CompareValue(compare.ValuesDiffer())
@@ -106,6 +108,7 @@ func TestAccInstance_namespaceReplaced(t *testing.T) {
 // TestAccInstance_forceConflicts changes a field that kubectl owns: an error that
 // names both, and a take-over with force_conflicts.
 func TestAccInstance_forceConflicts(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	style := hello(t, manifests("data:\n  index.html", "data:\n  style.css: ours\n  index.html"))
 	css := func(text string) resource.TestCheckFunc {
@@ -243,6 +246,7 @@ func TestAccInstance_deletionPolicy(t *testing.T) {
 // TestAccInstance_deleteTimeout cannot remove an object in time: an error that
 // says what holds it, and a record to go on from.
 func TestAccInstance_deleteTimeout(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := env.config("hello", `timeouts = { delete = "15s" }`)
 	env.run(t,

@@ -250,6 +250,7 @@ func TestAccInstance_clusters(t *testing.T) {
 // the middle of operations: what can be done on the first is done, the state tells
 // the truth, and the next apply goes on.
 func TestAccInstance_clusterUnreachable(t *testing.T) {
+	labtest.FullRun(t, failures)
 	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
 	// The pods on the second cluster are ready late enough to be cut off before.
@@ -328,6 +329,7 @@ func TestAccInstance_clusterUnreachable(t *testing.T) {
 // TestAccInstance_clusterUnseen cuts the second cluster off while something differs on
 // the first: that is seen, planned, refused where it cannot be, and repaired.
 func TestAccInstance_clusterUnseen(t *testing.T) {
+	labtest.FullRun(t, failures)
 	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.FaultyEndpoint(t))
 	source := twoClusterPackage(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))
@@ -372,6 +374,7 @@ func TestAccInstance_clusterUnseen(t *testing.T) {
 // TestAccInstance_clusterRollback fails on the second cluster: what was done on
 // both is undone.
 func TestAccInstance_clusterRollback(t *testing.T) {
+	labtest.FullRun(t, failures)
 	c := newTwoClusterEnv(t)
 	vims := c.twoVIMs(c.lab.Endpoint, c.edge.Endpoint)
 	good := twoClusterPackage(t, "1.0.0", configMap("central", "a"), configMap("site", "a"))

@@ -18,6 +18,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 func failedTemp() statecheck.StateCheck {
@@ -28,6 +29,7 @@ func failedTemp() statecheck.StateCheck {
 // warning that names it, a state that tells the truth, and a plan that resumes,
 // with a refresh and without one.
 func TestAccInstance_createTimeout(t *testing.T) {
+	labtest.FullRun(t, failures)
 	t.Parallel()
 	for name, noRefresh := range map[string]bool{"refresh": false, "no refresh": true} {
 		t.Run(name, func(t *testing.T) {
@@ -74,6 +76,7 @@ func TestAccInstance_createTimeout(t *testing.T) {
 // TestAccInstance_createInterrupted stops a creation as Ctrl-C does: what exists
 // stays, also when a failure would be rolled back, and the next apply goes on.
 func TestAccInstance_createInterrupted(t *testing.T) {
+	labtest.FullRun(t, failures)
 	t.Parallel()
 	for _, onFailure := range []string{"fail", "rollback"} {
 		t.Run(onFailure, func(t *testing.T) {
@@ -101,6 +104,7 @@ func TestAccInstance_createInterrupted(t *testing.T) {
 // TestAccInstance_createFailed fails for good: the apply is red, what exists stays, and the next apply
 // says that it starts over, and does.
 func TestAccInstance_createFailed(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.run(t,
 		resource.TestStep{
@@ -125,6 +129,7 @@ func TestAccInstance_createFailed(t *testing.T) {
 
 // TestAccInstance_createRollback removes everything again and returns an error.
 func TestAccInstance_createRollback(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.run(t,
 		resource.TestStep{
@@ -154,6 +159,7 @@ func sentence(texts ...string) *regexp.Regexp {
 // that names it, and nothing is written. adopt_existing takes it over, its fields
 // only by force.
 func TestAccInstance_foreignObject(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.kubectl("create", "configmap", "web-content", "--from-literal=index.html=mine")
 	version := func() string {
@@ -213,6 +219,7 @@ func (env *testEnv) second(arguments ...string) string {
 // TestAccInstance_objectOfAnother refuses a second instance of one name, whether the first one is made by the same apply or older, and
 // an object of another instance, also with adopt_existing.
 func TestAccInstance_objectOfAnother(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	second := func(arguments ...string) string {
 		arguments = append(arguments, `adopt_existing = true`, `force_conflicts = true`, `depends_on = [vnf_instance.test]`)
@@ -292,6 +299,7 @@ func TestAccInstance_namespaceMade(t *testing.T) {
 // TestAccInstance_createUnreachable cannot reach the VIM: an error, and neither
 // state nor record.
 func TestAccInstance_createUnreachable(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	vim := env.faultyVIM()
 	config := env.store.Config(vim, pkg(examplePackage(t, "hello")), env.instance())

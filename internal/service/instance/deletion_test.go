@@ -9,12 +9,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // TestAccInstance_deletionShared leaves the definition of a kind that somebody else
 // uses and a namespace that is to be kept, which the next instance of the name takes
 // configFor and deletes.
 func TestAccInstance_deletionShared(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	definition, objects := env.cells()
 	objects, _, _ = strings.Cut(objects, "---\n")

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // TestAccInstance_objectDisappears makes again what somebody has deleted, and
@@ -50,6 +51,7 @@ func TestAccInstance_objectDisappears(t *testing.T) {
 // TestAccInstance_namespaceDisappears makes a namespace that the instance had
 // made, and everything in it, again.
 func TestAccInstance_namespaceDisappears(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	made := env.namespace + "-made"
@@ -66,6 +68,7 @@ func TestAccInstance_namespaceDisappears(t *testing.T) {
 // TestAccInstance_vimDisappears cannot reach the VIM, or gets no answer in time: the
 // plan goes on with what was known, and says so.
 func TestAccInstance_vimDisappears(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance())
 	hurried := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")), env.instance(`timeouts = { read = "3s" }`))
@@ -95,6 +98,7 @@ func TestAccInstance_vimDisappears(t *testing.T) {
 // TestAccInstance_recordDisappears loses the record: that is not a lost instance. The refresh
 // writes the record again, the plan is empty, and nothing on the VIM is touched.
 func TestAccInstance_recordDisappears(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	same := statecheck.CompareValue(compare.ValuesSame())
 	config := env.config("hello", `scale_levels = { web = 1 }`, `description = "kept"`)

@@ -160,6 +160,7 @@ func TestAccInstance_dryRunOfARepair(t *testing.T) {
 // TestAccInstance_dryRunConflict warns of fields that somebody else owns, and not of
 // those that are only put right.
 func TestAccInstance_dryRunConflict(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	evening := hello(t, manifests("Hello", "Good evening"))
 	foreign := func() {
@@ -185,6 +186,7 @@ func TestAccInstance_dryRunConflict(t *testing.T) {
 // TestAccInstance_dryRunFewRights plans with credentials that may apply nothing: one
 // warning, however many objects there are.
 func TestAccInstance_dryRunFewRights(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	lab := env.lab
 	lab.AdminToken = lab.LimitedToken

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // slow makes the pods of the package hello take some seconds to be ready.
@@ -57,6 +58,7 @@ func (env *testEnv) disconnectWhen(happened func(printed string) bool, args ...s
 // TestAccInstance_cutOff loses the API server in the middle of every operation: it
 // goes on as soon as the server is back, and nobody notices.
 func TestAccInstance_cutOff(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	vim := env.faultyVIM()
 	config := func(source string, arguments ...string) string {
@@ -104,6 +106,7 @@ func TestAccInstance_cutOff(t *testing.T) {
 // TestAccInstance_quota meets a quota: the timeout says so, and the next apply goes
 // on when it is larger.
 func TestAccInstance_quota(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.lab.Quota(env, env.namespace, "small", "pods", 0)
 	env.run(t,
@@ -120,6 +123,7 @@ func TestAccInstance_quota(t *testing.T) {
 // TestAccInstance_namespaceTerminating waits for the end of a namespace that is
 // being deleted, says what keeps it, and goes on when it is gone.
 func TestAccInstance_namespaceTerminating(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.kubectl("create", "configmap", "stuck")
 	env.kubectl("patch", "configmap", "stuck", "--type=merge", "-p", `{"metadata":{"finalizers":["example.com/never"]}}`)
@@ -174,6 +178,7 @@ func (env *testEnv) waitUntilRefused(token string) {
 // TestAccInstance_rights lacks the rights that a kind needs, and loses all of them:
 // errors that name what is missing; with other credentials it goes on.
 func TestAccInstance_rights(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	// The rights that the guide of the security model gives.
 	documented := env.lab.ReadFile(env, filepath.Join("..", "..", "..", "examples", "rights", "kubernetes.yaml"))

@@ -18,6 +18,7 @@ import (
 // it is changed while the VIM does not answer. The second one goes by the argument of the VIM, against that of the provider. The third was
 // never applied with any, has lost its record, and goes by the argument of the provider.
 func TestAccInstance_forget(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	base := env.store.Config(env.faultyVIM(), pkg(examplePackage(t, "hello")))
 	says := func(config, object, value string) string {

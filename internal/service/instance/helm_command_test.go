@@ -197,6 +197,7 @@ func TestAccInstance_helmAdopts(t *testing.T) {
 // TestAccInstance_helmBehindOurBack lets somebody use Helm's command on the release:
 // the next plan shows it, and the next apply makes a revision that puts it right.
 func TestAccInstance_helmBehindOurBack(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	helm := newCommand(env)
 	source := ims(t)

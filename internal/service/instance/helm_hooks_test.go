@@ -11,6 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // withHook adds a Job to the chart of the package ims-helm which is a hook, and whose
@@ -63,6 +65,7 @@ func TestAccInstance_helmHookBefore(t *testing.T) {
 // TestAccInstance_helmHookRollback removes everything when a hook of the creation
 // fails, also what hooks have made.
 func TestAccInstance_helmHookRollback(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	env.runCase(t, resource.TestCase{Steps: []resource.TestStep{
 		{
@@ -79,6 +82,7 @@ func TestAccInstance_helmHookRollback(t *testing.T) {
 // TestAccInstance_helmHookNeverEnds lets the time of the operation end while a hook
 // runs: the instance says which one, and the next apply runs it again.
 func TestAccInstance_helmHookNeverEnds(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := func(how string) string {
 		return env.configFor(ims(t, withHook("migrate", "helm.sh/hook: pre-install", how)), chartParams(byValue), resume, `timeouts = { create = "20s" }`)
@@ -104,6 +108,7 @@ func TestAccInstance_helmHookNeverEnds(t *testing.T) {
 
 // TestAccInstance_helmForceful terminates an instance whose hooks do not let it go.
 func TestAccInstance_helmForceful(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := func(arguments ...string) string {
 		return env.configFor(ims(t, withHook("bye", `helm.sh/hook: "pre-delete,post-delete"`, fails)), append(arguments, chartParams(byValue))...)

@@ -11,12 +11,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // TestAccInstance_helmLarge leads the example package around a large chart through its life:
 // definitions with objects of their kinds, webhooks with a generated CA, volumes, hooks,
 // sub-charts and passwords.
 func TestAccInstance_helmLarge(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	first := examplePackage(t, "subscriber-store")
 	second := acctest.CopyPackage(t, "subscriber-store")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // clearStore empties the store.
@@ -37,6 +38,7 @@ func loseRecords(t testing.TB, from acctest.Store, kinds ...store.Kind) {
 // TestAccInstance_helmStoreLost loses the store with an instance made from a chart:
 // the next apply goes on with the release as it is, and no hook runs again.
 func TestAccInstance_helmStoreLost(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	source := ims(t, withHook("prepare", "helm.sh/hook: pre-install", ""), withHook("migrate", "helm.sh/hook: pre-upgrade", ""), withHook("bye", "helm.sh/hook: pre-delete", ""))
 	config := func(domain string) string {

@@ -25,6 +25,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // imsChart is where the package ims-helm has its chart.
@@ -239,6 +240,7 @@ func TestAccInstance_helmArchive(t *testing.T) {
 // TestAccInstance_helmHookFails creates an instance whose last hook fails: what
 // exists stays, and the next apply goes on.
 func TestAccInstance_helmHookFails(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	crash := inChart("templates/provision.yaml", "    metadata:\n      labels:", "    metadata:\n      annotations: { lab.vnf/fail: crash }\n      labels:")
 	env.run(t,

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // keyed are objects with lists whose elements are identified by key fields: a
@@ -107,6 +109,7 @@ func TestAccInstance_keyedLists(t *testing.T) {
 // that the next version of the package changes as well: that is a conflict, and
 // force_conflicts resolves it.
 func TestAccInstance_keyedListOfAnother(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	port := "name: http, port: 80,"
 	next := hello(t, manifests(port, "name: http, port: 8000,"))

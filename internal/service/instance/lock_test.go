@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // hold takes the lease of the only instance, as a process of this machine that works on it has it.
@@ -27,6 +28,7 @@ func (env *testEnv) hold(t *testing.T) (release func()) {
 // TestAccInstance_lockTimeout changes and terminates an instance on which somebody
 // else works: it gives up in time, or goes on as soon as it can.
 func TestAccInstance_lockTimeout(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := func(description, limit string) string {
 		return env.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)

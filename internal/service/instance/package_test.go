@@ -18,6 +18,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // image checks the image of the Deployment and its replicas.
@@ -162,6 +163,7 @@ func TestAccInstance_packageImmutable(t *testing.T) {
 // TestAccInstance_packageFailed moves to packages that cannot run. A rollback returns to the package that ran before; without one there is
 // an error, a state that says how far it came, and a way on and back. An update whose time ends before a pod is ready goes on when it is.
 func TestAccInstance_packageFailed(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	broken := hello(t, manifests("web:1.0.0", "web:2.0.0"), with(failedJob))
 	slow := env.configFor(hello(t, failing("never-ready")), `timeouts = { update = "20s" }`)
@@ -208,6 +210,7 @@ func TestAccInstance_packageFailed(t *testing.T) {
 // TestAccInstance_packageShared keeps a content until the last instance has left
 // it, whatever the package says meanwhile.
 func TestAccInstance_packageShared(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	elsewhere := env.lab.Namespace(t)
 	dir := hello(t)

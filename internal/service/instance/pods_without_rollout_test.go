@@ -8,6 +8,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // withoutRollOut has a workload of each kind that keeps its pods when its template changes,
@@ -53,6 +55,7 @@ spec:
 // roll it out: all of them are replaced, and no others. A change that fails stops at the
 // first pod, and the next apply replaces the rest.
 func TestAccInstance_podsWithoutRollOut(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := func(level, image, fail string, arguments ...string) string {
 		return env.configFor(hello(t, with(strings.NewReplacer("LEVEL", level, "IMAGE", image, "FAIL", fail).Replace(withoutRollOut))), arguments...)

@@ -6,6 +6,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // database is a StatefulSet that rolls out pod by pod.
@@ -26,6 +28,7 @@ spec:
 // TestAccInstance_statefulSetComesBack has pods of a StatefulSet fail in its creation and in an update: a corrected value brings
 // the first back, which the plan says, and a rollback the second, within the time limit of the update.
 func TestAccInstance_statefulSetComesBack(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	config := func(image, fail string, arguments ...string) string {
 		return env.configFor(hello(t, with(strings.NewReplacer("IMAGE", image, "FAIL", fail).Replace(database))), arguments...)

@@ -21,6 +21,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 	"github.com/stretchr/testify/require"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // webhook is an admission webhook that this test serves, from the moment it likes.
@@ -134,6 +136,7 @@ func (env *testEnv) onProgress(t *testing.T, line string, f func()) {
 // TestAccInstance_webhook changes an object of which a webhook that is not served yet must be asked: first in vain, then until it
 // answers. What the webhook denies is an answer, and there is no wait.
 func TestAccInstance_webhook(t *testing.T) {
+	labtest.FullRun(t, failures)
 	env := newEnv(t)
 	hook := newWebhook(t, "late.example.com")
 	guard := with(hook.manifest(env.namespace))

@@ -125,12 +125,12 @@ func NotShort(t testing.TB, needs string) {
 	}
 }
 
-// FullRun skips a test that needs more than Terraform and a lab of Kubernetes when LAB_ONLY
-// is "kubernetes", as in `make test`. `make test-all` runs it.
-func FullRun(t testing.TB, needs string) {
+// FullRun skips a test that only complete runs have, those of `make test-all`: it needs more than Terraform and a lab of
+// Kubernetes, or is about what a change of the code seldom breaks. LAB_ONLY is then "kubernetes", as in `make test`.
+func FullRun(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(envOnly) == "kubernetes" {
-		t.Skip("make test-all: the test needs " + needs)
+		t.Skip("make test-all runs it: " + why)
 	}
 }
 

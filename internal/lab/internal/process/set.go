@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/poll"
@@ -13,6 +15,9 @@ import (
 
 // stopTimeout bounds the wait for processes that were killed.
 const stopTimeout = 20 * time.Second
+
+// quotedLines is how much of a log an error quotes.
+const quotedLines = 8
 
 // Set are the processes of a lab by name.
 type Set map[string]Record
@@ -58,11 +63,21 @@ func (s Set) Until(ctx context.Context, what string, log func(name string) strin
 	return poll.Until(ctx, what, func(ctx context.Context) error {
 		for name, record := range s {
 			if !record.Alive() {
-				cancel(fmt.Errorf("%s has ended: see %s", name, log(name)))
+				cancel(fmt.Errorf("%s has ended; %s ends with:\n%s", name, log(name), lastLines(log(name))))
 			}
 		}
 		return try(ctx)
 	})
+}
+
+// lastLines are the end of a log, for the error about a process that has ended.
+func lastLines(path string) string {
+	data, err := os.ReadFile(path) //nolint:gosec // A log of the lab.
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(data)), "\n")
+	return strings.Join(lines[max(0, len(lines)-quotedLines):], "\n")
 }
 
 // Report prints a line of a table for each of some processes.
