@@ -17,7 +17,7 @@ import (
 )
 
 // KubernetesFiles returns the artifacts that hold Kubernetes manifests, in the order in which
-// the package lists them: YAML and JSON files of the package whose documents all have apiVersion and kind. Left out
+// the package lists them: YAML and JSON files of the package of which one document has apiVersion and kind. Left out
 // are definitions and Heat templates, Helm charts, non-MANO artifacts, tests, and
 // documents that are files for a client rather than objects of an API (kustomizations, kubeconfigs).
 // It is a problem when the budget does not reach for all files, and a warning when one is too large to be looked at.
@@ -82,7 +82,7 @@ func (p *Package) mayHoldObjects(a Archive, name string) bool {
 	return true
 }
 
-// holdsObjects reports that every document of a file is an object of an API. A file that is no
+// holdsObjects reports that one document of a file is an object of an API; each other one is then a problem. A file that is no
 // YAML, a chart's template for example, is none. Other problems of a file that begins with objects are reported when it is used.
 func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Problems) bool {
 	if manifests.HoldsObjects(b, a, name) {
@@ -103,7 +103,7 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 	if i := slices.IndexFunc(found, func(p vnfm.Problem) bool { return p.Column == 0 }); i >= 0 {
 		if beginsAsObject(data) {
 			//findings:says write it as valid YAML; the reason says where it is not
-			problems.Warnf(name, found[i].Line, 0, "looks like a Kubernetes manifest and is not taken as one: %s", found[i].Summary)
+			problems.Errorf(name, found[i].Line, 0, "looks like a Kubernetes manifest and cannot be read: %s", found[i].Summary)
 		}
 		return false
 	}
@@ -114,8 +114,26 @@ func holdsObjects(b *budget.Budget, a Archive, name string, problems *vnfm.Probl
 		}
 		return false
 	}
-	if slices.ContainsFunc(docs, func(d *yamlpos.Document) bool { return !isObject(d) }) {
+	others := slices.DeleteFunc(slices.Clone(docs), isObject)
+	switch {
+	case len(others) == len(docs):
+		for _, doc := range docs {
+			if lack := lacking(doc); lack != "" && !isClientFile(doc) && doc.Get(doc.Root, "metadata") != nil && lack != neither {
+				//findings:says write the field that is missing, or move the file out of the artifacts if it holds no objects
+				problems.Warnf(name, doc.Root.Line, 0, "looks like a Kubernetes manifest and is not taken as one: it has no %s", lack)
+			}
+		}
 		return false
+	case len(others) > 0:
+		for _, doc := range others {
+			what := "it is a file for a client"
+			if lack := lacking(doc); lack != "" {
+				what = "it has no " + lack
+			}
+			//findings:says write apiVersion and kind, look for misspelt or invisible letters, or move what is no object to another file
+			problems.Errorf(name, doc.Root.Line, 0, "a document among Kubernetes objects is none: %s", what)
+		}
+		return true
 	}
 	if _, values := b.Taken(); len(found) == 0 {
 		manifests.KeepObjects(b, name, data, docs, values-before)
@@ -133,11 +151,36 @@ var (
 	objectKind    = lazyregexp.New(`(?m)^kind:`)
 )
 
-func isObject(doc *yamlpos.Document) bool {
-	version, kind := doc.Get(doc.Root, "apiVersion"), doc.Get(doc.Root, "kind")
-	if version == nil || kind == nil || version.Kind != yaml.ScalarNode || kind.Kind != yaml.ScalarNode || version.Value == "" || kind.Value == "" {
-		return false
+func isObject(doc *yamlpos.Document) bool { return lacking(doc) == "" && !isClientFile(doc) }
+
+// neither is what a document lacks that is nothing like an object.
+const neither = "apiVersion and kind"
+
+// lacking names the fields of an object that a document does not have.
+func lacking(doc *yamlpos.Document) string {
+	version, kind := text(doc, "apiVersion") != "", text(doc, "kind") != ""
+	switch {
+	case version && kind:
+		return ""
+	case version:
+		return "kind"
+	case kind:
+		return "apiVersion"
+	default:
+		return neither
 	}
-	clientFile := strings.HasPrefix(version.Value, "kustomize.config.k8s.io/") || version.Value == "v1" && kind.Value == "Config"
-	return !clientFile
+}
+
+// isClientFile tells kustomizations and kubeconfigs, which are written like objects.
+func isClientFile(doc *yamlpos.Document) bool {
+	version := text(doc, "apiVersion")
+	return strings.HasPrefix(version, "kustomize.config.k8s.io/") || version == "v1" && text(doc, "kind") == "Config"
+}
+
+// text is a scalar field of a document, or empty.
+func text(doc *yamlpos.Document, field string) string {
+	if n := doc.Get(doc.Root, field); n != nil && n.Kind == yaml.ScalarNode {
+		return n.Value
+	}
+	return ""
 }

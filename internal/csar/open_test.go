@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -141,7 +142,7 @@ func TestOpenSpools(t *testing.T) {
 func TestKubernetesFiles(t *testing.T) {
 	files := texts{
 		"k/b.yaml": deploymentText + "---\n" + serviceText, "k/a.yml": "# only a comment\n---\n" + serviceText + "---\n", "k/c.json": `{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x"}}`,
-		"k/values.yaml": "a: 1\n", "k/half.yaml": serviceText + "---\na: 1\n", "k/empty.yaml": "---\n", "k/broken.yaml": "a: [\n", "k/text.txt": serviceText,
+		"k/values.yaml": "a: 1\n", "k/empty.yaml": "---\n", "k/broken.yaml": "a: [\n", "k/text.txt": serviceText,
 		"k/template.yaml": "apiVersion: v1\nkind: {{ .Kind }}\n", "k/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n", "k/kubeconfig.yaml": "apiVersion: v1\nkind: Config\n",
 		"chart/Chart.yaml": "apiVersion: v2\nname: x\n", "chart/templates/s.yaml": serviceText, "chart/crds/c.yaml": serviceText,
 		"Definitions/x.yaml": serviceText, "BaseHOT/simple/x.yaml": serviceText, "Tests/t.yaml": serviceText, "nonmano.yaml.d/n.yaml": serviceText, "k/unlisted.yaml": serviceText,
@@ -150,7 +151,7 @@ func TestKubernetesFiles(t *testing.T) {
 	var manifest strings.Builder
 	manifest.WriteString(goodMetadata)
 	for _, name := range []string{
-		"s.yaml", "k/b.yaml", "k/a.yml", "k/c.json", "k/values.yaml", "k/half.yaml", "k/empty.yaml", "k/broken.yaml", "k/text.txt", "k/template.yaml", "k/kustomization.yaml", "k/kubeconfig.yaml",
+		"s.yaml", "k/b.yaml", "k/a.yml", "k/c.json", "k/values.yaml", "k/empty.yaml", "k/broken.yaml", "k/text.txt", "k/template.yaml", "k/kustomization.yaml", "k/kubeconfig.yaml",
 		"chart/Chart.yaml", "chart/templates/s.yaml", "chart/crds/c.yaml", "Definitions/x.yaml", "BaseHOT/simple/x.yaml", "Tests/t.yaml", "nonmano.yaml.d/n.yaml",
 	} {
 		manifest.WriteString(source(name, files[name]))
@@ -167,5 +168,43 @@ func TestKubernetesFiles(t *testing.T) {
 	if found, problems = p.KubernetesFiles(budget.New(t.Context(), budget.Limits{Values: 10}), a); len(found) > 0 || len(problems) != 1 ||
 		problems[0].String() != "k/b.yaml: cannot be read: the package has more than 10 values, counted after aliases and merge keys are followed" {
 		t.Error(found, render(problems))
+	}
+}
+
+// TestDocumentsThatAreNoObjects finds what would be left out of an instance without a word: a file with an object is a manifest, and each
+// of its other documents a problem.
+func TestDocumentsThatAreNoObjects(t *testing.T) {
+	const object = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n"
+	for _, tt := range []struct {
+		name, text string
+		file       string
+		taken      bool
+		want       string
+	}{
+		{name: "no kind", text: object + "---\napiVersion: v1\nKind: Secret\n", taken: true, want: "error: k/k.yaml:5: a document among Kubernetes objects is none: it has no kind"},
+		{name: "no apiVersion", text: "kind: Secret\n---\n" + object, taken: true, want: "error: k/k.yaml:1: a document among Kubernetes objects is none: it has no apiVersion"},
+		{name: "neither", text: object + "---\na: 1\n", taken: true, want: "error: k/k.yaml:5: a document among Kubernetes objects is none: it has no apiVersion and kind"},
+		{name: "a text", text: object + "---\njust a text\n", taken: true, want: "error: k/k.yaml:5: a document among Kubernetes objects is none: it has no apiVersion and kind"},
+		{name: "zero-width space", text: object + "---\napiVersion: v1\n\u200bkind: Secret\n", taken: true, want: "error: k/k.yaml:5: a document among Kubernetes objects is none: it has no kind"},
+		{name: "kubeconfig", text: object + "---\napiVersion: v1\nkind: Config\n", taken: true, want: "error: k/k.yaml:5: a document among Kubernetes objects is none: it is a file for a client"},
+		{name: "the only one without kind", text: "apiVersion: v1\nmetadata: {name: x}\n", want: "warning: k/k.yaml:1: looks like a Kubernetes manifest and is not taken as one: it has no kind"},
+		{name: "a tab", text: object + "data:\n\ta: b\n", want: "error: k/k.yaml:5: looks like a Kubernetes manifest and cannot be read: the file is not valid YAML: found character that cannot start any token"},
+		{name: "values of a chart", text: "kind: Deployment\nreplicas: 1\n"},
+		{name: "byte order marks", text: "\ufeff" + object + "---\n\ufeff" + object, taken: true},
+		{name: "two JSON objects", file: "k/k.json", text: `{"apiVersion": "v1", "kind": "ConfigMap"}` + "\n" + `{"apiVersion": "v1", "kind": "Secret"}`, taken: true},
+		{name: "the second JSON value has no kind", file: "k/k.json", text: `{"apiVersion": "v1", "kind": "ConfigMap"}` + "\n" + `{"apiVersion": "v1"}`, taken: true, want: "error: k/k.json:2: a document among Kubernetes objects is none: it has no kind"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			file := tt.file
+			if file == "" {
+				file = "k/k.yaml"
+			}
+			files := texts{"s.yaml": rootText, file: tt.text, "s.mf": goodMetadata + source("s.yaml", rootText) + source(file, tt.text)}
+			p, problems := Read(files.archive(), Options{})
+			require.False(t, problems.HasErrors(), "%v", render(problems))
+			found, problems := p.KubernetesFiles(budget.New(t.Context(), budget.Limits{}), files.archive())
+			assert.Equal(t, tt.taken, slices.Contains(found, file))
+			assert.Equal(t, tt.want, strings.Join(render(problems), "\n"))
+		})
 	}
 }

@@ -93,8 +93,8 @@ const mergeTag = "!!merge"
 // mostProblems is how many problems of one file are listed.
 const mostProblems = 100
 
-// Parse reads all documents of a file, without those that are null. Readable documents are returned even if there are errors.
-// Of these that a limit was reached is the last.
+// Parse reads all documents of a file, without those that are null: YAML, whose documents may begin with a byte order mark, or JSON
+// values one after the other. Readable documents are returned even if there are errors. Of these that a limit was reached is the last.
 func Parse(b *budget.Budget, file string, data []byte, o Options) ([]*Document, vnfm.Problems) {
 	p := &parser{file: file, options: o, budget: b}
 	p.parse(data)
@@ -117,7 +117,7 @@ func (p *parser) parse(data []byte) {
 		p.end(nil, err)
 		return
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(data))
+	decoder := yaml.NewDecoder(bytes.NewReader(separated(withoutMarks(data))))
 	for {
 		var node yaml.Node
 		err := decoder.Decode(&node)

@@ -205,7 +205,7 @@ func TestLint(t *testing.T) {
 		"a digest":  {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
 		"a policy":  {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
 		"an object": {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
-		"no YAML":   {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and is not taken as one", "[csar-kubernetes-manifests,"}},
+		"no YAML":   {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
 		"a warning": {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
 		"strict":    {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
 	} {

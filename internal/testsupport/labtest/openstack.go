@@ -209,8 +209,15 @@ func (e OpenStackEnv) Restart(t testing.TB, program string) {
 // startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
 // finds it running.
 func startOpenStack(ctx context.Context, binary, dir string, options ...string) (OpenStackEnv, error) {
-	if err := up(ctx, binary, dir, dir+".lock", append([]string{"openstack", "up"}, options...)...); err != nil {
-		return OpenStackEnv{}, err
+	start := func() error {
+		return up(ctx, binary, dir, dir+".lock", append([]string{"openstack", "up"}, options...)...)
+	}
+	if err := start(); err != nil {
+		// A service that ends while it starts is started again, as a supervisor of services does.
+		fmt.Fprintln(os.Stderr, "OpenStack is started again:", err)
+		if err := start(); err != nil {
+			return OpenStackEnv{}, err
+		}
 	}
 	return readOpenStack(ctx, binary, dir)
 }
