@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/printable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -72,7 +73,7 @@ func (l *Lines) Write(p vnfm.Progress) {
 	}
 	// One write for each line, so that lines of several processes do not mix.
 	_, _ = fmt.Fprintf(l.w, "%s  %s  %s  %s  %s\n", now.Format(time.TimeOnly), p.Instance, op.Type, now.Sub(op.StartedAt).Round(time.Second),
-		strings.Join(strings.Fields(says), " "))
+		printable.Text(strings.Join(strings.Fields(says), " ")))
 }
 
 var counted = lazyregexp.New(`^(\d{1,6})/(\d{1,6}) `)

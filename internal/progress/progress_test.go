@@ -31,6 +31,7 @@ func TestWrite(t *testing.T) {
 		{"two steps at once", false, []vnfm.Progress{says(op, "1/5 done"), says(op, "2/5 done")}, `^[^\n]* 1/5 done\n$`},
 		{"a step and a state", false, []vnfm.Progress{says(op, "1/5 done"), says(failed, "")}, `1/5 done\n.*FAILED_TEMP.*\n$`},
 		{"more than all", true, []vnfm.Progress{says(op, "7/5 done")}, `\[####################\] 7/5`},
+		{"control characters", false, []vnfm.Progress{says(op, "waiting for \x1b[2J\u009b1m\u202e")}, `waiting for \\u001b\[2J\\u009b1m\\u202e\n$`},
 		{"none of none", true, []vnfm.Progress{says(op, "0/0 done")}, `\[####################\] 0/0`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

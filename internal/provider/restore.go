@@ -27,7 +27,7 @@ type Server interface {
 func NewServer(version string) func() Server {
 	p := &Provider{version: version}
 	server := providerserver.NewProtocol6(p)
-	return func() Server { return stateKeeper{server().(Server), p} } //nolint:forcetypeassert // the server of the framework has all calls
+	return func() Server { return printableServer{stateKeeper{server().(Server), p}} } //nolint:forcetypeassert // the server of the framework has all calls
 }
 
 // stateKeeper is a server that keeps the states of VIMs and packages. Their upgrade is the one request about a resource without a

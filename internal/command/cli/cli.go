@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/printable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -32,7 +33,8 @@ const (
 // Run runs a command with its arguments and returns the exit code. An error is one line on stderr.
 func Run(ctx context.Context, root *cobra.Command, args []string, stdout, stderr io.Writer) int {
 	root.SetArgs(args)
-	out := &output{to: stdout}
+	stderr = &printable.Writer{To: stderr}
+	out := &output{to: &printable.Writer{To: stdout}}
 	root.SetOut(out)
 	root.SetErr(stderr)
 	root.SilenceErrors, root.SilenceUsage = true, true

@@ -22,6 +22,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
@@ -412,5 +413,13 @@ func TestUsage(t *testing.T) {
 				t.Errorf("not one line, or with a value:\n%s%s", got.out, got.errors)
 			}
 		})
+	}
+}
+
+// TestControlCharacters shows what a VNFD would command the terminal.
+func TestControlCharacters(t *testing.T) {
+	commands := edited(t, "hello", "hello.yaml", "product_name: hello", `product_name: "\e]52;c;aGk=\a \u009b1m \b \u202e \u2066 \u200b \uFEFF \x7f \u061c"`)
+	for _, form := range []string{"table", "json", "mermaid", "svg"} {
+		assert.NotRegexp(t, `[^\P{C}\n\t]`, run(t, "package", "inspect", "--integrity", "ignore", "-o", form, commands).want(t, 0).out)
 	}
 }
