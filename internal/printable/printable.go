@@ -5,6 +5,7 @@ package printable
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -46,9 +47,9 @@ type Writer struct {
 
 // Write implements io.Writer.
 func (w *Writer) Write(p []byte) (int, error) {
-	text := append(w.begun, p...)
+	text := slices.Concat(w.begun, p)
 	whole := len(text) - unfinished(text)
-	w.begun = append([]byte(nil), text[whole:]...)
+	w.begun = text[whole:]
 	if _, err := io.WriteString(w.To, Text(string(text[:whole]))); err != nil {
 		return 0, err
 	}

@@ -118,7 +118,9 @@ func (s printableServer) ReadDataSource(ctx context.Context, req *tfprotov6.Read
 }
 
 // ValidateEphemeralResourceConfig implements tfprotov6.EphemeralResourceServer.
-func (s printableServer) ValidateEphemeralResourceConfig(ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
+func (s printableServer) ValidateEphemeralResourceConfig(
+	ctx context.Context, req *tfprotov6.ValidateEphemeralResourceConfigRequest,
+) (*tfprotov6.ValidateEphemeralResourceConfigResponse, error) {
 	resp, err := s.Server.ValidateEphemeralResourceConfig(ctx, req)
 	if resp != nil {
 		printDiagnostics(resp.Diagnostics)
