@@ -153,10 +153,10 @@ var (
 
 func isObject(doc *yamlpos.Document) bool { return lacking(doc) == "" && !isClientFile(doc) }
 
-// neither is what a document lacks that is nothing like an object.
+// neither is the result of lacking for a document without both fields.
 const neither = "apiVersion and kind"
 
-// lacking names the fields of an object that a document does not have.
+// lacking names the missing fields of an object, or returns "".
 func lacking(doc *yamlpos.Document) string {
 	version, kind := text(doc, "apiVersion") != "", text(doc, "kind") != ""
 	switch {
@@ -171,7 +171,7 @@ func lacking(doc *yamlpos.Document) string {
 	}
 }
 
-// isClientFile tells kustomizations and kubeconfigs, which are written like objects.
+// isClientFile reports whether a document is a kustomization or a kubeconfig.
 func isClientFile(doc *yamlpos.Document) bool {
 	version := text(doc, "apiVersion")
 	return strings.HasPrefix(version, "kustomize.config.k8s.io/") || version == "v1" && text(doc, "kind") == "Config"

@@ -1,5 +1,5 @@
-// Package printable shows control characters of foreign texts instead of sending them to a terminal, which they command: colours, titles,
-// clipboards, what is above them, the direction of the text.
+// Package printable escapes control characters of foreign texts. A terminal would execute them: change its title or the clipboard, move
+// the cursor, reverse the direction of text.
 package printable
 
 import (
@@ -33,7 +33,7 @@ func Text(text string) string {
 	return b.String()
 }
 
-// hidden tells characters that a terminal does not show.
+// hidden reports whether a terminal executes or hides the character.
 func hidden(r rune) bool {
 	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
 }
@@ -41,7 +41,7 @@ func hidden(r rune) bool {
 // Writer writes texts to another writer as Text has them.
 type Writer struct {
 	To io.Writer
-	// begun are the first bytes of a character whose others come with the next write.
+	// begun holds the first bytes of a character that the next write completes.
 	begun []byte
 }
 

@@ -8,8 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/printable"
 )
 
-// printableServer is a server whose diagnostics and progress can be shown on a terminal: they quote packages, API servers, logs of pods
-// and other programs, whose control characters are not commands to the user's terminal.
+// printableServer escapes control characters in diagnostics and in the progress of actions, which quote packages, API servers and logs.
 type printableServer struct{ Server }
 
 func printDiagnostics(all []*tfprotov6.Diagnostic) {

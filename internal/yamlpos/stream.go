@@ -7,7 +7,7 @@ import (
 	"io"
 )
 
-// mark is the byte order mark. Windows editors begin files with it, so that files which are joined have it inside.
+// mark is the byte order mark. Editors on Windows write it first, so joined files contain it.
 var mark = []byte("\ufeff")
 
 // withoutMarks drops the byte order marks at the beginning of lines, where documents begin.

@@ -39,8 +39,8 @@ type testEnv struct {
 	further map[string]labtest.Env
 }
 
-// failures is why only complete runs have a test.
-const failures = "it is about a failure, or about what others do"
+// failures is the reason of labtest.FullRun for tests that `make test` skips.
+const failures = "failures and other writers"
 
 // newEnv returns an environment for a test that runs beside others from now on: what it
 // waits for next, such as the fault proxy, may be held by a test that runs.

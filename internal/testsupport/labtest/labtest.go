@@ -125,8 +125,8 @@ func NotShort(t testing.TB, needs string) {
 	}
 }
 
-// FullRun skips a test that only complete runs have, those of `make test-all`: it needs more than Terraform and a lab of
-// Kubernetes, or is about what a change of the code seldom breaks. LAB_ONLY is then "kubernetes", as in `make test`.
+// FullRun skips the test in `make test`, which sets LAB_ONLY to "kubernetes"; `make test-all` runs it. Such a test needs more
+// than Terraform and a lab of Kubernetes, or covers failures, interruptions or other writers.
 func FullRun(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(envOnly) == "kubernetes" {
