@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/clusterscript"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -88,6 +89,7 @@ func TestBalancersFollowServices(t *testing.T) {
 // A load balancer that is replaced together with a node is left alone before: it may not answer. Ports of Services stay, and so does the
 // address of the cluster.
 func TestBalancerIsReplaced(t *testing.T) {
+	labtest.FullRun(t, "failures")
 	w := balanced(t, "default/web 30081 TCP\n")
 	require.NoError(t, w.At(t, vnfm.OpInstantiate, true))
 	w.calls(t, "lb1")
@@ -110,6 +112,7 @@ func TestBalancerIsReplaced(t *testing.T) {
 
 // A script that fails fails the operation with what it says, and is called again.
 func TestBalancerScriptFails(t *testing.T) {
+	labtest.FullRun(t, "failures")
 	w := balanced(t, "")
 	w.Call.Package.Content = fstest.MapFS{
 		"Scripts/install.sh": {Data: []byte(program)}, "Scripts/balance.sh": {Data: []byte(balancing + "[ ! -e /run/fail ] || { echo 'no such module' >&2; exit 4; }\n")},

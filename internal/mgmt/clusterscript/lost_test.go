@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hooktest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -51,6 +52,7 @@ func (w *testEnv) all(t *testing.T) []string {
 
 // A cluster whose record was lost is not installed again: the cluster, or the marks on its servers, say which are its nodes.
 func TestLostRecord(t *testing.T) {
+	labtest.FullRun(t, "failures")
 	for name, kubectl := range map[string]string{"the cluster answers": living, "marks alone": silent} {
 		t.Run(name, func(t *testing.T) {
 			w := lost(t, kubectl)
@@ -78,6 +80,7 @@ func TestLostRecord(t *testing.T) {
 // Servers without marks are found in the cluster by their addresses. What cannot be told is an error, and
 // nothing is installed.
 func TestLostRecord_unmarked(t *testing.T) {
+	labtest.FullRun(t, "failures")
 	for name, tt := range map[string]struct{ kubectl, want string }{
 		"the cluster answers":        {living, ""},
 		"the cluster does not":       {silent, "there is a cluster on it, which does not answer, and the store has no record of it; nothing was installed"},

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -55,6 +56,7 @@ func TestScaleOut(t *testing.T) {
 // that an interrupted removal has taken out is not looked for, where the release fails without one.
 func TestRemovalOfAMember(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	w := newTestEnv(t, "2.31", 3, 0)
 	w.Gone("m3")
 	installed := w.State()

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/kubespraytest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/sshtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -21,6 +22,7 @@ import (
 // of a dead master is nothing.
 func TestTwoClusters(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	for _, release := range []string{"2.23", "2.29"} {
 		t.Run(release, func(t *testing.T) {
 			t.Parallel()

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/kubespray"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -38,6 +39,7 @@ func TestUpgrade(t *testing.T) {
 // What neither kubeadm nor kubespray does is refused before anything is changed.
 func TestUpgradeIsRefused(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	w := newTestEnv(t, "2.26", 1, 0)
 	for version, want := range map[string]string{
 		"v1.29.5": "kube_version is 1.29.5, and the cluster has 1.30.4: Kubernetes cannot be downgraded; nothing was changed",

@@ -129,6 +129,7 @@ func recordState(ctx context.Context, s *kubeStore, id string) (string, error) {
 // back. Either nothing else fails, and the operation succeeds; or the process is killed then.
 func TestFaults(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	env := labtest.Kubernetes(t)
 	for name, test := range faultCases() {
 		t.Run(name, func(t *testing.T) {

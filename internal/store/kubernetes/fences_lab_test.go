@@ -18,6 +18,7 @@ import (
 // arrives, for so long that another one takes the lease: the request changes nothing.
 func TestLateWrites(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	env := labtest.Kubernetes(t)
 	blob := strings.Repeat("a content", 1000)
 	digest := store.Digest([]byte(blob))

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -33,35 +32,6 @@ func ClusterAPI(t testing.TB) Env {
 	FullRun(t, "Cluster API")
 	Kubernetes(t)
 	env, err := findClusterAPI()
-	if err != nil {
-		Missing(t, fmt.Sprintf("Cluster API: %v", err))
-	}
-	return env
-}
-
-// OwnClusterAPI returns a lab like that of ClusterAPI which is the test's alone, for
-// what other tests would suffer from, such as the end of a manager. It costs some
-// twenty seconds and a gigabyte of memory.
-func OwnClusterAPI(t testing.TB) Env {
-	t.Helper()
-	NotShort(t, "a lab of its own")
-	FullRun(t, "Cluster API")
-	binary, err := clusterAPIBinary()
-	if err != nil {
-		Missing(t, fmt.Sprintf("Cluster API: %v", err))
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), startTimeout)
-	defer cancel()
-	dir := filepath.Join(t.TempDir(), "lab")
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), startTimeout)
-		defer cancel()
-		if _, err := run(ctx, binary, "down", "--dir", dir); err != nil {
-			t.Errorf("stopping the lab of the test: %v", err)
-		}
-	})
-	// When this process is killed, `lab sweep` stops it.
-	env, err := startClusterAPI(ctx, binary, dir, "--owner", strconv.Itoa(os.Getpid()))
 	if err != nil {
 		Missing(t, fmt.Sprintf("Cluster API: %v", err))
 	}
@@ -193,14 +163,4 @@ func (e Env) Pause(t testing.TB, namespace, cluster string, paused bool) {
 	t.Helper()
 	e.Kubectl(t, "patch", "clusters.cluster.x-k8s.io", cluster, "--namespace", namespace,
 		"--type", "merge", "--patch", fmt.Sprintf(`{"spec":{"paused":%t}}`, paused))
-}
-
-// Scale gives a Deployment another number of pods and waits until they are there, or
-// gone. The managers of Cluster API are such: one without pods has ended, and the one
-// in memory then forgets its workload clusters. Other tests must not depend on the
-// lab: it is one of OwnClusterAPI.
-func (e Env) Scale(t testing.TB, namespace, deployment string, replicas int) {
-	t.Helper()
-	e.Kubectl(t, "scale", "deployment", deployment, "--namespace", namespace, "--replicas", strconv.Itoa(replicas))
-	e.Kubectl(t, "rollout", "status", "deployment", deployment, "--namespace", namespace, "--timeout", startTimeout.String())
 }

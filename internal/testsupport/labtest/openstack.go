@@ -15,8 +15,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 )
 
 // EnvOpenStackDir is the environment variable that names the directory of a running
@@ -196,16 +194,6 @@ var findOpenStack = sync.OnceValues(func() (OpenStackEnv, error) {
 	})
 })
 
-// Restart ends a program of the lab as a failure of its machine would, and starts it again.
-func (e OpenStackEnv) Restart(t testing.TB, program string) {
-	t.Helper()
-	require.NoError(t, proctest.Kill(e.PIDs[program]), "ending %s", program)
-	_, err := withLab(openStackTimeout, func(ctx context.Context, binary string) (OpenStackEnv, error) {
-		return startOpenStack(ctx, binary, e.Dir)
-	})
-	require.NoError(t, err, "starting %s again", program)
-}
-
 // startOpenStack starts the OpenStack lab of a directory, or what is missing of it, or
 // finds it running.
 func startOpenStack(ctx context.Context, binary, dir string, options ...string) (OpenStackEnv, error) {
@@ -314,16 +302,10 @@ func (e OpenStackEnv) NewKeypair(t testing.TB, user OpenStackUser, name string) 
 	c.removeLater(t, "/os-keypairs/"+name)
 }
 
-// DisableUser locks a user of NewUser out; EnableUser lets him in again.
+// DisableUser locks a user of NewUser out.
 func (e OpenStackEnv) DisableUser(t testing.TB, user OpenStackUser) {
 	t.Helper()
 	e.patchUser(t, user, "enabled", false)
-}
-
-// EnableUser lets a user in again. Tokens that were revoked when he was disabled stay revoked.
-func (e OpenStackEnv) EnableUser(t testing.TB, user OpenStackUser) {
-	t.Helper()
-	e.patchUser(t, user, "enabled", true)
 }
 
 // SetPassword gives a user of NewUser another password.

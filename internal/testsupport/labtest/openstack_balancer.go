@@ -62,59 +62,6 @@ type LoadBalancer struct {
 	Operating    string `json:"operating_status"`
 }
 
-// NewLoadBalancer has Octavia make a load balancer with all that is in it, and returns it when
-// traffic can pass. It is gone with the test.
-func (e OpenStackEnv) NewLoadBalancer(t testing.TB, wanted map[string]any) LoadBalancer {
-	t.Helper()
-	var made struct{ LoadBalancer LoadBalancer }
-	e.Post(t, "load-balancer", "/v2.0/lbaas/loadbalancers", map[string]any{"loadbalancer": wanted}, &made)
-	t.Cleanup(func() { e.DeleteLoadBalancer(t, made.LoadBalancer.ID) })
-	return e.LoadBalancer(t, made.LoadBalancer.ID)
-}
-
-// LoadBalancer waits until Octavia has done what a load balancer is to be.
-func (e OpenStackEnv) LoadBalancer(t testing.TB, id string) LoadBalancer {
-	t.Helper()
-	var got struct{ LoadBalancer LoadBalancer }
-	Eventually(t, loadBalancerPatience, "load balancer "+id, func() error {
-		e.Get(t, "load-balancer", "/v2.0/lbaas/loadbalancers/"+id, &got)
-		switch got.LoadBalancer.Provisioning {
-		case "ACTIVE":
-			return nil
-		case "ERROR":
-			t.Fatalf("load balancer %s has failed", id)
-		}
-		return fmt.Errorf("it is %s", got.LoadBalancer.Provisioning)
-	})
-	return got.LoadBalancer
-}
-
-// DeleteLoadBalancer deletes a load balancer with all that is in it, if it is there, and returns
-// when it is gone; a test that ends may use it too.
-func (e OpenStackEnv) DeleteLoadBalancer(t testing.TB, id string) {
-	t.Helper()
-	c, path := e.at(t, "load-balancer"), "/v2.0/lbaas/loadbalancers/"+id
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), loadBalancerPatience)
-	defer cancel()
-	for {
-		// What is being changed cannot be deleted yet.
-		_, err := c.try(ctx, http.MethodDelete, path+"?cascade=true", nil, nil)
-		if isStatus(err, http.StatusNotFound) {
-			return
-		}
-		if err != nil && !isStatus(err, http.StatusConflict) {
-			t.Errorf("deleting load balancer %s: %v", id, err)
-			return
-		}
-		select {
-		case <-ctx.Done():
-			t.Errorf("load balancer %s is left", id)
-			return
-		case <-time.After(200 * time.Millisecond):
-		}
-	}
-}
-
 // LoadBalancers are those of the project of a user of NewProject.
 func (e OpenStackEnv) LoadBalancers(t testing.TB, user OpenStackUser) []LoadBalancer {
 	t.Helper()
@@ -192,22 +139,4 @@ func (e OpenStackEnv) DeleteServer(t testing.TB, id string) {
 		}
 		return nil
 	})
-}
-
-// NewFloating makes a floating address for a port and returns it. It is gone when the test is
-// over.
-func (e OpenStackEnv) NewFloating(t testing.TB, user OpenStackUser, port string) (id, address string) {
-	t.Helper()
-	admin := e.at(t, "network")
-	var made struct {
-		FloatingIP struct {
-			ID      string
-			Address string `json:"floating_ip_address"`
-		}
-	}
-	admin.call(t, http.MethodPost, "/v2.0/floatingips", map[string]any{"floatingip": map[string]any{
-		"project_id": user.projectID, "floating_network_id": e.Networks["public"], "port_id": port,
-	}}, &made)
-	admin.removeLater(t, "/v2.0/floatingips/"+made.FloatingIP.ID)
-	return made.FloatingIP.ID, made.FloatingIP.Address
 }

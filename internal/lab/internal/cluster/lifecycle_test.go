@@ -6,10 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"net"
-	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
@@ -21,11 +19,8 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	corev1client "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -33,7 +28,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/controllers"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/stages"
 )
 
@@ -147,18 +141,8 @@ func TestLabLifecycle(t *testing.T) {
 
 	t.Run("second up", b.testSecondUp)
 	t.Run("private files", b.testPrivateFiles)
-	t.Run("admin token", b.testAdminToken)
-	t.Run("client certificate", b.testClientCertificate)
-	t.Run("basic authentication", b.testBasic)
-	t.Run("limited token", b.testLimited)
-	t.Run("faults", b.testFaults)
 	t.Run("crash", b.testCrash)
 	t.Run("deletion by name", b.testDeletionByName)
-	t.Run("jobs", b.testJobs)
-	t.Run("volumes", b.testVolumes)
-	t.Run("autoscaler", b.testAutoscaler)
-	t.Run("audit log", b.testAudit)
-	t.Run("kubectl", b.testKubectl)
 	t.Run("repair", b.testRepair)
 	t.Run("down", b.testDown)
 }
@@ -211,81 +195,6 @@ func (b *bench) testPrivateFiles(t *testing.T) {
 	}
 }
 
-func (b *bench) listNamespaces(t *testing.T, config *rest.Config) error {
-	t.Helper()
-	_, err := newClient(t, config).CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
-	return err
-}
-
-func (b *bench) testAdminToken(t *testing.T) {
-	config := &rest.Config{Host: b.env.Endpoint, BearerToken: b.env.AdminToken, TLSClientConfig: rest.TLSClientConfig{CAFile: b.env.CAFile}}
-	if err := b.listNamespaces(t, config); err != nil {
-		t.Error(err)
-	}
-	config.BearerToken += "0"
-	if err := b.listNamespaces(t, config); !apierrors.IsUnauthorized(err) {
-		t.Errorf("with a wrong token: %v", err)
-	}
-}
-
-func (b *bench) testClientCertificate(t *testing.T) {
-	config := &rest.Config{Host: b.env.Endpoint, TLSClientConfig: rest.TLSClientConfig{
-		CAFile: b.env.CAFile, CertFile: b.env.ClientCertificateFile, KeyFile: b.env.ClientKeyFile,
-	}}
-	if err := b.listNamespaces(t, config); err != nil {
-		t.Error(err)
-	}
-}
-
-func (b *bench) testBasic(t *testing.T) {
-	config := &rest.Config{
-		Host: b.env.Basic.Endpoint, Username: b.env.Basic.Username, Password: b.env.Basic.Password,
-		TLSClientConfig: rest.TLSClientConfig{CAFile: b.env.Basic.CAFile},
-	}
-	if err := b.listNamespaces(t, config); err != nil {
-		t.Error(err)
-	}
-	watch, err := newClient(t, config).CoreV1().Namespaces().Watch(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer watch.Stop()
-	select {
-	case <-watch.ResultChan():
-	case <-time.After(patience):
-		t.Error("no event comes through")
-	}
-	config.Password += "0"
-	if err := b.listNamespaces(t, config); !apierrors.IsUnauthorized(err) {
-		t.Errorf("with a wrong password: %v", err)
-	}
-}
-
-func (b *bench) testLimited(t *testing.T) {
-	client := newClient(t, &rest.Config{Host: b.env.Endpoint, BearerToken: b.env.LimitedToken, TLSClientConfig: rest.TLSClientConfig{CAFile: b.env.CAFile}})
-	maps := client.CoreV1().ConfigMaps(b.env.LimitedNamespace)
-	if _, err := maps.Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine"}}, metav1.CreateOptions{}); err != nil {
-		t.Errorf("its own config map: %v", err)
-	}
-	if err := maps.Delete(t.Context(), "mine", metav1.DeleteOptions{}); err != nil {
-		t.Errorf("deleting it: %v", err)
-	}
-	for what, try := range map[string]func() error{
-		"pods of its namespace": func() error {
-			_, err := client.CoreV1().Pods(b.env.LimitedNamespace).List(t.Context(), metav1.ListOptions{})
-			return err
-		},
-		"config maps elsewhere": func() error {
-			_, err := client.CoreV1().ConfigMaps(metav1.NamespaceDefault).List(t.Context(), metav1.ListOptions{})
-			return err
-		},
-	} {
-		if err := try(); !apierrors.IsForbidden(err) {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-}
-
 // testDeletionByName removes a pod as KWOK does with what has ended: one that nobody deletes stays.
 func (b *bench) testDeletionByName(t *testing.T) {
 	pods := func(user string) corev1client.PodInterface {
@@ -314,61 +223,6 @@ func (b *bench) testDeletionByName(t *testing.T) {
 		}
 		return nil
 	})
-}
-
-func (b *bench) testFaults(t *testing.T) {
-	defer b.must(t, "fault", "clear")
-	security, err := rest.TLSConfigFor(b.admin)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// Not the client of client-go, which tries again after a reset.
-	attempt := func() (time.Duration, error) {
-		client := &http.Client{Timeout: patience, Transport: &http.Transport{TLSClientConfig: security, DisableKeepAlives: true}}
-		start := time.Now()
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, b.env.Fault.Endpoint+"/readyz", nil)
-		if err != nil {
-			return 0, err
-		}
-		response, err := client.Do(request)
-		if err != nil {
-			return 0, err
-		}
-		body, err := io.ReadAll(response.Body)
-		if err := errors.Join(err, response.Body.Close()); err != nil {
-			return 0, err
-		}
-		if string(body) != "ok" {
-			return 0, fmt.Errorf("%s: %q", response.Status, body)
-		}
-		return time.Since(start), nil
-	}
-	if _, err := attempt(); err != nil {
-		t.Fatalf("without a fault: %v", err)
-	}
-	b.must(t, "fault", "cut")
-	if _, err := attempt(); err == nil {
-		t.Error("a request passes while everything is cut")
-	}
-	// The first two are the greetings of TLS.
-	b.must(t, "fault", "drop-after", "2")
-	if _, err := attempt(); err == nil {
-		t.Error("a request needs no more than two reads")
-	}
-	b.must(t, "fault", "delay", "150ms")
-	if took, err := attempt(); err != nil || took < 300*time.Millisecond {
-		t.Errorf("delayed: %s, %v", took, err)
-	}
-	b.must(t, "fault", "clear")
-	if _, err := attempt(); err != nil {
-		t.Errorf("after the faults: %v", err)
-	}
-	if out := b.must(t, "fault"); out != "clear\n" {
-		t.Errorf("fault says %q", out)
-	}
-	if _, err := b.run(t, "fault", "explode"); err == nil {
-		t.Error("an unknown fault was accepted")
-	}
 }
 
 // namespace makes a namespace that goes with the lab.
@@ -460,164 +314,6 @@ func (b *bench) testCrash(t *testing.T) {
 	}
 }
 
-func (b *bench) testJobs(t *testing.T) {
-	namespace := b.namespace(t, "jobs")
-	none := int32(0)
-	for name, annotations := range map[string]map[string]string{"good": nil, "bad": {stages.FailAnnotation: stages.FailCrash}} {
-		job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{BackoffLimit: &none, Template: template(annotations)}}
-		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-		if _, err := b.client.BatchV1().Jobs(namespace).Create(t.Context(), job, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, want := range map[string]batchv1.JobConditionType{"good": batchv1.JobComplete, "bad": batchv1.JobFailed} {
-		eventually(t, "job "+name, func() error {
-			job, err := b.client.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			for _, condition := range job.Status.Conditions {
-				if condition.Type == want && condition.Status == corev1.ConditionTrue {
-					return nil
-				}
-			}
-			return fmt.Errorf("not %s: %+v", want, job.Status.Conditions)
-		})
-	}
-}
-
-func (b *bench) testVolumes(t *testing.T) {
-	namespace := b.namespace(t, "volumes")
-	claims := b.client.CoreV1().PersistentVolumeClaims(namespace)
-	wait := "wait"
-	for name, class := range map[string]*string{"default": nil, "waiting": &wait} {
-		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeClaimSpec{
-			StorageClassName: class,
-			AccessModes:      []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources:        corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Gi")}},
-		}}
-		if _, err := claims.Create(t.Context(), claim, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	volumeOf := map[string]string{}
-	bound := func(name string) func() error {
-		return func() error {
-			claim, err := claims.Get(t.Context(), name, metav1.GetOptions{})
-			if err != nil {
-				return err
-			}
-			if claim.Status.Phase != corev1.ClaimBound {
-				return fmt.Errorf("claim %s is %s", name, claim.Status.Phase)
-			}
-			volumeOf[name] = claim.Spec.VolumeName
-			return nil
-		}
-	}
-	eventually(t, "claim of the default class", bound("default"))
-	if bound("waiting")() == nil {
-		t.Error("a claim that waits for its first consumer was bound without one")
-	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "consumer"}, Spec: template(nil).Spec}
-	pod.Spec.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{
-		PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "waiting"},
-	}}}
-	if _, err := b.client.CoreV1().Pods(namespace).Create(t.Context(), pod, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "claim with a consumer", bound("waiting"))
-
-	if err := claims.Delete(t.Context(), "default", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "deletion of the volume", func() error {
-		_, err := b.client.CoreV1().PersistentVolumes().Get(t.Context(), volumeOf["default"], metav1.GetOptions{})
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("the volume is there: %w", err)
-		}
-		return nil
-	})
-}
-
-func (b *bench) testAutoscaler(t *testing.T) {
-	namespace := b.namespace(t, "autoscaler")
-	deployments := b.client.AppsV1().Deployments(namespace)
-	if _, err := deployments.Create(t.Context(), deployment(2, nil), metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	hpa := &autoscalingv2.HorizontalPodAutoscaler{
-		ObjectMeta: metav1.ObjectMeta{Name: "amf", Annotations: map[string]string{controllers.DesiredAnnotation: "4"}},
-		Spec: autoscalingv2.HorizontalPodAutoscalerSpec{
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "amf"},
-			MaxReplicas:    6,
-		},
-	}
-	if _, err := b.client.AutoscalingV2().HorizontalPodAutoscalers(namespace).Create(t.Context(), hpa, metav1.CreateOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "four replicas, written by the autoscaler", func() error {
-		got, err := deployments.Get(t.Context(), "amf", metav1.GetOptions{})
-		if err != nil {
-			return err
-		}
-		if got.Status.ReadyReplicas != 4 {
-			return fmt.Errorf("%d replicas are ready", got.Status.ReadyReplicas)
-		}
-		for _, entry := range got.ManagedFields {
-			if entry.Manager == controllers.AutoscalerManager && entry.Subresource == "scale" {
-				return nil
-			}
-		}
-		return errors.New("no managed fields of the autoscaler")
-	})
-}
-
-func (b *bench) testAudit(t *testing.T) {
-	config := rest.CopyConfig(b.admin)
-	config.UserAgent = "audit-probe"
-	if err := b.listNamespaces(t, config); err != nil {
-		t.Fatal(err)
-	}
-	eventually(t, "request in the audit log", func() error {
-		data, err := os.ReadFile(b.env.AuditLog)
-		if err != nil {
-			return err
-		}
-		found := 0
-		for line := range strings.Lines(string(data)) {
-			var event struct {
-				UserAgent string `json:"userAgent"`
-				Stage     string `json:"stage"`
-				User      struct {
-					Username string `json:"username"`
-				} `json:"user"`
-			}
-			if err := json.Unmarshal([]byte(line), &event); err != nil {
-				return fmt.Errorf("line %q: %w", line, err)
-			}
-			if strings.HasPrefix(event.User.Username, "system:kube-") || event.User.Username == "system:lab" || event.User.Username == "system:kwok" {
-				t.Fatalf("the control plane is in the log: %s", line)
-			}
-			if event.UserAgent == "audit-probe" && event.User.Username == "lab-admin" {
-				found++
-			}
-		}
-		if found != 1 {
-			return fmt.Errorf("%d entries for one request", found)
-		}
-		return nil
-	})
-}
-
-func (b *bench) testKubectl(t *testing.T) {
-	if out := b.must(t, "kubectl", "get", "nodes", "-o", "name"); out != "node/node-0\nnode/node-1\n" {
-		t.Errorf("nodes: %q", out)
-	}
-	if _, err := b.run(t, "kubectl", "get", "nonsense"); err == nil {
-		t.Error("kubectl fails and lab kubectl does not")
-	}
-}
-
 // kill ends programs of the lab, until its status says so.
 func (b *bench) kill(t *testing.T, programs ...string) {
 	t.Helper()
@@ -645,7 +341,6 @@ func (b *bench) testRepair(t *testing.T) {
 		t.Errorf("repaired from %+v to %+v", b.env, repaired)
 	}
 	b.env = repaired
-	t.Run("basic authentication", b.testBasic)
 }
 
 // testDown also stops a second lab that was started inside the first.

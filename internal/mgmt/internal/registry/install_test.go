@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/porttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/proctest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/registrytest"
@@ -199,6 +200,7 @@ func TestInstallRefusals(t *testing.T) {
 // the way, and is over when its cause is.
 func TestInstallFaults(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	tests := map[string]struct {
 		fault string
 		texts []string
@@ -294,6 +296,7 @@ func TestInstallDigestThatIsNotTheArchives(t *testing.T) {
 // Changes on the host by others are named and repaired.
 func TestDrift(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	h := registrytest.New(t)
 	client := h.Dial(t)
 	c := secured(t, plain(t))
@@ -329,6 +332,7 @@ func TestDrift(t *testing.T) {
 // An installation that is stopped at any step is finished by the next one.
 func TestKillInstall(t *testing.T) {
 	t.Parallel()
+	labtest.FullRun(t, "failures")
 	var steps []string
 	_, err := Install(t.Context(), registrytest.New(t).Dial(t), secured(t, plain(t)), func(line string) { steps = append(steps, line) })
 	require.NoError(t, err)

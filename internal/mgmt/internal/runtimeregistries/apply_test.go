@@ -18,6 +18,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/hosttest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // The stand-ins: services that note their calls in /run/calls, a containerd that reads
@@ -137,6 +138,7 @@ func takeCalls(t *testing.T, h *hosttest.Host) []string {
 
 // An apply that is stopped at any step is finished by the next one.
 func TestKillApply(t *testing.T) {
+	labtest.FullRun(t, "failures")
 	intact := engineHost(t)
 	changed, err := Apply(t.Context(), intact.Dial(t), both(t), silent)
 	require.NoError(t, err)
