@@ -54,7 +54,8 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
 }
 
 // A paused cluster is made and not waited for; what was paused behind Terraform's back
-// cannot be removed, and Terraform says so instead of waiting.
+// cannot be removed, and Terraform says so instead of waiting. A cluster that somebody else
+// removed is made again.
 func TestAccWorkloadCluster_paused(t *testing.T) {
 	env := newEnv(t)
 	env.run(t,
@@ -79,14 +80,6 @@ func TestAccWorkloadCluster_paused(t *testing.T) {
 			PreConfig:        func() { env.lab.Pause(t, env.namespace, "edge", false) },
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
-	)
-}
-
-// A cluster that somebody else removed is made again.
-func TestAccWorkloadCluster_disappears(t *testing.T) {
-	env := newEnv(t)
-	env.run(t,
-		resource.TestStep{Config: env.config(inMemory("1.34.0", `a = { replicas = 1 }`))},
 		resource.TestStep{
 			PreConfig:         func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
 			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
