@@ -37,7 +37,7 @@ func TestAccInstance_statefulSetComesBack(t *testing.T) {
 		"get", "pods", "-l", "app=db", "-o", `jsonpath={range .items[*]}{.spec.containers[0].image} {.status.conditions[?(@.type=="Ready")].status} {end}`)
 	env.run(t,
 		resource.TestStep{
-			Config:             config("1", "lab.vnf/fail: image", `on_failure = "resume"`, `timeouts = { create = "12s" }`),
+			Config:             config("1", "lab.vnf/fail: image", `on_failure = "resume"`, `timeouts = { create = "40s" }`),
 			ExpectNonEmptyPlan: true,
 			ConfigStateChecks:  []statecheck.StateCheck{failedTemp()},
 			Check:              env.diagnostics.HasWarning(`pod db-0: Pending, ImagePullBackOff`),

@@ -16,9 +16,9 @@ import (
 // TestAccWorkloadCluster_capoFailures has the real Nova refuse the server of a control plane in ways after which the real Cluster API
 // Provider OpenStack does nothing more. The apply ends at once and says why, and the next one replaces the machine.
 func TestAccWorkloadCluster_capoFailures(t *testing.T) {
+	cloud := labtest.OpenStackCompute(t)
 	env := newEnv(t)
 	env.diagnostics = &acctest.Diagnostics{}
-	cloud := labtest.OpenStackCompute(t)
 	user := cloud.NewProject(t)
 	config := func(zone, timeouts string) string {
 		return env.config(fmt.Sprintf(`

@@ -44,8 +44,8 @@ resource "vnf_vim" "cloud" {
 // servers of its image have no kubeadm, so that the API of the cluster never answers. What
 // there is goes with the cluster.
 func TestAccWorkloadCluster_capo(t *testing.T) {
-	env := newEnv(t)
 	cloud := labtest.OpenStackCompute(t)
+	env := newEnv(t)
 	user := cloud.NewProject(t)
 	client, err := openstack.New(openstack.Config{
 		VIM: "cloud",
@@ -114,9 +114,9 @@ func TestAccWorkloadCluster_capo(t *testing.T) {
 // TestAccWorkloadCluster_capoPlans has plans ask the real Keystone, Nova, Neutron and Glance
 // for what a cluster names there. Nothing but the VIMs is ever made.
 func TestAccWorkloadCluster_capoPlans(t *testing.T) {
+	cloud := labtest.OpenStackCompute(t)
 	env := newEnv(t)
 	env.diagnostics = &acctest.Diagnostics{}
-	cloud := labtest.OpenStackCompute(t)
 	user := cloud.NewProject(t)
 	cloud.NewKeypair(t, user, "ops")
 	nodes := cloud.NewNetwork(t, user, "twin", "10.79.0.0/24")
