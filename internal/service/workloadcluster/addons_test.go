@@ -332,8 +332,7 @@ func TestAccWorkloadCluster_chartOfRepository(t *testing.T) {
 	s := charttest.Repository(t, chart)
 	config := func(version string) string {
 		source := from(s, fmt.Sprintf("repository = %q, name = %q, version = %q", s.URL, chart.Name, version))
-		// Nothing is made of the objects.
-		embedded := inMemory("1.34.0", "") + "\n  paused = true"
+		embedded := inMemory("1.34.0", "")
 		return env.config(strings.Replace(embedded, `name = "in-memory"`, source, 1))
 	}
 	regenerated := strings.Replace(config(">=0.0.1"), `version = ">=0.0.1"`, `version = ">=0.0.1", regenerate = { trigger = "1" }`, 1)
