@@ -237,6 +237,7 @@ spec:
 // Every failure is reported with the object that it is about, and the operation goes on
 // once it is put right. What is secret shows up on no command line meanwhile.
 func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
+	nodesOnly(t)
 	k := newKubesprayEnv(t)
 	out := "scale_levels = { worker_instance = 1 }"
 	in := "scale_levels = { worker_instance = 0 }"

@@ -56,9 +56,7 @@ func labSite(t *testing.T) string {
 // package, whose machines are servers of OpenStack that become real nodes. A management driver sends its kubeconfig. It takes minutes:
 // VNF_REAL_NODES has it run.
 func TestAccInstance_managementClusterNodes(t *testing.T) {
-	if os.Getenv(envRealNodes) == "" {
-		t.Skip(envRealNodes + " is not set: `make test-nodes` sets it")
-	}
+	nodesOnly(t)
 	labtest.NeedsNodes(t)
 	source := acctest.ManagementClusterPackage(t, "management-cluster-openstack")
 	lab := labtest.Second(t)

@@ -29,6 +29,14 @@ const nodesImage = "node-v" + labtest.NodesVersion
 // envRealNodes is the variable that has the long tests of real nodes run.
 const envRealNodes = "VNF_REAL_NODES"
 
+// nodesOnly skips a test of minutes that only `make test-nodes` runs.
+func nodesOnly(t *testing.T) {
+	t.Helper()
+	if os.Getenv(envRealNodes) == "" {
+		t.Skip(envRealNodes + " is not set: `make test-nodes` sets it")
+	}
+}
+
 // flannel are the manifests of a network of pods.
 func flannel(t *testing.T, cidr string) string {
 	t.Helper()
@@ -70,12 +78,9 @@ resource "vnf_instance" "portal" {
 
 // The script of the example package makes a cluster of three masters with the real kubeadm on servers that become real nodes, behind a
 // load balancer. A network function runs on it and answers through the load balancer after a worker has come, the first master and a
-// worker have been replaced, and a worker has gone. It takes minutes: VNF_REAL_NODES has it run, and in a complete run
-// TestAccInstance_openStackScriptedCluster makes such a cluster with a stand-in of kubeadm.
+// worker have been replaced, and a worker has gone.
 func TestAccInstance_openStackScriptedNodes(t *testing.T) {
-	if os.Getenv(envRealNodes) == "" {
-		t.Skip(envRealNodes + " is not set: `make test-nodes` sets it")
-	}
+	nodesOnly(t)
 	labtest.NeedsNodes(t)
 	k := &clusterScriptEnv{cloud: newCloud(t), balancer: "node_ports = [30080]", drain: "5m"}
 	k.openstack = labtest.OpenStackSystems(t, labtest.OpenStackDocker, labtest.OpenStackNodes)
