@@ -10,33 +10,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// Infrastructure that does not come up in time leaves a cluster that the next apply
-// continues, in place.
-func TestAccWorkloadCluster_resumes(t *testing.T) {
-	env := newEnv(t)
-	slow := func(limit string) string {
-		return `
-  kubernetes_version = "1.34.0"
-  chart              = { name = "in-memory", values = [yamlencode({ provisioning = { startupDuration = "15s" } })] }
-  node_groups        = { a = { replicas = 1 } }
-  on_failure         = "resume"
-  timeouts           = { create = "` + limit + `", update = "10m" }
-`
-	}
-	env.run(t,
-		resource.TestStep{
-			Config:             env.config(slow("12s")),
-			ConfigStateChecks:  []statecheck.StateCheck{status("FAILED_TEMP")},
-			ExpectNonEmptyPlan: true,
-		},
-		resource.TestStep{
-			Config:            env.config(slow("12s")),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
-		},
-	)
-}
-
 // A creation that fails and is to be undone says what kept the cluster from coming up,
 // from the Cluster down to the machine.
 func TestAccWorkloadCluster_rollsBack(t *testing.T) {
