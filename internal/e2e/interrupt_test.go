@@ -28,13 +28,12 @@ const (
 	terraformLimit = 15 * time.Second
 )
 
-// failing is the package hello whose pod behaves as the lab is asked to: "crash"
-// or "never-ready".
-func failing(t testing.TB, how string) string {
+// failing is the package hello whose pod never becomes ready.
+func failing(t testing.TB) string {
 	t.Helper()
 	dir := acctest.CopyPackage(t, "hello")
 	const labels = "    metadata:\n      labels: { app.kubernetes.io/name: web }\n"
-	acctest.Edit(t, dir, "Files/kubernetes/web.yaml", labels, labels+"      annotations: { lab.vnf/fail: "+how+" }\n")
+	acctest.Edit(t, dir, "Files/kubernetes/web.yaml", labels, labels+"      annotations: { lab.vnf/fail: never-ready }\n")
 	acctest.Hash(t, dir)
 	return dir
 }
@@ -132,7 +131,7 @@ func (env *testEnv) resume(id, source string, arguments ...string) {
 func TestAccInterrupt(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
-	env.configure(failing(t, "never-ready"))
+	env.configure(failing(t))
 	if r := env.signal(syscall.SIGTERM, "apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
@@ -143,7 +142,7 @@ func TestAccInterrupt(t *testing.T) {
 		t.Errorf("UIDs before (-) and after (+) the run that continued:\n%s", diff)
 	}
 
-	env.configure(failing(t, "never-ready"))
+	env.configure(failing(t))
 	if r := env.interrupt("apply", "-auto-approve"); r.code == 0 {
 		t.Errorf("the interrupted apply ended well\n%s", r.output)
 	}
@@ -162,7 +161,7 @@ func TestAccInterrupt_cancel(t *testing.T) {
 	env := newEnv(t)
 	lines := filepath.Join(t.TempDir(), "progress")
 	env.variables = append(env.variables, "VNF_PROGRESS="+lines)
-	env.configure(failing(t, "never-ready"), `on_failure = "rollback"`)
+	env.configure(failing(t), `on_failure = "rollback"`)
 	waiting := env.gateway.expect(rollsOut())
 	run := env.start("apply", "-auto-approve")
 	select {

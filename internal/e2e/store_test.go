@@ -152,7 +152,7 @@ func TestAccTwoRuns_sameName(t *testing.T) {
 	env := newEnv(t)
 	env.write(env.store.Provider(), env.vims(), pkg(acctest.ExamplePackage(t, "hello")))
 	env.apply()
-	stuck := failing(t, "never-ready")
+	stuck := failing(t)
 	good := acctest.ExamplePackage(t, "hello")
 	vim := env.resource("vnf_vim.test").text("id")
 
