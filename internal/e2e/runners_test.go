@@ -18,7 +18,7 @@ const envRunners = "VNF_RUNNERS"
 // runnerStoresOf are the stores with which a life runs, by its test, unless each one is asked for: those that a run of all tests has time
 // for.
 var runnerStoresOf = map[string][]string{
-	"TestAccRunners_core5g":          {"kubernetes", "postgres"},
+	"TestAccRunners_core5g":          {"kubernetes"},
 	"TestAccRunners_workloadCluster": {"kubernetes"},
 	"TestAccRunners_registry":        {noStore},
 	// These take minutes. TestAccOpenStack_interrupted has runners.

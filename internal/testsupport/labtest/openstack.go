@@ -120,13 +120,14 @@ func OpenStackCompute(t testing.TB) OpenStackEnv {
 	return env
 }
 
-// OpenStackStacks is OpenStackCompute for a test that has Heat make stacks. Two of them are
+// OpenStackStacks is OpenStackCompute for a test that has Heat make stacks. Three of them are
 // at work at a time, in all processes together: Heat asks for what it waits for each
-// second, and with three of them the services do little else than answer.
+// second, and with more of them the services do little else than answer.
 func OpenStackStacks(t testing.TB) OpenStackEnv {
 	t.Helper()
 	env := OpenStackCompute(t)
-	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "stacks.1.lock"), filepath.Join(env.Dir, "stacks.2.lock"))
+	unlock, err := lockFile(t.Context(), filepath.Join(env.Dir, "stacks.1.lock"), filepath.Join(env.Dir, "stacks.2.lock"),
+		filepath.Join(env.Dir, "stacks.3.lock"))
 	require.NoError(t, err, "waiting for other tests that make stacks")
 	t.Cleanup(unlock)
 	return env
