@@ -58,6 +58,7 @@ func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) s
 // is a worker and two masters, of which kubespray has one and then the other as its first: that is dead, and this
 // works. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
+	nodesOnly(t)
 	k := newKubesprayEnv(t)
 	k.balancer = `script_path = "./Scripts/external_lb.sh", node_ports = [30080]`
 	same := k.same()
