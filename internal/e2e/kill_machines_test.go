@@ -56,7 +56,7 @@ func TestAccKill_machines(t *testing.T) {
 		workers := k.machinesOf("workers")
 		slices.Sort(workers)
 		configure(fmt.Sprintf("replicas = 1, scale_in_machine_names = [%q, %q]", workers[0], workers[2]), "")
-		ends("removal", n+1, 3)
+		ends("removal", n+2, 3)
 		if left := k.machinesOf("workers"); !slices.Equal(left, workers[1:2]) {
 			t.Errorf("%s was to stay of %v, and there are %v", workers[1], workers, left)
 		}

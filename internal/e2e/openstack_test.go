@@ -256,8 +256,8 @@ func (env *openStackEnv) serversOf(vdu string) []*openstack.Server {
 }
 
 // TestAccOpenStack_interrupted kills the provider while Heat is at work, keeps Keystone away
-// from it for 20 seconds with another process beside it, revokes its token, and ends the
-// engine of Heat in the middle: the operation is resumed on the same stack. With a store that envStore
+// from it for 20 seconds with another process beside it, and revokes its token: the operation
+// is resumed on the same stack. With a store that envStore
 // names each step is that of a new runner, and a plan that was made on one is applied on the next.
 func TestAccOpenStack_interrupted(t *testing.T) {
 	t.Parallel()

@@ -158,3 +158,17 @@ func TestBadConfiguration(t *testing.T) {
 		})
 	}
 }
+
+// TestKeyFileCannotBeMade names a key file where none can be: only what is to be sealed asks for it.
+func TestKeyFileCannotBeMade(t *testing.T) {
+	t.Parallel()
+	acctest.PreCheck(t)
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		Steps: []resource.TestStep{{
+			Config: fmt.Sprintf("provider \"vnf\" {\n  store = { local = { path = %q } }\n  encryption = { key_file = \"/dev/null/key.txt\" }\n}\n",
+				acctest.NewStore(t).Path) + hello(t),
+			ExpectError: acctest.Says(`/dev/null/key.txt`),
+		}},
+	})
+}

@@ -29,7 +29,7 @@ const nodesImage = "node-v" + labtest.NodesVersion
 // envRealNodes is the variable that has the long tests of real nodes run.
 const envRealNodes = "VNF_REAL_NODES"
 
-// nodesOnly skips a test of minutes that only `make test-nodes` runs.
+// nodesOnly skips a test that takes many minutes, unless `make test-nodes` runs it.
 func nodesOnly(t *testing.T) {
 	t.Helper()
 	if os.Getenv(envRealNodes) == "" {

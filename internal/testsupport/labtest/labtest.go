@@ -126,7 +126,8 @@ func NotShort(t testing.TB, needs string) {
 }
 
 // FullRun skips the test in `make test`, which sets LAB_ONLY to "kubernetes"; `make test-all` runs it. Such a test needs more
-// than Terraform and a lab of Kubernetes, or covers failures, interruptions or other writers.
+// than Terraform and a lab of Kubernetes, or covers failures, interruptions or other writers. scripts/test groups these tests by the
+// reason: "Cluster API", "OpenStack", "real nodes", and everything else.
 func FullRun(t testing.TB, why string) {
 	t.Helper()
 	if os.Getenv(envOnly) == "kubernetes" {

@@ -121,8 +121,8 @@ func OpenStackCompute(t testing.TB) OpenStackEnv {
 }
 
 // OpenStackStacks is OpenStackCompute for a test that has Heat make stacks. Three of them are
-// at work at a time, in all processes together: Heat asks for what it waits for each
-// second, and with more of them the services do little else than answer.
+// at work at a time, in all processes together: Heat polls each second, so that every
+// further stack slows the others.
 func OpenStackStacks(t testing.TB) OpenStackEnv {
 	t.Helper()
 	env := OpenStackCompute(t)

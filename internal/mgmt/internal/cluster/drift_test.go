@@ -12,7 +12,7 @@ import (
 // TestDriftInRounds changes the definitions of a master and of all workers outside of Terraform, alone and together with a scale and a
 // heal. The repair replaces them in rounds: each leaves the cluster before, and joins it again.
 func TestDriftInRounds(t *testing.T) {
-	labtest.FullRun(t, "each change after each other one")
+	labtest.FullRun(t, "several rounds of drift")
 	e, s, spec, id := clusterOf(t)
 	v := &evolution{servers: s, engine: e, spec: spec}
 	for _, with := range []string{"", "one aspect", "heal"} {

@@ -452,8 +452,8 @@ func (v *evolution) connect(registry string) {
 // the servers that there are, and the load balancer leads to them; none was lost with its server. While each change is made once, the nodes
 // use a registry, which each of them knows, new and rebuilt ones too; then none knows it any more.
 func TestPairs(t *testing.T) {
-	labtest.NotShort(t, "seconds of shells")
-	labtest.FullRun(t, "each change after each other one")
+	labtest.NotShort(t, "thousands of shell commands")
+	labtest.FullRun(t, "pairs of changes")
 	e, s, spec, id := clusterOf(t)
 	s.check(t, map[string]int{"masterNode": 3, "workerNode": 3, "externalLB": 1})
 	v := &evolution{servers: s, engine: e, spec: spec}
