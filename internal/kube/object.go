@@ -44,13 +44,18 @@ type FieldConflict struct {
 type ConflictError struct {
 	Ref       Ref
 	Conflicts []FieldConflict
-	Err       error
+	// Dropped is set when the manifest does not have the fields any more.
+	Dropped bool
+	Err     error
 }
 
 func (e *ConflictError) Error() string {
 	parts := make([]string, 0, len(e.Conflicts))
 	for _, c := range e.Conflicts {
 		parts = append(parts, fmt.Sprintf("%s (owned by %q)", c.Field, c.Manager))
+	}
+	if e.Dropped {
+		return fmt.Sprintf("%s: other managers own fields that the manifest has dropped: %s; have them drop the fields, or take them over with force_conflicts", e.Ref, strings.Join(parts, ", "))
 	}
 	return fmt.Sprintf("%s: other managers own fields that the manifest sets: %s; remove the fields from the manifest, or take them over with force_conflicts", e.Ref, strings.Join(parts, ", "))
 }

@@ -4,13 +4,9 @@ import (
 	"context"
 	"slices"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
 // Helm's command may have changed the release of a chart. The next apply makes the revision
@@ -70,56 +66,6 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, exc
 // policy keeps may be that of an earlier release.
 func (s *session) showsRelease(p *targetObject) bool {
 	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.isOfRelease(p) && p.live.Annotations[render.AnnotationResourcePolicy] != render.PolicyKeep
-}
-
-// releaseHelmFields removes the ownership of Helm's command from the fields that it has
-// applied. It owns them beside the driver, and a later revision could not drop them. Fields
-// that only the command has set are removed at once.
-func (s *session) releaseHelmFields(ctx context.Context, p *targetObject) error {
-	applied := func(e metav1.ManagedFieldsEntry) bool {
-		return e.Manager == helmFieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == ""
-	}
-	switch {
-	case s.rendering.Release != nil && slices.ContainsFunc(p.live.ManagedFields, applied):
-	case s.rendering.Release == nil && s.target.AdoptExisting:
-		return s.dropHelmFields(ctx, p)
-	default:
-		return nil
-	}
-	if p.object.Scaling != nil {
-		if err := s.handOverReplicas(ctx, p, helmFieldManager); err != nil {
-			return err
-		}
-	}
-	obj, err := s.client.Apply(ctx, p.ref, applyIdentity(p), kube.ApplyOptions{FieldManager: helmFieldManager, Force: true})
-	if err != nil {
-		return s.explainWrite(p, err)
-	}
-	p.live = liveOf(p, obj, false)
-	p.ready = p.ready && p.live.ready
-	return nil
-}
-
-// dropHelmFields removes the ownership of Helm's command from all fields of an object that was taken over from it by an instance without a
-// release, such as a workload cluster that Magnum made: each later change would be a conflict with Helm.
-func (s *session) dropHelmFields(ctx context.Context, p *targetObject) error {
-	byHelm := func(e metav1.ManagedFieldsEntry) bool { return e.Manager == helmFieldManager && e.Subresource == "" }
-	for tries := 1; ; tries++ {
-		if !slices.ContainsFunc(p.live.ManagedFields, byHelm) {
-			return nil
-		}
-		obj, err := s.client.Get(ctx, p.ref)
-		if err != nil {
-			return err
-		}
-		p.live.ManagedFields = slices.DeleteFunc(slices.Clone(obj.GetManagedFields()), byHelm)
-		err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), p.live.ManagedFields)
-		if err == nil || !apierrors.IsConflict(err) || tries == takeOverTries {
-			return err
-		}
-		// A controller has written meanwhile.
-		p.live.ManagedFields = obj.GetManagedFields()
-	}
 }
 
 // history reads which revisions the release of the chart has; nil without a chart.

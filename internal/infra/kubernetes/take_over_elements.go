@@ -3,7 +3,8 @@ package kubernetes
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
@@ -19,42 +20,25 @@ import (
 //
 // Elements that others added beside the driver's are never touched.
 
-// takeOverTries bounds how often takeOverElements tries again when the object changes at
-// the same time.
-const takeOverTries = 5
-
 // takeOverElements takes over the list elements that replaced the driver's own. Nothing is
 // read unless the driver has lost elements of a list.
 func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
-	for tries := 1; ; tries++ {
-		missing, err := s.lostFields(p)
-		if err != nil || !drift.LostElements(missing) {
-			return err
-		}
-		obj, err := s.client.Get(ctx, p.ref)
-		if apierrors.IsNotFound(err) {
-			return nil // The apply creates it again.
-		}
-		if err != nil {
-			return err
-		}
-		p.live = liveOf(p, obj, false)
+	missing, err := s.lostFields(p)
+	if err != nil || !drift.LostElements(missing) {
+		return err
+	}
+	return s.changeOwners(ctx, p, func(obj *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {
 		foreign, err := s.foreignElements(p, obj.Object)
 		if err != nil || len(foreign) == 0 {
-			return err
+			return nil, err
 		}
-		entries, err := drift.TakeOver(p.live.ManagedFields, foreign)
-		if err != nil {
-			return err
+		s.progress(ctx, "removing %s from %s, which replaces an element of the instance", foreign[0].Path, p)
+		var paths []drift.FieldPath
+		for _, f := range foreign {
+			paths = append(paths, f.Path)
 		}
-		if err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries); err == nil {
-			s.progress(ctx, "removing %s from %s, which replaces an element of the instance", foreign[0].Path, p)
-			return nil
-		}
-		if !apierrors.IsConflict(err) || tries == takeOverTries {
-			return err
-		}
-	}
+		return drift.TakeOver(p.live.ManagedFields, paths)
+	})
 }
 
 // foreignElements are the list elements of a live object that replaced the driver's own.

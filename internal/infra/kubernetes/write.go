@@ -47,7 +47,7 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 		p.ready = !awaitsReadiness(p) || p.live.ready
 	}
 	p.item.UID = string(p.live.UID)
-	return s.releaseHelmFields(ctx, p)
+	return s.endCoOwnership(ctx, p)
 }
 
 // needsWrite reports whether an object has to be written. The write is a repair when the
@@ -87,6 +87,11 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		}
 	}
 	before, body := s.beforeAdoption(ctx, p), s.body(p, replicas)
+	if p.live != nil {
+		if err := s.takeOverDropped(ctx, p, body, options.Force); err != nil {
+			return s.explainWrite(p, err)
+		}
+	}
 	rereads := s.isForeign(p) && !s.readsUnchanged(p)
 	if s.readsOther(p) || rereads && isPod(p) && p.live.DeletionTimestamp == nil {
 		obj, err := s.replace(ctx, p, body, options)

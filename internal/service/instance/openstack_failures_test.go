@@ -25,8 +25,8 @@ func override(vdu, name, value string) string {
 }
 
 // TestAccInstance_openStackFailures fails as clouds do, after something was made: the
-// reason is that of the resource which failed, what exists stays, and the next apply with
-// what was wrong put right goes on.
+// reason is that of the resource which failed, what exists stays unless the creation is to
+// be rolled back, and the next apply with what was wrong put right goes on.
 func TestAccInstance_openStackFailures(t *testing.T) {
 	c := newCloud(t)
 	failed := []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("FAILED_TEMP"))}
@@ -34,7 +34,17 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 		ProtoV6ProviderFactories: c.diagnostics.Factories(),
 		Steps: []resource.TestStep{
 			{
-				// A flavour whose servers end in ERROR.
+				// A flavour whose servers end in ERROR. The creation is undone.
+				Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), `on_failure = "rollback"`),
+				ExpectError: acctest.Says(`(?s)OS::Nova::Server FW-0/FW is CREATE_FAILED`),
+			},
+			{
+				// The same one, and what exists stays.
+				PreConfig: func() {
+					if left := c.records(); len(left) > 0 {
+						t.Errorf("records are left: %+v", left)
+					}
+				},
 				Config:             c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), resume),
 				ExpectNonEmptyPlan: true,
 				ConfigStateChecks:  failed,
@@ -78,21 +88,6 @@ func TestAccInstance_openStackFailures(t *testing.T) {
 			updated(c.firewall("simple", override("FW", "computeFlavourId", "lab.slow")), c.checkBackend(map[string]int{"FW": 1, "TG": 1})),
 		},
 	})
-}
-
-// TestAccInstance_openStackRollback undoes a creation that fails.
-func TestAccInstance_openStackRollback(t *testing.T) {
-	c := newCloud(t)
-	resource.Test(t, resource.TestCase{
-		ProtoV6ProviderFactories: c.diagnostics.Factories(),
-		Steps: []resource.TestStep{{
-			Config:      c.firewall("simple", override("FW", "computeFlavourId", "lab.fault"), `on_failure = "rollback"`),
-			ExpectError: acctest.Says(`(?s)OS::Nova::Server FW-0/FW is CREATE_FAILED`),
-		}},
-	})
-	if left := c.records(); len(left) > 0 {
-		t.Errorf("records are left: %+v", left)
-	}
 }
 
 // TestAccInstance_openStackImages has packages that bring the image of their servers: it is
@@ -150,6 +145,7 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 	c := newCloudOf(t, labtest.OpenStackCompute)
 	source := examplePackage(t, "firewall")
 	linked := c.links(c.openstack.Networks["net0"])
+	refused := map[string]acctest.Refused{}
 	for name, bad := range map[string]struct{ config, want string }{
 		"namespace":      {c.firewall("simple", `namespace = "x"`), `An OpenStack VIM has no namespaces`},
 		"no network":     {c.configFor(source, "simple", ""), `nfv\.CP\.FW_CP1\.network, which is not given`},
@@ -158,12 +154,7 @@ func TestAccInstance_badOpenStack(t *testing.T) {
 		"address":        {c.configFor(source, "simple", fmt.Sprintf(`ext_virtual_links = { x = { resource_id = %q, ext_cps = { FW_CP1 = { ip_addresses = [{ fixed_addresses = ["10.0.0"] }] } } } }`, c.openstack.Networks["net0"])), `"10\.0\.0" is not a valid IP address`},
 		"nfv of no form": {c.configFor(source, "simple", linked, `additional_params = { nfv = 1 }`), `"nfv" must be a map`},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			resource.Test(t, resource.TestCase{
-				ProtoV6ProviderFactories: c.diagnostics.Factories(),
-				Steps:                    []resource.TestStep{{Config: bad.config, PlanOnly: true, ExpectError: acctest.Says(bad.want)}},
-			})
-		})
+		refused[name] = acctest.Refused{Config: bad.config, Want: bad.want}
 	}
+	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: c.diagnostics.Factories(), Steps: acctest.RefusedSteps(t, refused)})
 }

@@ -255,34 +255,3 @@ func replaces(lost map[string]any, e *element) bool {
 	c.compareMap(nil, rest, e.fields)
 	return len(rest) > 0 && len(c.different) == 0
 }
-
-// TakeOver moves the ownership of elements, with everything in them, to the driver's
-// applies.
-func TakeOver(entries []metav1.ManagedFieldsEntry, elements []ForeignElement) ([]metav1.ManagedFieldsEntry, error) {
-	moved := fieldpath.NewSet()
-	for _, i := range elements {
-		moved.Insert(i.Path.elements())
-	}
-	var out []metav1.ManagedFieldsEntry
-	for _, e := range entries {
-		set, err := Owned([]metav1.ManagedFieldsEntry{e}, e.Manager)
-		if err != nil {
-			return nil, err
-		}
-		if e.Manager == kube.FieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "" {
-			set = set.Union(moved)
-		} else {
-			set = set.RecursiveDifference(moved)
-		}
-		if set.Empty() {
-			continue
-		}
-		text, err := set.ToJSON()
-		if err != nil {
-			return nil, err
-		}
-		e.FieldsV1 = metav1.NewFieldsV1(string(text))
-		out = append(out, e)
-	}
-	return out, nil
-}

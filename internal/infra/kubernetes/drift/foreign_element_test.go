@@ -119,7 +119,7 @@ func TestTakeOver(t *testing.T) {
 		entry("two", owning("ports", map[string][]string{key81: {"targetPort"}})),
 	}
 	path := FieldPath{{field: "spec"}, {field: "ports"}, {kind: stepKey, key: map[string]any{"port": int64(81), "protocol": "TCP"}}}
-	moved, err := TakeOver(entries, []ForeignElement{{Path: path, Manager: "one"}})
+	moved, err := TakeOver(entries, []FieldPath{path})
 	require.NoError(t, err)
 	got := map[string]string{}
 	for _, e := range moved {

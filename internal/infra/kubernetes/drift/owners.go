@@ -1,0 +1,180 @@
+package drift
+
+import (
+	"cmp"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// HeldField is a field of an object that other managers own as well.
+type HeldField struct {
+	Path FieldPath
+	// Manager is one of these.
+	Manager string
+}
+
+// isForeign reports whether an entry is of a writer of the specification that is not the driver. Controllers write sub-resources.
+func isForeign(e *metav1.ManagedFieldsEntry) bool {
+	return e.Subresource == "" && !slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, e.Manager)
+}
+
+// WithoutCoOwners returns the entries without those of other writers that own a field which the driver has applied, nil when there are
+// none. What such a writer alone has set is nobody's then, and stays.
+func WithoutCoOwners(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
+	applied, err := Owned(entries, kube.FieldManager)
+	if err != nil {
+		return nil, err
+	}
+	applied = applied.Leaves()
+	var kept []metav1.ManagedFieldsEntry
+	for i := range entries {
+		if isForeign(&entries[i]) {
+			set, err := Owned(entries[i:i+1], entries[i].Manager)
+			if err != nil {
+				return nil, err
+			}
+			if !set.Intersection(applied).Empty() {
+				continue
+			}
+		}
+		kept = append(kept, entries[i])
+	}
+	if len(kept) == len(entries) {
+		return nil, nil
+	}
+	return kept, nil
+}
+
+// FindHeld returns the fields that the driver owns, that a body does not have, and that other writers own as well: an apply of the body
+// would not remove them. Of an element or a map that is missing as a whole it has no single fields.
+func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldField, error) {
+	applied, err := Owned(entries, kube.FieldManager)
+	if err != nil {
+		return nil, err
+	}
+	var held []HeldField
+	for i := range entries {
+		if !isForeign(&entries[i]) {
+			continue
+		}
+		set, err := Owned(entries[i:i+1], entries[i].Manager)
+		if err != nil {
+			return nil, err
+		}
+		set.Intersection(applied).Iterate(func(path fieldpath.Path) {
+			if !holds(body, path) {
+				held = append(held, HeldField{Path: pathOf(path), Manager: entries[i].Manager})
+			}
+		})
+	}
+	slices.SortStableFunc(held, func(a, b HeldField) int { return cmp.Compare(a.Path.String(), b.Path.String()) })
+	var whole []HeldField
+	for _, f := range held {
+		if !slices.ContainsFunc(whole, func(w HeldField) bool {
+			return w.Path.elements().Compare(f.Path.elements()[:min(len(w.Path), len(f.Path))]) == 0
+		}) {
+			whole = append(whole, f)
+		}
+	}
+	return whole, nil
+}
+
+// holds reports whether content has a field. Key fields that an element does not have are defaults of the server.
+func holds(content any, path fieldpath.Path) bool {
+	for _, pe := range path {
+		if pe.FieldName != nil {
+			fields, _ := content.(map[string]any)
+			value, ok := fields[*pe.FieldName]
+			if !ok {
+				return false
+			}
+			content = value
+			continue
+		}
+		items, _ := content.([]any)
+		found := false
+		for i, item := range items {
+			if elementMatches(pe, item, i, false) {
+				content, found = item, true
+				break
+			}
+		}
+		if !found {
+			return false
+		}
+	}
+	return true
+}
+
+// pathOf is a path of a field set as a FieldPath.
+func pathOf(path fieldpath.Path) FieldPath {
+	out := make(FieldPath, 0, len(path))
+	for _, pe := range path {
+		if pe.FieldName != nil {
+			out = append(out, step{field: *pe.FieldName})
+			continue
+		}
+		out = append(out, stepOf(pe))
+	}
+	return out
+}
+
+// TakeOver moves the ownership of fields, with everything in them, from all other managers to the driver's applies.
+func TakeOver(entries []metav1.ManagedFieldsEntry, paths []FieldPath) ([]metav1.ManagedFieldsEntry, error) {
+	moved := fieldpath.NewSet()
+	for _, path := range paths {
+		moved.Insert(path.elements())
+	}
+	return takeOver(entries, moved, func(*metav1.ManagedFieldsEntry) bool { return true })
+}
+
+// TakeOverAll moves all that a manager owns, sub-resources left out, to the driver's applies; nil when it owns nothing.
+func TakeOverAll(entries []metav1.ManagedFieldsEntry, manager string) ([]metav1.ManagedFieldsEntry, error) {
+	ofManager := func(e *metav1.ManagedFieldsEntry) bool { return e.Manager == manager && e.Subresource == "" }
+	moved := fieldpath.NewSet()
+	for i := range entries {
+		if !ofManager(&entries[i]) {
+			continue
+		}
+		set, err := Owned(entries[i:i+1], manager)
+		if err != nil {
+			return nil, err
+		}
+		moved = moved.Union(set)
+	}
+	if moved.Empty() {
+		return nil, nil
+	}
+	return takeOver(entries, moved, ofManager)
+}
+
+// takeOver gives fields to the driver's applies and takes them from the entries that from chooses.
+func takeOver(entries []metav1.ManagedFieldsEntry, moved *fieldpath.Set, from func(*metav1.ManagedFieldsEntry) bool) ([]metav1.ManagedFieldsEntry, error) {
+	var out []metav1.ManagedFieldsEntry
+	for _, e := range entries {
+		set, err := Owned([]metav1.ManagedFieldsEntry{e}, e.Manager)
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case e.Manager == kube.FieldManager && e.Operation == metav1.ManagedFieldsOperationApply && e.Subresource == "":
+			set = set.Union(moved)
+		case from(&e):
+			set = set.RecursiveDifference(moved)
+		}
+		if set.Empty() {
+			continue
+		}
+		text, err := set.ToJSON()
+		if err != nil {
+			return nil, err
+		}
+		e.FieldsV1 = metav1.NewFieldsV1(string(text))
+		out = append(out, e)
+	}
+	return out, nil
+}

@@ -1,0 +1,117 @@
+package kubernetes
+
+import (
+	"context"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// Server-side apply removes a field only when its last owner drops it. A writer that owns fields beside the driver would
+// keep them in the object for ever after the package has dropped them. So what an adopted object's former writers own beside
+// the driver becomes the driver's alone, and fields that others have come to own since are a conflict when they are dropped.
+
+// changeOwnersTries bounds how often changeOwners tries again when the object changes at the same time.
+const changeOwnersTries = 5
+
+// changeOwners reads an object and replaces the owners of its fields by what change returns; nil changes nothing.
+func (s *session) changeOwners(ctx context.Context, p *targetObject, change func(obj *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error)) error {
+	for tries := 1; ; tries++ {
+		obj, err := s.client.Get(ctx, p.ref)
+		if apierrors.IsNotFound(err) {
+			return nil // The next apply creates it again.
+		}
+		if err != nil {
+			return err
+		}
+		p.live = liveOf(p, obj, false)
+		entries, err := change(obj)
+		if err != nil || entries == nil {
+			return err
+		}
+		err = s.client.SetManagedFields(ctx, p.ref, obj.GetResourceVersion(), entries)
+		if err == nil {
+			p.live.ManagedFields = entries
+			return nil
+		}
+		if !apierrors.IsConflict(err) || tries == changeOwnersTries {
+			return err
+		}
+	}
+}
+
+// takeOverDropped prepares the removal of fields that the target has dropped and that others own as well: a conflict, unless by force.
+func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map[string]any, force bool) error {
+	held, err := drift.FindHeld(body, p.live.ManagedFields)
+	if err != nil || len(held) == 0 {
+		return err
+	}
+	if !force {
+		conflict := &kube.ConflictError{Ref: p.ref, Dropped: true}
+		for _, f := range held {
+			conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: f.Manager, Field: "." + f.Path.String()})
+		}
+		return conflict
+	}
+	return s.changeOwners(ctx, p, func(*unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {
+		held, err := drift.FindHeld(body, p.live.ManagedFields)
+		if err != nil || len(held) == 0 {
+			return nil, err
+		}
+		var paths []drift.FieldPath
+		for _, f := range held {
+			paths = append(paths, f.Path)
+		}
+		return drift.TakeOver(p.live.ManagedFields, paths)
+	})
+}
+
+// endCoOwnership ends what others own beside the driver: all that Helm's command owns of a release, whose next revision removes what only
+// the command has set, as Helm itself would; and the fields of the former writers of an adopted object.
+func (s *session) endCoOwnership(ctx context.Context, p *targetObject) error {
+	if s.rendering.Release != nil {
+		if err := s.takeOverFromHelm(ctx, p); err != nil {
+			return err
+		}
+	}
+	if _, adopted := p.live.Annotations[annotationRetained]; !adopted {
+		return nil
+	}
+	entries, err := drift.WithoutCoOwners(p.live.ManagedFields)
+	if err != nil || entries == nil {
+		return err
+	}
+	return s.changeOwners(ctx, p, func(*unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {
+		return drift.WithoutCoOwners(p.live.ManagedFields)
+	})
+}
+
+// takeOverFromHelm makes the fields of Helm's command the driver's, and applies the object again, which removes those that it does not have.
+func (s *session) takeOverFromHelm(ctx context.Context, p *targetObject) error {
+	entries, err := drift.TakeOverAll(p.live.ManagedFields, helmFieldManager)
+	if err != nil || entries == nil {
+		return err
+	}
+	if p.object.Scaling != nil {
+		if err := s.handOverReplicas(ctx, p, helmFieldManager); err != nil {
+			return err
+		}
+	}
+	err = s.changeOwners(ctx, p, func(*unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {
+		return drift.TakeOverAll(p.live.ManagedFields, helmFieldManager)
+	})
+	if err != nil {
+		return err
+	}
+	obj, err := s.client.Apply(ctx, p.ref, s.body(p, nil), kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	if err != nil {
+		return s.explainWrite(p, err)
+	}
+	p.live = liveOf(p, obj, false)
+	p.ready = p.ready && p.live.ready
+	return nil
+}
