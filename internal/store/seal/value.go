@@ -96,6 +96,9 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 	return bound.Values, nil
 }
 
+// errChanged says that a sealed value is not as it was written, whichever of its bytes has changed.
+var errChanged = errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
+
 // decrypt returns what a value of the owner encrypts, which is as it was sealed.
 func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, error) {
 	dataKey, err := unwrap(v.Key, id)
@@ -108,7 +111,7 @@ func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, err
 	}
 	text, err := aead.Open(nil, nil, v.Data, associatedData(owner))
 	if err != nil {
-		return nil, errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
+		return nil, errChanged
 	}
 	return text, nil
 }
@@ -120,7 +123,7 @@ func parseValue(sealed []byte) (*sealedValue, error) {
 		return nil, errors.New("not a sealed value: it is empty, because the run that seals it was interrupted; apply again")
 	}
 	if err := json.Unmarshal(sealed, &v); err != nil {
-		return nil, fmt.Errorf("not a sealed value: %w", err)
+		return nil, errChanged
 	}
 	if err := checkForm(v.Version, v.Scheme, schemeAge, schemeBarbican); err != nil {
 		return nil, err
@@ -158,18 +161,15 @@ func wrap(dataKey []byte, id *age.X25519Identity) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// unwrap is the inverse of wrap.
+// unwrap is the inverse of wrap. Its error is errChanged.
 func unwrap(wrapped []byte, id *age.X25519Identity) ([]byte, error) {
 	r, err := age.Decrypt(bytes.NewReader(wrapped), id)
 	if err != nil {
-		return nil, fmt.Errorf("unwrapping the data key: %w", err)
+		return nil, errChanged
 	}
 	dataKey, err := io.ReadAll(io.LimitReader(r, dataKeySize+1))
-	if err != nil {
-		return nil, fmt.Errorf("unwrapping the data key: %w", err)
-	}
-	if len(dataKey) != dataKeySize {
-		return nil, fmt.Errorf("unwrapping the data key: it has %d bytes, not %d", len(dataKey), dataKeySize)
+	if err != nil || len(dataKey) != dataKeySize {
+		return nil, errChanged
 	}
 	return dataKey, nil
 }
