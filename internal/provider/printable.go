@@ -5,14 +5,25 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/printable"
 )
 
 // printableServer escapes control characters in diagnostics and in the progress of actions, which quote packages, API servers and logs.
 type printableServer struct{ Server }
 
+// notWhole is what the framework says of a number that does not fit where a schema has whole numbers. It takes the user's mistake for an
+// error of the provider, and converts before any validator is asked.
+var notWhole = lazyregexp.New(`Value %!s\(\*big\.Float=([^)]*)\) (is not an integer|cannot be represented as a 64-bit integer)`)
+
 func printDiagnostics(all []*tfprotov6.Diagnostic) {
 	for _, d := range all {
+		if found := notWhole.FindStringSubmatch(d.Detail); found != nil {
+			d.Summary, d.Detail = "Not a Whole Number", found[1]+" is not a whole number."
+			if found[2] != "is not an integer" {
+				d.Detail = found[1] + " is not a whole number of at most 64 bits."
+			}
+		}
 		d.Summary, d.Detail = printable.Text(d.Summary), printable.Text(d.Detail)
 	}
 }
