@@ -57,6 +57,12 @@ func additionalEnv(t testing.TB) *testEnv {
 	return &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 }
 
+// elsewhere returns the same environment with another namespace.
+func (env *testEnv) elsewhere() *testEnv {
+	env.Helper()
+	return &testEnv{TB: env.TB, lab: env.lab, store: env.store, namespace: env.lab.Namespace(env)}
+}
+
 func examplePackage(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "packages", name))
@@ -86,6 +92,12 @@ resource "vnf_instance" "test" {
   %s
 }
 `, env.namespace, strings.Join(arguments, "\n  "))
+}
+
+// instanceNamed returns a vnf_instance of another name, with further arguments.
+func (env *testEnv) instanceNamed(name string, arguments ...string) string {
+	text := strings.Replace(env.instance(arguments...), `"vnf_instance" "test"`, fmt.Sprintf(`"vnf_instance" %q`, name), 1)
+	return strings.Replace(text, `name            = "test"`, fmt.Sprintf("name            = %q", name), 1)
 }
 
 // instanceWith returns a vnf_instance "test" whose arguments may be those that
