@@ -3,7 +3,6 @@ package instance_test
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -179,17 +178,8 @@ func TestAccInstance_badInput(t *testing.T) {
 // refusals runs steps that fail in one test case, and returns what Terraform says at each.
 func (env *testEnv) refusals(t *testing.T, steps ...resource.TestStep) []error {
 	t.Helper()
-	var said []error
-	env.runCase(t, resource.TestCase{
-		ErrorCheck: func(err error) error {
-			said = append(said, err)
-			return nil
-		},
-		Steps: steps,
-	})
-	if len(said) != len(steps) {
-		t.Fatalf("%d steps of %d failed: %v", len(said), len(steps), said)
-	}
+	said := acctest.Errors(t, env.diagnostics.Factories(), steps...)
+	env.expectNothing(t)
 	return said
 }
 
@@ -219,35 +209,14 @@ resource "vnf_instance" %[1]q {
 	return config.String()
 }
 
-var errorOf = regexp.MustCompile(`in resource "vnf_instance" "(\w+)"`)
-
 // expectErrors finds the error of every bad input.
-func expectErrors(t *testing.T, got error, cases map[string]badInput) {
+func expectErrors(t *testing.T, said error, cases map[string]badInput) {
 	t.Helper()
-	found := map[string][]string{}
-	// The type of durations ends its text with the error of Go, which is not a diagnostic of its own.
-	all := strings.ReplaceAll(got.Error(), "\nError: time: ", "\nCause: time: ")
-	for _, text := range strings.Split(all, "\nError: ")[1:] {
-		name := "unplaced"
-		if m := errorOf.FindStringSubmatch(text); m != nil {
-			name = m[1]
-		}
-		found[name] = append(found[name], text)
-	}
+	patterns := map[string][]string{}
 	for name, c := range cases {
-		texts := found[name]
-		delete(found, name)
-		if len(texts) != 1 {
-			t.Errorf("%s: %d errors, want one: %q", name, len(texts), texts)
-			continue
-		}
-		if !sentence(c.want...).MatchString(texts[0]) {
-			t.Errorf("%s: want %q in\n%s", name, c.want, texts[0])
-		}
+		patterns[name] = []string{pattern(c.want...)}
 	}
-	if len(found) > 0 {
-		t.Errorf("more errors: %q", found)
-	}
+	acctest.ExpectErrors(t, said, "vnf_instance", patterns)
 }
 
 // appliedBadInput is known to be bad to the VIM alone.

@@ -28,7 +28,8 @@ func unknownOf(address string, names ...string) []plancheck.PlanCheck {
 }
 
 // TestAccInstance_unknown plans instances while a value of each is not known yet: what depends
-// on it is unknown and nothing is guessed, the rest is shown, and the apply is whole.
+// on it is unknown and nothing is guessed, the rest is shown, and the apply is whole. The namespace
+// that one makes goes with it; those that were there before stay.
 func TestAccInstance_unknown(t *testing.T) {
 	env := newEnv(t)
 	config := env.store.Config(acctest.VIM(t, env.lab, "test"), pkg(examplePackage(t, "hello")))
@@ -36,6 +37,7 @@ func TestAccInstance_unknown(t *testing.T) {
 	var plan []plancheck.PlanCheck
 	var state []statecheck.StateCheck
 	var backend []resource.TestCheckFunc
+	made, homes := env.namespace+"-made", []string{}
 	for name, c := range map[string]struct {
 		// later is the value, which argument takes as LATER.
 		later, argument string
@@ -45,15 +47,15 @@ func TestAccInstance_unknown(t *testing.T) {
 		"vim":        {later: "vnf_vim.test.id", argument: "vim_id = LATER"},
 		"package":    {later: "vnf_package.test.id", argument: "package_id = LATER", unknown: preview},
 		"name":       {later: `"late"`, argument: "name = LATER", unknown: preview},
-		"namespace":  {later: "NAMESPACE", argument: "namespace = LATER", unknown: []string{"namespace"}},
+		"namespace":  {later: fmt.Sprintf("%q", made), argument: "namespace = LATER", unknown: []string{"namespace"}},
 		"flavour":    {later: `"default"`, argument: "flavour_id = LATER", unknown: preview},
 		"levels":     {later: "1", argument: "scale_levels = { web = LATER }", unknown: preview},
 		"parameters": {later: `["` + webFile + `"]`, argument: `additional_params = { "lcm-kubernetes-def-files" = LATER }`, unknown: preview},
 		"metadata":   {later: `"north"`, argument: "metadata = { site = LATER }"},
 	} {
 		home, address := env.elsewhere(), "vnf_instance."+name
-		later := strings.ReplaceAll(c.later, "NAMESPACE", fmt.Sprintf("%q", home.namespace))
-		config += fmt.Sprintf("resource \"terraform_data\" %q { input = %s }\n", name, later)
+		homes = append(homes, home.namespace)
+		config += fmt.Sprintf("resource \"terraform_data\" %q { input = %s }\n", name, c.later)
 		config += home.instanceNamed(name, strings.ReplaceAll(c.argument, "LATER", "terraform_data."+name+".output"))
 		plan = append(plan, plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate))
 		plan = append(plan, unknownOf(address, c.unknown...)...)
@@ -63,9 +65,16 @@ func TestAccInstance_unknown(t *testing.T) {
 		state = append(state, statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")))
 		backend = append(backend, home.checkBackendOf(address, 3))
 	}
+	state = append(state, statecheck.ExpectKnownValue("vnf_instance.namespace", tfjsonpath.New("namespace"), knownvalue.StringExact(made)))
+	backend = append(backend, env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"))
 	env.run(t, resource.TestStep{
 		Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: plan}, ConfigStateChecks: state, Check: allChecks(backend...),
 	})
+	slices.Sort(homes)
+	all := append([]string{"get", "namespace", made, "--ignore-not-found", "-o", "jsonpath={.items[*].metadata.name}"}, homes...)
+	if err := env.expectKubectl(strings.Join(homes, " "), all...)(nil); err != nil {
+		t.Error(err)
+	}
 }
 
 // TestAccInstance_unknownProvider plans while the provider itself is not known.
@@ -88,7 +97,6 @@ provider "vnf" {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),
 		},
-		resource.TestStep{Config: config, PlanOnly: true},
 	)
 }
 
