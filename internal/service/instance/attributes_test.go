@@ -18,64 +18,43 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestAccInstance_attributesPlanned changes every argument and checks what is
-// planned: an update in place or a replacement, with an operation or without one.
+// TestAccInstance_attributesPlanned changes every argument and checks what is planned: nothing, an update in place with an operation or
+// without one, or a replacement. What one argument would do more than the others of its step is seen in the plan of all of them.
 func TestAccInstance_attributesPlanned(t *testing.T) {
-	const (
-		record    = "changes the record alone"
-		operation = "changes what runs"
-		replaced  = "replaces the instance"
-	)
 	env := newEnv(t)
 	other := strings.ReplaceAll(acctest.VIM(env, env.lab, "other"), `"vnf_vim" "test"`, `"vnf_vim" "other"`)
 	second := strings.ReplaceAll(pkg(hello(t, manifests("web:1.0.0", "web:2.0.0"))), `"test"`, `"second"`)
 	base := env.store.Config(acctest.VIM(env, env.lab, "test"), other, pkg(examplePackage(t, "hello")), second)
-	steps := []resource.TestStep{{Config: base + env.instance()}}
-	for _, tc := range []struct{ argument, effect string }{
-		{`name = "renamed"`, operation},
-		{`description = "for people"`, operation},
-		{`metadata = { site = "north" }`, operation},
-		{`vim_id = vnf_vim.other.id`, replaced},
-		{`package_id = vnf_package.second.id`, operation},
-		{`flavour_id = "default"`, ""},
-		{`scale_levels = { web = 1 }`, operation},
-		{`scale_levels = { web = 0 }`, record},
-		{`namespace = "` + env.namespace + `-other"`, replaced},
-		{`additional_params = { "lcm-kubernetes-def-files" = ["` + webFile + `"] }`, operation},
-		{`additional_params = { namespace = "` + env.namespace + `" }`, operation},
-		{`operational_state = "stopped"`, operation},
-		{`on_failure = "rollback"`, record},
-		{`force_conflicts = true`, record},
-		{`adopt_existing = true`, record},
-		{`termination = { type = "forceful" }`, record},
-		{`deletion_policy = { volumes = "keep" }`, record},
-		{`timeouts = { update = "1h" }`, record},
-		{`lock_timeout = "30000ms"`, ""},
-		{`lock_timeout = "31s"`, record},
-	} {
-		step := resource.TestStep{Config: base + env.instanceWith(tc.argument), PlanOnly: true, ExpectNonEmptyPlan: tc.effect != ""}
-		action := plancheck.ResourceActionUpdate
-		var checks []plancheck.PlanCheck
-		switch tc.effect {
-		case "":
-			action = plancheck.ResourceActionNoop
-		case replaced:
-			action = plancheck.ResourceActionDestroyBeforeCreate
-		case record:
-			checks = append(checks,
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
-				plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1)))
+	plan := func(arguments []string, action plancheck.ResourceActionType, checks ...plancheck.PlanCheck) resource.TestStep {
+		return resource.TestStep{
+			Config: base + env.instanceWith(arguments...), PlanOnly: true, ExpectNonEmptyPlan: action != plancheck.ResourceActionNoop,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPreRefresh: append(checks, plancheck.ExpectResourceAction(address, action))},
 		}
-		checks = append(checks, named{tc.argument, plancheck.ExpectResourceAction(address, action)})
-		step.ConfigPlanChecks = resource.ConfigPlanChecks{PostApplyPreRefresh: checks}
-		steps = append(steps, step)
 	}
-	// An explicit default leads to no operation, and the plan after it is empty.
-	steps = append(steps, resource.TestStep{
-		Config: base + env.instanceWith(`scale_levels = { web = 0 }`), ConfigPlanChecks: updates(),
-		ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(1))},
-	})
-	env.run(t, steps...)
+	env.run(t,
+		resource.TestStep{Config: base + env.instance()},
+		// What is there already, written in another way.
+		plan([]string{`flavour_id = "default"`, `lock_timeout = "30000ms"`}, plancheck.ResourceActionNoop),
+		// The record alone changes.
+		plan([]string{
+			`scale_levels = { web = 0 }`, `on_failure = "rollback"`, `force_conflicts = true`, `adopt_existing = true`, `termination = { type = "forceful" }`,
+			`deletion_policy = { volumes = "keep" }`, `timeouts = { update = "1h" }`, `lock_timeout = "31s"`,
+		}, plancheck.ResourceActionUpdate,
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			plancheck.ExpectKnownValue(address, tfjsonpath.New("generation"), knownvalue.Int64Exact(1))),
+		// What runs changes, in place.
+		plan([]string{
+			`name = "renamed"`, `description = "for people"`, `metadata = { site = "north" }`, `package_id = vnf_package.second.id`, `scale_levels = { web = 1 }`,
+			`additional_params = { "lcm-kubernetes-def-files" = ["` + webFile + `"], namespace = "` + env.namespace + `" }`, `operational_state = "stopped"`,
+		}, plancheck.ResourceActionUpdate, plancheck.ExpectUnknownValue(address, tfjsonpath.New("generation"))),
+		// Either of these replaces the instance.
+		plan([]string{`vim_id = vnf_vim.other.id`, `namespace = "` + env.namespace + `-other"`}, plancheck.ResourceActionDestroyBeforeCreate, replacedBy{"namespace", "vim_id"}),
+		// An explicit default leads to no operation, and the plan after it is empty.
+		resource.TestStep{
+			Config: base + env.instanceWith(`scale_levels = { web = 0 }`), ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), value("generation", knownvalue.Int64Exact(1))},
+		},
+	)
 }
 
 // TestAccInstance_namespaceReplaced moves an instance: nothing is left where it was.
@@ -165,41 +144,51 @@ spec:
 `)
 }
 
-// TestAccInstance_termination looks at the grace period that the pods get.
+// TestAccInstance_termination looks at the grace periods that the pods of instances get.
 func TestAccInstance_termination(t *testing.T) {
-	t.Parallel()
-	for name, tc := range map[string]struct {
+	env := newEnv(t)
+	cases := map[string]struct {
 		argument string
 		want     string
 	}{
 		"default":          {``, "11"},
 		"graceful":         {`termination = { type = "graceful" }`, "11"},
-		"graceful timeout": {`termination = { type = "graceful", graceful_timeout = "7s" }`, "7"},
-		"timeout alone":    {`termination = { graceful_timeout = "5s" }`, "5"},
+		"graceful_timeout": {`termination = { type = "graceful", graceful_timeout = "7s" }`, "7"},
+		"timeout_alone":    {`termination = { graceful_timeout = "5s" }`, "5"},
 		"forceful":         {`termination = { type = "forceful" }`, "0"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			env := newEnv(t)
-			dir := hello(t, podOnly)
-			var upTo func(func(event) bool) []event
-			env.run(t, resource.TestStep{
-				Config:            env.configFor(dir, tc.argument),
-				ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 1)},
-				Check: func(*terraform.State) error {
-					upTo = env.watch(t, "api/v1", "pods")
-					return nil
-				},
-			})
-			got := "0"
-			for _, e := range upTo(func(e event) bool { return e.Type == "DELETED" }) {
-				if grace := e.Object.Metadata.DeletionGracePeriodSeconds; e.Type == "MODIFIED" && grace != nil && got == "0" {
-					got = fmt.Sprint(*grace)
-				}
+	}
+	config := env.store.Config(acctest.VIM(env, env.lab, "test"), pkg(hello(t, podOnly)))
+	homes := map[string]*testEnv{}
+	for name, c := range cases {
+		homes[name] = env.elsewhere()
+		config += homes[name].instanceNamed(name, c.argument)
+	}
+	// The pods are watched from the end of the apply.
+	pods := map[string]func(func(event) bool) []event{}
+	watch := func(*terraform.State) error {
+		for name, home := range homes {
+			pods[name] = home.watch(t, "api/v1", "pods")
+		}
+		return nil
+	}
+	running := []statecheck.StateCheck{}
+	for name := range cases {
+		running = append(running,
+			statecheck.ExpectKnownValue("vnf_instance."+name, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			statecheck.ExpectKnownValue("vnf_instance."+name, tfjsonpath.New("vnfc_counts"), counts("web", 1)))
+	}
+	env.run(t, resource.TestStep{Config: config, ConfigStateChecks: running, Check: watch})
+	for name, c := range cases {
+		homes[name].expectNothing(t)
+		got := "0"
+		for _, e := range pods[name](func(e event) bool { return e.Type == "DELETED" }) {
+			if grace := e.Object.Metadata.DeletionGracePeriodSeconds; e.Type == "MODIFIED" && grace != nil && got == "0" {
+				got = fmt.Sprint(*grace)
 			}
-			if got != tc.want {
-				t.Errorf("the pod was given %s seconds, want %s", got, tc.want)
-			}
-		})
+		}
+		if got != c.want {
+			t.Errorf("%s: the pod was given %s seconds, want %s", name, got, c.want)
+		}
 	}
 }
 

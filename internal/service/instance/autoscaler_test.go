@@ -53,10 +53,5 @@ func TestAccInstance_autoscaler(t *testing.T) {
 			}
 			return nil
 		})),
-		resource.TestStep{
-			PreConfig: func() { desired(5) },
-			Config:    env.configFor(changed, `scale_levels = { user-plane = 1 }`),
-			PlanOnly:  true,
-		},
 	)
 }

@@ -3,7 +3,6 @@ package instance_test
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // badInput is a vnf_instance that cannot be, and the diagnostic that says so.
@@ -156,37 +156,31 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 	}
 }
 
-// TestAccInstance_badInput gives one plan many instances that cannot be: each has
+// TestAccInstance_badInput gives plans many instances that cannot be: each has
 // exactly one error, which tells what is wrong and where, and nothing is done.
 func TestAccInstance_badInput(t *testing.T) {
-	t.Parallel()
-	for name, cases := range map[string]map[string]badInput{"schema": checkedBadInputs(), "package": plannedBadInputs(t), "chart": chartBadInputs(t)} {
-		t.Run(name, func(t *testing.T) {
-			env := newEnv(t)
-			got := env.plan(t, env.badConfig(cases))
-			expectErrors(t, got, cases)
-			if got := env.kubectl("get", "all", "-o", "name"); got != "" {
-				t.Errorf("made by a plan: %s", got)
-			}
-		})
+	env := newEnv(t)
+	chart := chartBadInputs(t)
+	planned := plannedBadInputs(t)
+	for name, c := range chart {
+		planned["chart_"+name] = c
+	}
+	// Terraform plans nothing while the schema refuses something.
+	checked := checkedBadInputs()
+	errs := env.refusals(t, resource.TestStep{Config: env.badConfig(checked), PlanOnly: true}, resource.TestStep{Config: env.badConfig(planned), PlanOnly: true})
+	expectErrors(t, errs[0], checked)
+	expectErrors(t, errs[1], planned)
+	if got := env.kubectl("get", "all", "-o", "name"); got != "" {
+		t.Errorf("made by a plan: %s", got)
 	}
 }
 
-// plan plans a configuration that cannot be, and returns what Terraform says.
-func (env *testEnv) plan(t *testing.T, config string) error {
+// refusals runs steps that fail in one test case, and returns what Terraform says at each.
+func (env *testEnv) refusals(t *testing.T, steps ...resource.TestStep) []error {
 	t.Helper()
-	var got error
-	env.runCase(t, resource.TestCase{
-		ErrorCheck: func(err error) error {
-			got = err
-			return nil
-		},
-		Steps: []resource.TestStep{{Config: config, PlanOnly: true}},
-	})
-	if got == nil {
-		t.Fatal("the plan succeeded")
-	}
-	return got
+	said := acctest.Errors(t, env.diagnostics.Factories(), steps...)
+	env.expectNothing(t)
+	return said
 }
 
 // badConfig is one configuration with all bad inputs, each with a package of its own.
@@ -215,64 +209,42 @@ resource "vnf_instance" %[1]q {
 	return config.String()
 }
 
-var errorOf = regexp.MustCompile(`in resource "vnf_instance" "(\w+)"`)
-
 // expectErrors finds the error of every bad input.
-func expectErrors(t *testing.T, got error, cases map[string]badInput) {
+func expectErrors(t *testing.T, said error, cases map[string]badInput) {
 	t.Helper()
-	found := map[string][]string{}
-	// The type of durations ends its text with the error of Go, which is not a diagnostic of its own.
-	all := strings.ReplaceAll(got.Error(), "\nError: time: ", "\nCause: time: ")
-	for _, text := range strings.Split(all, "\nError: ")[1:] {
-		name := "unplaced"
-		if m := errorOf.FindStringSubmatch(text); m != nil {
-			name = m[1]
-		}
-		found[name] = append(found[name], text)
-	}
+	patterns := map[string][]string{}
 	for name, c := range cases {
-		texts := found[name]
-		delete(found, name)
-		if len(texts) != 1 {
-			t.Errorf("%s: %d errors, want one: %q", name, len(texts), texts)
-			continue
-		}
-		if !sentence(c.want...).MatchString(texts[0]) {
-			t.Errorf("%s: want %q in\n%s", name, c.want, texts[0])
-		}
+		patterns[name] = []string{pattern(c.want...)}
 	}
-	if len(found) > 0 {
-		t.Errorf("more errors: %q", found)
-	}
+	acctest.ExpectErrors(t, said, "vnf_instance", patterns)
 }
 
 // appliedBadInput is known to be bad to the VIM alone.
 type appliedBadInput struct {
 	// prepare runs before the apply.
 	prepare func(env *testEnv)
-	// vim is the VIM; one with all rights when it is nil.
-	vim func(env *testEnv) string
 	// edits change the package hello.
-	edits     []edit
-	arguments func(env *testEnv) string
+	edits []edit
+	// arguments are further ones of the instance, or others.
+	arguments []string
 	want      []string
 }
 
-func appliedBadInputs() map[string]appliedBadInput {
+func appliedBadInputs(lab labtest.Env) map[string]appliedBadInput {
 	return map[string]appliedBadInput{
-		"unknown kind": {
+		"unknown_kind": {
 			edits: []edit{with("apiVersion: example.com/v1\nkind: Cell\nmetadata: {name: c}\n")},
 			want:  want(`example.com/v1/Cell c (Files/kubernetes/more.yaml:1)`, `the API server does not serve the kind Cell of example.com/v1`),
 		},
-		"misspelt kind": {
+		"misspelt_kind": {
 			edits: []edit{with("apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: c}\n")},
 			want:  want(`apps/v1/Deploymnet c (Files/kubernetes/more.yaml:1)`, `the API server does not serve the kind Deploymnet of apps/v1`, `apps/v1 Deployment`),
 		},
-		"invalid field": {
+		"invalid_field": {
 			edits: []edit{manifests("targetPort: http", "targetPort: not_a_port")},
-			want:  want(`Unable to Instantiate VNF Instance "test"`, `Service web (Files/kubernetes/web.yaml:9)`, `spec.ports[0].targetPort`, `not_a_port`),
+			want:  want(`Unable to Instantiate VNF Instance "invalid_field"`, `Service web (Files/kubernetes/web.yaml:9)`, `spec.ports[0].targetPort`, `not_a_port`),
 		},
-		"unknown field": {
+		"unknown_field": {
 			edits: []edit{manifests("  replicas: 1\n", "  replicas: 1\n  replica: 1\n")},
 			want:  want(`Deployment web (Files/kubernetes/web.yaml:18)`, `.spec.replica`, `everything that was created has been removed (on_failure = "rollback")`),
 		},
@@ -285,47 +257,44 @@ func appliedBadInputs() map[string]appliedBadInput {
 			want:    want(`Deployment web (Files/kubernetes/web.yaml:18)`, `exceeded quota: none, requested: count/deployments.apps=1, used: count/deployments.apps=0, limited: count/deployments.apps=0`, `everything that was created has been removed`),
 		},
 		"forbidden": {
-			vim: func(env *testEnv) string {
-				lab := env.lab
-				lab.AdminToken = lab.LimitedToken
-				return acctest.VIM(env, lab, "test")
-			},
-			arguments: func(env *testEnv) string { return `namespace = "` + env.lab.LimitedNamespace + `"` },
-			want:      want(`Unable to Instantiate VNF Instance "test"`, `is forbidden`, `cannot list resource`),
+			arguments: []string{`vim_id = vnf_vim.limited.id`, `namespace = "` + lab.LimitedNamespace + `"`},
+			want:      want(`Unable to Instantiate VNF Instance "forbidden"`, `is forbidden`, `cannot list resource`),
 		},
-		"VIM unknown": {
-			arguments: func(*testEnv) string { return `vim_id = "3f1d8f8e-0000-4000-8000-000000000000"` },
+		"vim_unknown": {
+			arguments: []string{`vim_id = "3f1d8f8e-0000-4000-8000-000000000000"`},
 			want:      want(`VIM "3f1d8f8e-0000-4000-8000-000000000000" is not in the store`),
 		},
-		"package unknown": {
-			arguments: func(*testEnv) string { return `package_id = "other@sha256:00"` },
+		"package_unknown": {
+			arguments: []string{`package_id = "other@sha256:00"`},
 			want:      want(`VNF package "other@sha256:00" is not in the store`),
 		},
 	}
 }
 
-// TestAccInstance_badInputApplied meets a VIM that refuses: an error that says
-// which object and why, and nothing is left.
+// TestAccInstance_badInputApplied gives one apply many instances that a VIM refuses: each
+// has one error, which says which object and why, and nothing is left.
 func TestAccInstance_badInputApplied(t *testing.T) {
-	t.Parallel()
-	for name, c := range appliedBadInputs() {
-		t.Run(name, func(t *testing.T) {
-			env := newEnv(t)
-			if c.prepare != nil {
-				c.prepare(env)
-			}
-			vim, arguments := acctest.VIM(env, env.lab, "test"), ""
-			if c.vim != nil {
-				vim = c.vim(env)
-			}
-			if c.arguments != nil {
-				arguments = c.arguments(env)
-			}
-			config := env.store.Config(vim, pkg(hello(t, c.edits...)), env.instanceWith(arguments, `on_failure = "rollback"`))
-			env.run(t, resource.TestStep{Config: config, ExpectError: sentence(c.want...)})
-			if got := env.kubectl("get", "services,deployments", "-o", "name"); got != "" {
-				t.Errorf("left behind: %s", got)
-			}
-		})
+	env := newEnv(t)
+	limited := env.lab
+	limited.AdminToken = limited.LimitedToken
+	config := env.store.Config(acctest.VIM(env, env.lab, "test"), strings.Replace(acctest.VIM(env, limited, "limited"), `"vnf_vim" "test"`, `"vnf_vim" "limited"`, 1))
+	homes, cases := map[string]*testEnv{}, map[string]badInput{}
+	for name, c := range appliedBadInputs(env.lab) {
+		home := env.elsewhere()
+		homes[name], cases[name] = home, badInput{want: c.want}
+		if c.prepare != nil {
+			c.prepare(home)
+		}
+		config += strings.ReplaceAll(pkg(hello(t, c.edits...)), `"test"`, fmt.Sprintf("%q", name))
+		arguments := append([]string{`on_failure = "rollback"`, "package_id = vnf_package." + name + ".id"}, c.arguments...)
+		config += home.instanceNamed(name, arguments...)
+	}
+	said := env.refusals(t, resource.TestStep{Config: config})
+	expectErrors(t, said[0], cases)
+	for name, home := range homes {
+		home.expectNothing(t)
+		if got := home.kubectl("get", "services,deployments", "-o", "name"); got != "" {
+			t.Errorf("%s: left behind: %s", name, got)
+		}
 	}
 }

@@ -147,12 +147,15 @@ func TestAccInstance_createRollback(t *testing.T) {
 
 // sentence matches texts in their order, whatever line breaks Terraform has put
 // into them.
-func sentence(texts ...string) *regexp.Regexp {
+func sentence(texts ...string) *regexp.Regexp { return acctest.Says(pattern(texts...)) }
+
+// pattern is the pattern of acctest.Says of a sentence.
+func pattern(texts ...string) string {
 	parts := make([]string, 0, len(texts))
 	for _, text := range texts {
 		parts = append(parts, regexp.QuoteMeta(strings.Join(strings.Fields(text), " ")))
 	}
-	return acctest.Says(`(?s)` + strings.Join(parts, `.*`))
+	return `(?s)` + strings.Join(parts, `.*`)
 }
 
 // TestAccInstance_foreignObject meets an object that nobody manages: an error
@@ -274,26 +277,6 @@ func TestAccInstance_contentChanged(t *testing.T) {
 		},
 		after(func() { env.expectNothing(t) }, applied(env.configFor(dir), env.expectKubectl("registry.example.com/hello/web:9.9.9", "get", "deployment", "web", "-o", "jsonpath={.spec.template.spec.containers[0].image}"))),
 	)
-}
-
-// TestAccInstance_namespaceMade makes the namespace of an instance and removes it
-// with the instance; one that was there before stays.
-func TestAccInstance_namespaceMade(t *testing.T) {
-	env := newEnv(t)
-	made := env.namespace + "-made"
-	env.run(t,
-		applied(strings.Replace(env.config("hello"), env.namespace, made, 1), env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"), value("namespace", knownvalue.StringExact(made))),
-		resource.TestStep{
-			Config:           strings.Replace(env.config("hello"), env.namespace, made, 1),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-		},
-	)
-	if err := env.expectKubectl("", "get", "namespace", made, "--ignore-not-found", "-o", "name")(nil); err != nil {
-		t.Error(err)
-	}
-	if err := env.expectKubectl(env.namespace, "get", "namespace", env.namespace, "-o", "jsonpath={.metadata.name}")(nil); err != nil {
-		t.Error(err)
-	}
 }
 
 // TestAccInstance_createUnreachable cannot reach the VIM: an error, and neither

@@ -146,7 +146,6 @@ func TestAccInstance_listDataSource(t *testing.T) {
 		return resource.TestCheckResourceAttr("data.vnf_instances."+name, "instances.#", n)
 	}
 	env.run(t,
-		resource.TestStep{Config: config},
 		resource.TestStep{
 			Config: config + lists,
 			Check: allChecks(

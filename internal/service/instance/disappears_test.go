@@ -18,36 +18,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// TestAccInstance_objectDisappears makes again what somebody has deleted, and
-// nothing else.
-func TestAccInstance_objectDisappears(t *testing.T) {
-	env := newEnv(t)
-	var deployment string
-	env.run(t,
-		resource.TestStep{Config: env.config("hello", `scale_levels = { web = 1 }`)},
-		resource.TestStep{
-			PreConfig: func() {
-				deployment = env.uid("deployment/web")
-				env.kubectl("delete", "service", "web")
-			},
-			Config: env.config("hello", `scale_levels = { web = 1 }`),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
-				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-				expectPrior{key: "v1/Service web", text: "deleted"},
-			}},
-			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("generation", knownvalue.Int64Exact(2))},
-			Check: allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
-				if got := env.uid("deployment/web"); got != deployment {
-					return fmt.Errorf("the Deployment was replaced")
-				}
-				return nil
-			}),
-		},
-		// A workload comes back at the count that is wanted by now.
-		after(func() { env.kubectl("delete", "deployment", "web") }, updated(env.config("hello", `scale_levels = { web = 2 }`), allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")), replicas("web", 3))),
-	)
-}
-
 // TestAccInstance_namespaceDisappears makes a namespace that the instance had
 // made, and everything in it, again.
 func TestAccInstance_namespaceDisappears(t *testing.T) {

@@ -65,6 +65,5 @@ func TestAccInstance_helmAutoscaler(t *testing.T) {
 				}
 				return nil
 			})),
-		resource.TestStep{PreConfig: func() { desired(5) }, Config: config(second, "two.example.org"), PlanOnly: true},
 	)
 }

@@ -57,6 +57,12 @@ func additionalEnv(t testing.TB) *testEnv {
 	return &testEnv{TB: t, lab: lab, store: acctest.NewStore(t), namespace: lab.Namespace(t)}
 }
 
+// elsewhere returns the same environment with another namespace.
+func (env *testEnv) elsewhere() *testEnv {
+	env.Helper()
+	return &testEnv{TB: env.TB, lab: env.lab, store: env.store, namespace: env.lab.Namespace(env)}
+}
+
 func examplePackage(t testing.TB, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(filepath.Join("..", "..", "..", "examples", "packages", name))
@@ -89,16 +95,23 @@ resource "vnf_instance" "test" {
 }
 
 // instanceWith returns a vnf_instance "test" whose arguments may be those that
-// instance gives, with another value.
+// instance gives, with another value. The last one of a name counts.
 func (env *testEnv) instanceWith(arguments ...string) string {
 	text := env.instance()
 	for _, a := range arguments {
 		if name, _, ok := strings.Cut(a, " "); ok {
 			text = regexp.MustCompile(`(?m)^  `+name+` += .*\n`).ReplaceAllString(text, "")
 		}
+		end := strings.LastIndex(text, "}")
+		text = text[:end] + "  " + a + "\n}\n"
 	}
-	end := strings.LastIndex(text, "}")
-	return text[:end] + "  " + strings.Join(arguments, "\n  ") + "\n}\n"
+	return text
+}
+
+// instanceNamed is instanceWith for a vnf_instance of another name.
+func (env *testEnv) instanceNamed(name string, arguments ...string) string {
+	text := env.instanceWith(append([]string{fmt.Sprintf("name = %q", name)}, arguments...)...)
+	return strings.Replace(text, `"vnf_instance" "test"`, fmt.Sprintf(`"vnf_instance" %q`, name), 1)
 }
 
 // resume keeps a failed creation without a taint: the next apply continues it.
@@ -333,6 +346,10 @@ func (env *testEnv) labelledOn(lab labtest.Env, id string) map[string]string {
 // checkBackend checks that the objects of the instance are those that the server holds, and that the state has no drift. With a
 // number, there are so many.
 func (env *testEnv) checkBackend(number ...int) resource.TestCheckFunc {
+	return env.checkBackendOf(address, number...)
+}
+
+func (env *testEnv) checkBackendOf(address string, number ...int) resource.TestCheckFunc {
 	return func(s *terraform.State) error {
 		attributes := s.RootModule().Resources[address].Primary.Attributes
 		if n := attributes["drift.#"]; n != "" && n != "0" {
@@ -365,5 +382,9 @@ func counts(of ...any) knownvalue.Check {
 
 // plansObjects expects that a plan creates an instance of so many objects.
 func plansObjects(n int) plancheck.PlanCheck {
+	return plansObjectsOf(address, n)
+}
+
+func plansObjectsOf(address string, n int) plancheck.PlanCheck {
 	return plancheck.ExpectKnownValue(address, tfjsonpath.New("operations").AtSliceIndex(0), knownvalue.StringRegexp(regexp.MustCompile(fmt.Sprintf(`^INSTANTIATE .*: %d objects$`, n))))
 }

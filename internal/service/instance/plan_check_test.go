@@ -3,6 +3,7 @@ package instance_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
@@ -38,16 +39,22 @@ func (e expectPrior) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest
 	resp.Error = fmt.Errorf("the plan does not have %s", address)
 }
 
-// named says which argument a failed check was about.
-type named struct {
-	name  string
-	check plancheck.PlanCheck
-}
+// replacedBy checks which arguments, in alphabetical order, replace the instance.
+type replacedBy []string
 
 // CheckPlan implements plancheck.PlanCheck.
-func (n named) CheckPlan(ctx context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
-	n.check.CheckPlan(ctx, req, resp)
-	if resp.Error != nil {
-		resp.Error = fmt.Errorf("%s: %w", n.name, resp.Error)
+func (r replacedBy) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	var got []string
+	for _, change := range req.Plan.ResourceChanges {
+		if change.Address != address {
+			continue
+		}
+		for _, path := range change.Change.ReplacePaths {
+			got = append(got, strings.Trim(fmt.Sprint(path), "[]"))
+		}
+	}
+	slices.Sort(got)
+	if !slices.Equal(got, r) {
+		resp.Error = fmt.Errorf("replaced by changes of %v, want %v", got, []string(r))
 	}
 }

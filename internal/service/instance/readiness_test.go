@@ -95,7 +95,6 @@ func TestAccInstance_readiness(t *testing.T) {
 			ExpectError: sentence(`1 of `, `Cell `+env.namespace+`/a: InProgress`, `.status.phase is Pending, wanted Running`),
 		},
 		after(func() { env.status("a", `{"phase":"Running"}`) }, applied(config(running, long), env.checkBackend())),
-		resource.TestStep{Config: config(running, long), PlanOnly: true},
 		resource.TestStep{
 			// Another rule, and nothing else: the objects are judged again.
 			PreConfig: func() {

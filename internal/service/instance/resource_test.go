@@ -1,6 +1,7 @@
 package instance_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -114,13 +115,14 @@ func TestAccInstance_core5g(t *testing.T) {
 	)
 }
 
-// TestAccInstance_drift changes objects behind Terraform's back and expects a
-// plan that names what was changed and an apply that puts it right.
+// TestAccInstance_drift changes and deletes objects behind Terraform's back and expects
+// plans that name what was changed and applies that put it right, and nothing else.
 func TestAccInstance_drift(t *testing.T) {
 	env := newEnv(t)
 	drifted := func(key, text string) plancheck.PlanCheck {
 		return expectPrior{key: key, text: text}
 	}
+	var deployment string
 	env.run(t,
 		resource.TestStep{Config: env.config("hello", `scale_levels = { web = 1 }`)},
 		resource.TestStep{
@@ -149,8 +151,30 @@ func TestAccInstance_drift(t *testing.T) {
 				return nil
 			},
 		},
+		resource.TestStep{
+			// What was deleted is made again, and nothing else.
+			PreConfig: func() {
+				deployment = env.uid("deployment/web")
+				env.kubectl("delete", "service", "web")
+			},
+			Config: env.config("hello", `scale_levels = { web = 1 }`),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				drifted("v1/Service web", "deleted"),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2), value("generation", knownvalue.Int64Exact(3))},
+			Check: allChecks(env.checkBackend(), env.expectLastOperations(t, "INSTANTIATE COMPLETED", "HEAL COMPLETED", "HEAL COMPLETED"), func(*terraform.State) error {
+				if got := env.uid("deployment/web"); got != deployment {
+					return errors.New("the Deployment was replaced")
+				}
+				return nil
+			}),
+		},
+		// A workload comes back at the count that is wanted by now.
+		after(func() { env.kubectl("delete", "deployment", "web") }, updated(env.config("hello", `scale_levels = { web = 2 }`),
+			allChecks(env.checkBackend(), env.expectLastOperations(t, "HEAL COMPLETED", "SCALE COMPLETED", "HEAL COMPLETED")), replicas("web", 3))),
 		after(func() {
 			env.kubectl("delete", "service/web", "deployment/web", "configmap/web-content")
-		}, updated(env.config("hello", `scale_levels = { web = 1 }`), env.checkBackend(3), replicas("web", 2))),
+		}, updated(env.config("hello", `scale_levels = { web = 2 }`), env.checkBackend(3), replicas("web", 3))),
 	)
 }

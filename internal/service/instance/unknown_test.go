@@ -2,10 +2,12 @@ package instance_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
@@ -14,6 +16,10 @@ import (
 )
 
 func unknown(names ...string) []plancheck.PlanCheck {
+	return unknownOf(address, names...)
+}
+
+func unknownOf(address string, names ...string) []plancheck.PlanCheck {
 	var checks []plancheck.PlanCheck
 	for _, name := range names {
 		checks = append(checks, plancheck.ExpectUnknownValue(address, tfjsonpath.New(name)))
@@ -21,44 +27,53 @@ func unknown(names ...string) []plancheck.PlanCheck {
 	return checks
 }
 
-// TestAccInstance_unknown plans while a value is not known yet: what depends on it
-// is unknown and nothing is guessed, the rest is shown, and the apply is whole.
+// TestAccInstance_unknown plans instances while a value of each is not known yet: what depends
+// on it is unknown and nothing is guessed, the rest is shown, and the apply is whole. The namespace
+// that one makes goes with it; those that were there before stay.
 func TestAccInstance_unknown(t *testing.T) {
-	t.Parallel()
-	const later = `
-resource "terraform_data" "later" {
-  input = %s
-}
-`
-	objects := plansObjects(3)
-	preview := unknown("operations", "vnfc_counts", "scale_status", "vnfd_id")
-	for name, tc := range map[string]struct {
-		input, from, to string
-		checks          []plancheck.PlanCheck
+	env := newEnv(t)
+	config := env.store.Config(acctest.VIM(t, env.lab, "test"), pkg(examplePackage(t, "hello")))
+	preview := []string{"operations", "vnfc_counts", "scale_status", "vnfd_id"}
+	var plan []plancheck.PlanCheck
+	var state []statecheck.StateCheck
+	var backend []resource.TestCheckFunc
+	made, homes := env.namespace+"-made", []string{}
+	for name, c := range map[string]struct {
+		// later is the value, which argument takes as LATER.
+		later, argument string
+		// unknown are attributes that the plan cannot know. When those that preview the instance are known, it has three objects.
+		unknown []string
 	}{
-		"vim":        {"vnf_vim.test.id", "= vnf_vim.test.id", "= terraform_data.later.output", []plancheck.PlanCheck{objects}},
-		"package":    {"vnf_package.test.id", "= vnf_package.test.id", "= terraform_data.later.output", preview},
-		"name":       {`"late"`, `= "test"`, "= terraform_data.later.output", preview},
-		"namespace":  {"NAMESPACE", "= NAMESPACE", "= terraform_data.later.output", []plancheck.PlanCheck{objects, plancheck.ExpectUnknownValue(address, tfjsonpath.New("namespace"))}},
-		"flavour":    {`"default"`, "deletion_policy", "flavour_id = terraform_data.later.output\n  deletion_policy", preview},
-		"levels":     {"1", "deletion_policy", "scale_levels = { web = terraform_data.later.output }\n  deletion_policy", preview},
-		"parameters": {`["` + webFile + `"]`, "deletion_policy", "additional_params = { \"lcm-kubernetes-def-files\" = terraform_data.later.output }\n  deletion_policy", preview},
-		"metadata":   {`"north"`, "deletion_policy", "metadata = { site = terraform_data.later.output }\n  deletion_policy", []plancheck.PlanCheck{objects}},
+		"vim":        {later: "vnf_vim.test.id", argument: "vim_id = LATER"},
+		"package":    {later: "vnf_package.test.id", argument: "package_id = LATER", unknown: preview},
+		"name":       {later: `"late"`, argument: "name = LATER", unknown: preview},
+		"namespace":  {later: fmt.Sprintf("%q", made), argument: "namespace = LATER", unknown: []string{"namespace"}},
+		"flavour":    {later: `"default"`, argument: "flavour_id = LATER", unknown: preview},
+		"levels":     {later: "1", argument: "scale_levels = { web = LATER }", unknown: preview},
+		"parameters": {later: `["` + webFile + `"]`, argument: `additional_params = { "lcm-kubernetes-def-files" = LATER }`, unknown: preview},
+		"metadata":   {later: `"north"`, argument: "metadata = { site = LATER }"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			env := newEnv(t)
-			quoted := strings.NewReplacer("NAMESPACE", fmt.Sprintf("%q", env.namespace))
-			text := strings.Replace(env.instance(), quoted.Replace(tc.from), quoted.Replace(tc.to), 1)
-			env.run(t, resource.TestStep{
-				Config: env.store.Config(acctest.VIM(t, env.lab, "test"), pkg(examplePackage(t, "hello")), fmt.Sprintf(later, quoted.Replace(tc.input)), text),
-				ConfigPlanChecks: resource.ConfigPlanChecks{
-					PreApply:             append([]plancheck.PlanCheck{plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate)}, tc.checks...),
-					PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
-				},
-				ConfigStateChecks: []statecheck.StateCheck{instantiated()},
-				Check:             env.checkBackend(3),
-			})
-		})
+		home, address := env.elsewhere(), "vnf_instance."+name
+		homes = append(homes, home.namespace)
+		config += fmt.Sprintf("resource \"terraform_data\" %q { input = %s }\n", name, c.later)
+		config += home.instanceNamed(name, strings.ReplaceAll(c.argument, "LATER", "terraform_data."+name+".output"))
+		plan = append(plan, plancheck.ExpectResourceAction(address, plancheck.ResourceActionCreate))
+		plan = append(plan, unknownOf(address, c.unknown...)...)
+		if !slices.Contains(c.unknown, "operations") {
+			plan = append(plan, plansObjectsOf(address, 3))
+		}
+		state = append(state, statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")))
+		backend = append(backend, home.checkBackendOf(address, 3))
+	}
+	state = append(state, statecheck.ExpectKnownValue("vnf_instance.namespace", tfjsonpath.New("namespace"), knownvalue.StringExact(made)))
+	backend = append(backend, env.expectKubectl(made, "get", "namespace", made, "-o", "jsonpath={.metadata.name}"))
+	env.run(t, resource.TestStep{
+		Config: config, ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: plan}, ConfigStateChecks: state, Check: allChecks(backend...),
+	})
+	slices.Sort(homes)
+	all := append([]string{"get", "namespace", made, "--ignore-not-found", "-o", "jsonpath={.items[*].metadata.name}"}, homes...)
+	if err := env.expectKubectl(strings.Join(homes, " "), all...)(nil); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -82,7 +97,6 @@ provider "vnf" {
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check:             env.checkBackend(),
 		},
-		resource.TestStep{Config: config, PlanOnly: true},
 	)
 }
 

@@ -233,29 +233,39 @@ func TestAccPrivateRegistry_badInput(t *testing.T) {
 	cert, _ := certificate(t, "192.0.2.1")
 	_, key := certificate(t, "192.0.2.1")
 	store := acctest.NewStore(t)
-	refused := map[string]acctest.Refused{}
-	for name, c := range map[string]struct {
-		config string
-		want   string
-	}{
-		"nowhere":      {`resource "vnf_private_registry" "test" { ssh = { username = "root", use_agent = true } }`, "(?s)Invalid Attribute Combination.*No attribute specified"},
-		"port of SSH":  {on("192.0.2.1", login, "port = 22"), "Port 22 is that of SSH"},
-		"no login":     {on("192.0.2.1", `ssh = { username = "root" }`), "(?s)neither a password nor a private key"},
-		"bad key":      {on("192.0.2.1", `ssh = { username = "root", private_key_wo = "planted-key" }`), "(?s)private key"},
-		"runtime":      {on("192.0.2.1", login, `runtime = "rkt"`), "(?s)runtime value must be one of"},
-		"no file":      {on("192.0.2.1", login, `image_path = "/nowhere/registry.tar"`), "(?s)image_path.*/nowhere/registry.tar"},
-		"no package":   {on("192.0.2.1", login, `image_path = "Files/registry.tar"`), "(?s)image_path Files/registry.tar is relative"},
-		"other's key":  {on("192.0.2.1", login, fmt.Sprintf("tls = {\n certificate = <<-EOT\n%s\nEOT\n key_wo = <<-EOT\n%s\nEOT\n}", cert, key)), "(?s)key"},
-		"storage path": {on("192.0.2.1", login, `storage_path = "/etc"`), "(?s)belongs to the system of the host"},
-		"unreachable":  {on("192.0.2.1", login, `on_unreachable = "ignore"`), `(?s)Attribute on_unreachable value must be one of: \["fail" "forget"\], got: "ignore"`},
-		"pinned keys":  {on("192.0.2.1", login, `pinned_host_keys = {}`), `(?s)Invalid Configuration for Read-Only Attribute.*Cannot set value for this attribute`},
-		"host key":     {on("192.0.2.1", `ssh = { username = "root", use_agent = true, host_keys = ["ssh-ed25519"] }`), `(?s)"ssh-ed25519" is not a host key: a host key is one line such as "ssh-ed25519 AAAA`},
-		"image as URL": {on("192.0.2.1", login, `container_image = "https://registry.example.com/registry:3"`), `(?s)The image cannot be used.*is a URL`},
-		"no image":     {on("192.0.2.1", login, `package_id = "one"`), `(?s)Attribute "image_path" must be specified when "package_id" is specified`},
-		"no password":  {on("192.0.2.1", login, `users = { reader = "" }`), `(?s)User "reader" has no password`},
-		"proxy":        {on("192.0.2.1", login, `proxy = { http_proxy = "http://user1:planted-password@host1:port1" }`), `(?s)The proxy is not a valid URL.*with the port as a number`},
-	} {
-		refused[name] = acctest.Refused{Config: store.Config(c.config), Want: c.want}
+	type refused struct{ config, want string }
+	checked := map[string]refused{
+		"nowhere":     {`resource "vnf_private_registry" "test" { ssh = { username = "root", use_agent = true } }`, "(?s)Invalid Attribute Combination.*No attribute specified"},
+		"runtime":     {on("192.0.2.1", login, `runtime = "rkt"`), "(?s)runtime value must be one of"},
+		"unreachable": {on("192.0.2.1", login, `on_unreachable = "ignore"`), `(?s)Attribute on_unreachable value must be one of: \["fail" "forget"\], got: "ignore"`},
+		"pinned_keys": {on("192.0.2.1", login, `pinned_host_keys = {}`), `(?s)Invalid Configuration for Read-Only Attribute.*Cannot set value for this attribute`},
+		"no_image":    {on("192.0.2.1", login, `package_id = "one"`), `(?s)Attribute "image_path" must be specified when "package_id" is specified`},
 	}
-	resource.Test(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: acctest.RefusedSteps(t, refused)})
+	planned := map[string]refused{
+		"port_of_ssh":  {on("192.0.2.1", login, "port = 22"), "Port 22 is that of SSH"},
+		"no_login":     {on("192.0.2.1", `ssh = { username = "root" }`), "(?s)neither a password nor a private key"},
+		"bad_key":      {on("192.0.2.1", `ssh = { username = "root", private_key_wo = "planted-key" }`), "(?s)private key"},
+		"no_file":      {on("192.0.2.1", login, `image_path = "/nowhere/registry.tar"`), "(?s)image_path.*/nowhere/registry.tar"},
+		"no_package":   {on("192.0.2.1", login, `image_path = "Files/registry.tar"`), "(?s)image_path Files/registry.tar is relative"},
+		"other_key":    {on("192.0.2.1", login, fmt.Sprintf("tls = {\n certificate = <<-EOT\n%s\nEOT\n key_wo = <<-EOT\n%s\nEOT\n}", cert, key)), "(?s)key"},
+		"storage_path": {on("192.0.2.1", login, `storage_path = "/etc"`), "(?s)belongs to the system of the host"},
+		"host_key":     {on("192.0.2.1", `ssh = { username = "root", use_agent = true, host_keys = ["ssh-ed25519"] }`), `(?s)"ssh-ed25519" is not a host key: a host key is one line such as "ssh-ed25519 AAAA`},
+		"image_as_url": {on("192.0.2.1", login, `container_image = "https://registry.example.com/registry:3"`), `(?s)The image cannot be used.*is a URL`},
+		"no_password":  {on("192.0.2.1", login, `users = { reader = "" }`), `(?s)User "reader" has no password`},
+		"proxy":        {on("192.0.2.1", login, `proxy = { http_proxy = "http://user1:planted-password@host1:port1" }`), `(?s)The proxy is not a valid URL.*with the port as a number`},
+	}
+	var steps []resource.TestStep
+	var wants []map[string][]string
+	for _, cases := range []map[string]refused{checked, planned} {
+		config, want := store.Provider(), map[string][]string{}
+		for name, c := range cases {
+			config += strings.Replace(c.config, `"vnf_private_registry" "test"`, fmt.Sprintf(`"vnf_private_registry" %q`, name), 1)
+			want[name] = []string{c.want}
+		}
+		steps, wants = append(steps, resource.TestStep{Config: config, PlanOnly: true}), append(wants, want)
+	}
+	// Terraform plans nothing while the schema refuses something.
+	for i, err := range acctest.Errors(t, acctest.Factories(), steps...) {
+		acctest.ExpectErrors(t, err, "vnf_private_registry", wants[i])
+	}
 }

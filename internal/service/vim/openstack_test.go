@@ -138,24 +138,41 @@ func TestVIMOpenStackRefused(t *testing.T) {
 	acctest.PreCheck(t)
 	cloud := cloudtest.New(t)
 	const secret = "geheimes-wort-4711"
-	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
-	for name, tt := range map[string]struct {
+	s := acctest.NewStore(t)
+	type refused struct {
 		connection []string
-		want       string
-	}{
-		"password":       {append(user(cloud), arg("password", secret)), `(?s)Unable to Register VIM "cloud".*401 Unauthorized`},
-		"dead port":      {[]string{arg("auth_url", "https://127.0.0.1:1"), arg("token", secret)}, `(?s)Unable to Register VIM "cloud".*connection refused.*Check the endpoint`},
-		"region":         {[]string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", "nfv"), arg("region", "Mars"), arg("password", "devstack")}, `no service for region "Mars" with the interface "public"(?s).*Its regions are RegionOne`},
-		"no credentials": {[]string{arg("auth_url", cloud.URL)}, `openstack.password: no credentials are given`},
-		"two ways":       {append(user(cloud), arg("password", secret), arg("token", secret)), `several ways of authentication are given: password, token`},
-		"two forms":      {append(user(cloud), arg("password", secret), arg("password_wo", secret)), `they are two forms of one secret`},
-		"old Keystone":   {[]string{arg("auth_url", "https://k:5000/v2.0"), arg("token", secret)}, `The auth_url is that of version 2 of Keystone`},
-		"clouds.yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, `several clouds, but cloud names none of them: a, b`},
-		"both":           {append(user(cloud), arg("password", secret), "}\n kubernetes = {\n"+arg("endpoint", "https://h")), `(?s)kubernetes.*openstack`},
-	} {
-		refused[name] = acctest.Refused{Config: s.Config(cloudConfig("", tt.connection...)), Want: tt.want}
+		want       []string
 	}
-	acctest.Refuse(t, refused, secret)
+	applied := map[string]refused{
+		"password":  {append(user(cloud), arg("password", secret)), []string{`(?s)Unable to Register VIM "password".*401 Unauthorized`}},
+		"dead_port": {[]string{arg("auth_url", "https://127.0.0.1:1"), arg("token", secret)}, []string{`(?s)Unable to Register VIM "dead_port".*connection refused.*Check the endpoint`}},
+		"region":    {[]string{arg("auth_url", cloud.URL), arg("username", "nfv_user"), arg("project_name", "nfv"), arg("region", "Mars"), arg("password", "devstack")}, []string{`no service for region "Mars" with the interface "public"(?s).*Its regions are RegionOne`}},
+	}
+	planned := map[string]refused{
+		"no_credentials": {[]string{arg("auth_url", cloud.URL)}, []string{`openstack.password: no credentials are given`}},
+		"two_ways":       {append(user(cloud), arg("password", secret), arg("token", secret)), []string{`several ways of authentication are given: password, token`}},
+		"two_forms":      {append(user(cloud), arg("password", secret), arg("password_wo", secret)), []string{`password cannot be set together with "password_wo": they are two forms of one secret`, `password_wo cannot be set together with "password": they are two forms of one secret`}},
+		"old_keystone":   {[]string{arg("auth_url", "https://k:5000/v2.0"), arg("token", secret)}, []string{`The auth_url is that of version 2 of Keystone`}},
+		"clouds_yaml":    {[]string{arg("clouds_yaml", "clouds: {a: {auth: {password: "+secret+"}}, b: {}}")}, []string{`several clouds, but cloud names none of them: a, b`}},
+		"both":           {append(user(cloud), arg("password", secret), "}\n kubernetes = {\n"+arg("endpoint", "https://h")), []string{`(?s)kubernetes.*openstack`}},
+	}
+	var steps []resource.TestStep
+	var wants []map[string][]string
+	for _, cases := range []map[string]refused{applied, planned} {
+		config, want := "", map[string][]string{}
+		for name, c := range cases {
+			vim := strings.Replace(cloudConfig("", c.connection...), `"vnf_vim" "test"`, fmt.Sprintf(`"vnf_vim" %q`, name), 1)
+			config += strings.Replace(vim, `"cloud"`, fmt.Sprintf("%q", name), 1)
+			want[name] = c.want
+		}
+		steps, wants = append(steps, resource.TestStep{Config: s.Config(config)}), append(wants, want)
+	}
+	for i, err := range acctest.Errors(t, acctest.Factories(), steps...) {
+		acctest.ExpectErrors(t, err, "vnf_vim", wants[i])
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error holds a secret:\n%v", err)
+		}
+	}
 }
 
 // TestVIMRealOpenStack registers the laboratory's OpenStack, and follows what happens to

@@ -63,74 +63,96 @@ func gone(t *testing.T, s acctest.Store) resource.TestCheckFunc {
 	}
 }
 
-// TestVIMAuthentication registers one VIM and moves it through every way of
+// named is a vnf_vim that is called as it is named.
+func named(name, more string, connection ...string) string {
+	return strings.Replace(vimConfig(name, more, connection...), `"vnf_vim" "test"`, fmt.Sprintf(`"vnf_vim" %q`, name), 1)
+}
+
+// staysReachable returns the checks of each step that a VIM is reachable and still the same one.
+func staysReachable(address string) func() []statecheck.StateCheck {
+	id, created := statecheck.CompareValue(compare.ValuesSame()), statecheck.CompareValue(compare.ValuesSame())
+	return func() []statecheck.StateCheck {
+		return []statecheck.StateCheck{
+			statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
+			id.AddStateValue(address, tfjsonpath.New("id")),
+			created.AddStateValue(address, tfjsonpath.New("created_at")),
+		}
+	}
+}
+
+// TestVIMAuthentication registers VIMs by a token and moves them through every way of
 // authentication, in place and under the same id, and every other argument.
 func TestVIMAuthentication(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
 	s := acctest.NewStore(t)
-	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
-	id := statecheck.CompareValue(compare.ValuesSame())
-	created := statecheck.CompareValue(compare.ValuesSame())
-	step := func(config string) resource.TestStep {
-		return resource.TestStep{
-			Config:           s.Config(config),
-			ConfigPlanChecks: updateInPlace(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				expect("status", knownvalue.StringExact("REACHABLE")),
-				id.AddStateValue(address, tfjsonpath.New("id")),
-				created.AddStateValue(address, tfjsonpath.New("created_at")),
-			},
-		}
-	}
+	endpoint, ca, token := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile), arg("bearer_token", lab.AdminToken)
+	version := knownvalue.StringExact(strings.TrimPrefix(lab.KubernetesVersion, "v"))
 	proxy, tunnels := newProxy(t)
-	first := step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken)))
-	first.ConfigPlanChecks = resource.ConfigPlanChecks{
-		PreApply: []plancheck.PlanCheck{
+	ways := []struct {
+		name, endpoint string
+		connection     []string
+	}{
+		{"certificate", lab.Endpoint, []string{endpoint, ca, file("client_certificate", lab.ClientCertificateFile), file("client_key", lab.ClientKeyFile)}},
+		{"basic", lab.Basic.Endpoint, []string{arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile), arg("username", lab.Basic.Username), arg("password", lab.Basic.Password)}},
+		{"kubeconfig", lab.Endpoint, []string{file("kubeconfig", lab.Kubeconfig)}},
+		{"context", lab.Endpoint, []string{file("kubeconfig", lab.Kubeconfig), arg("kubeconfig_context", currentContext(t, lab))}},
+		{"insecure", lab.Endpoint, []string{endpoint, "insecure_skip_tls_verify = true", token}},
+		{"namespace", lab.Endpoint, []string{endpoint, ca, token, arg("default_namespace", "kube-system")}},
+		{"server_name", lab.Endpoint, []string{endpoint, ca, token, arg("tls_server_name", "localhost")}},
+		{"proxy", lab.Endpoint, []string{endpoint, ca, token, arg("proxy_url", proxy.URL)}},
+	}
+	// Each way has a VIM of its name, which takes it first, and that of the next one afterwards.
+	test, stays := staysReachable(address), make([]func() []statecheck.StateCheck, len(ways))
+	registered := resource.TestStep{
+		Config: s.Config(vimConfig("edge", "", endpoint, ca, token)),
+		ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 			plancheck.ExpectUnknownValue(address, tfjsonpath.New("id")),
 			plancheck.ExpectUnknownValue(address, tfjsonpath.New("server_version")),
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("type"), knownvalue.StringExact("kubernetes")),
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("region"), knownvalue.Null()),
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("services"), knownvalue.MapSizeExact(0)),
-		},
-		PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()},
+		}},
+		ConfigStateChecks: append(test(),
+			expect("type", knownvalue.StringExact("kubernetes")),
+			expect("endpoint", knownvalue.StringExact(lab.Endpoint)),
+			expect("server_version", version),
+			expect("description", knownvalue.Null()),
+			expect("api_groups", knownvalue.SetPartial([]knownvalue.Check{knownvalue.StringExact("apps/v1")})),
+			statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubernetes").AtMapKey("bearer_token"))),
 	}
-	first.ConfigStateChecks = append(first.ConfigStateChecks,
-		expect("type", knownvalue.StringExact("kubernetes")),
-		expect("endpoint", knownvalue.StringExact(lab.Endpoint)),
-		expect("server_version", knownvalue.StringExact(strings.TrimPrefix(lab.KubernetesVersion, "v"))),
-		expect("description", knownvalue.Null()),
-		expect("api_groups", knownvalue.SetPartial([]knownvalue.Check{knownvalue.StringExact("apps/v1")})),
-		statecheck.ExpectSensitiveValue(address, tfjsonpath.New("kubernetes").AtMapKey("bearer_token")),
-	)
-	renamed := step(vimConfig("edge 2", "description = \"moved\"", endpoint, ca, arg("bearer_token", lab.AdminToken)))
+	for i, way := range ways {
+		stays[i] = staysReachable("vnf_vim." + way.name)
+		registered.Config += named(way.name, "", endpoint, ca, token)
+		registered.ConfigStateChecks = append(registered.ConfigStateChecks, stays[i]()...)
+	}
+	// moved has each VIM take the way that is so many after its own.
+	moved := func(by int, config string) resource.TestStep {
+		step := resource.TestStep{Config: s.Config(config), ConfigPlanChecks: updateInPlace(), ConfigStateChecks: test()}
+		for i, vim := range ways {
+			way, address := ways[(i+by)%len(ways)], "vnf_vim."+vim.name
+			step.Config += named(vim.name, "", way.connection...)
+			step.ConfigPlanChecks.PreApply = append(step.ConfigPlanChecks.PreApply, plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate))
+			step.ConfigStateChecks = append(step.ConfigStateChecks, stays[i]()...)
+			step.ConfigStateChecks = append(step.ConfigStateChecks, statecheck.ExpectKnownValue(address, tfjsonpath.New("endpoint"), knownvalue.StringExact(way.endpoint)))
+		}
+		return step
+	}
+	renamed := moved(0, vimConfig("edge 2", "description = \"moved\"", endpoint, ca, token))
 	// A new name changes nothing that the VIM itself says.
 	renamed.ConfigPlanChecks.PreApply = append(renamed.ConfigPlanChecks.PreApply,
 		plancheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact("REACHABLE")),
-		plancheck.ExpectKnownValue(address, tfjsonpath.New("server_version"), knownvalue.StringExact(strings.TrimPrefix(lab.KubernetesVersion, "v"))),
+		plancheck.ExpectKnownValue(address, tfjsonpath.New("server_version"), version),
 	)
 	renamed.ConfigStateChecks = append(renamed.ConfigStateChecks, expect("name", knownvalue.StringExact("edge 2")), expect("description", knownvalue.StringExact("moved")))
-	basic := step(vimConfig("edge", "", arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile),
-		arg("username", lab.Basic.Username), arg("password", lab.Basic.Password)))
-	basic.ConfigStateChecks = append(basic.ConfigStateChecks, expect("endpoint", knownvalue.StringExact(lab.Basic.Endpoint)))
-	kubeconfig := step(vimConfig("edge", "", file("kubeconfig", lab.Kubeconfig)))
-	kubeconfig.ConfigStateChecks = append(kubeconfig.ConfigStateChecks, expect("endpoint", knownvalue.StringExact(lab.Endpoint)))
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		CheckDestroy:             gone(t, s),
 		Steps: []resource.TestStep{
-			first,
+			registered,
 			renamed,
-			step(vimConfig("edge", "", endpoint, ca, file("client_certificate", lab.ClientCertificateFile), file("client_key", lab.ClientKeyFile))),
-			basic,
-			kubeconfig,
-			step(vimConfig("edge", "", file("kubeconfig", lab.Kubeconfig), arg("kubeconfig_context", currentContext(t, lab)))),
-			step(vimConfig("edge", "", endpoint, "insecure_skip_tls_verify = true", arg("bearer_token", lab.AdminToken))),
-			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("default_namespace", "kube-system"))),
-			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("tls_server_name", "localhost"))),
-			step(vimConfig("edge", "", endpoint, ca, arg("bearer_token", lab.AdminToken), arg("proxy_url", proxy.URL))),
-			step(vimConfig("edge", "timeouts = { create = \"50s\", update = \"40s\", delete = \"30s\" }", endpoint, ca, arg("bearer_token", lab.AdminToken))),
+			moved(1, vimConfig("edge", "timeouts = { create = \"50s\", update = \"40s\", delete = \"30s\" }", endpoint, ca, token)),
 		},
 	})
 	if tunnels.Load() == 0 {
@@ -173,58 +195,58 @@ func tokens(t *testing.T, lab labtest.Env) (first, second string, end func()) {
 	return first, second, func() { lab.Kubectl(t, "-n", namespace, "delete", "secret", "first") }
 }
 
-// TestVIMCredentialsAreReadAgain: a VIM whose credentials are in a file, or come from a program,
-// goes on when these are replaced, in processes that begin later as well. Neither plan nor state
+// TestVIMCredentialsAreReadAgain: VIMs whose credentials are in a file, or come from a program,
+// go on when these are replaced, in processes that begin later as well. Neither plan nor state
 // has them.
 func TestVIMCredentialsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
+	s := acctest.NewStore(t)
+	first, second, end := tokens(t, lab)
+	_, tokenFile := login(t, first)
+	exec, printed := login(t, first)
 	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
-	for name, way := range map[string]func(tokenFile, exec string) string{
-		"token file": func(tokenFile, _ string) string { return arg("token_file", tokenFile) },
-		"program":    func(_, exec string) string { return exec },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := acctest.NewStore(t)
-			first, second, end := tokens(t, lab)
-			exec, tokenFile := login(t, first)
-			config := s.Config(vimConfig("edge", "", endpoint, ca, way(tokenFile, exec)))
-			resource.UnitTest(t, resource.TestCase{
-				ProtoV6ProviderFactories: acctest.Factories(),
-				CheckDestroy:             gone(t, s),
-				Steps: []resource.TestStep{
-					{
-						Config:            config,
-						ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-						ConfigStateChecks: []statecheck.StateCheck{noSecret{[]string{first}}, expect("status", knownvalue.StringExact("REACHABLE"))},
-					},
-					{
-						PreConfig: func() {
-							if err := os.WriteFile(tokenFile, []byte(second+"\n"), 0o600); err != nil {
-								t.Fatal(err)
-							}
-							end()
-						},
-						Config:            config + "data \"vnf_vim\" \"test\" { id = vnf_vim.test.id }\n",
-						ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-						ConfigStateChecks: []statecheck.StateCheck{noSecret{[]string{second}}, expect("status", knownvalue.StringExact("REACHABLE"))},
-					},
-					{
-						// Without them the plan goes on, as with a VIM that does not answer.
-						PreConfig: func() {
-							if err := os.Remove(tokenFile); err != nil {
-								t.Fatal(err)
-							}
-						},
-						Config:            config,
-						ConfigStateChecks: []statecheck.StateCheck{expect("status", knownvalue.StringExact("UNREACHABLE"))},
-					},
-				},
-			})
-		})
+	config := s.Config(named("file", "", endpoint, ca, arg("token_file", tokenFile)), named("program", "", endpoint, ca, exec))
+	status := func(want string, secrets ...string) []statecheck.StateCheck {
+		checks := []statecheck.StateCheck{noSecret{secrets}}
+		for _, address := range []string{"vnf_vim.file", "vnf_vim.program"} {
+			checks = append(checks, statecheck.ExpectKnownValue(address, tfjsonpath.New("status"), knownvalue.StringExact(want)))
+		}
+		return checks
 	}
+	resource.UnitTest(t, resource.TestCase{
+		ProtoV6ProviderFactories: acctest.Factories(),
+		CheckDestroy:             gone(t, s),
+		Steps: []resource.TestStep{
+			{Config: config, ConfigStateChecks: status("REACHABLE", first)},
+			{
+				PreConfig: func() {
+					for _, path := range []string{tokenFile, printed} {
+						if err := os.WriteFile(path, []byte(second+"\n"), 0o600); err != nil {
+							t.Fatal(err)
+						}
+					}
+					end()
+				},
+				Config:            config + "data \"vnf_vim\" \"file\" { id = vnf_vim.file.id }\ndata \"vnf_vim\" \"program\" { id = vnf_vim.program.id }\n",
+				ConfigPlanChecks:  resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				ConfigStateChecks: status("REACHABLE", second),
+			},
+			{
+				// Without them the plan goes on, as with a VIM that does not answer.
+				PreConfig: func() {
+					for _, path := range []string{tokenFile, printed} {
+						if err := os.Remove(path); err != nil {
+							t.Fatal(err)
+						}
+					}
+				},
+				Config:            config,
+				ConfigStateChecks: status("UNREACHABLE"),
+			},
+		},
+	})
 }
 
 // TestVIMProgramIsEdited changes the command in the record of a VIM: it is not run, and the VIM
@@ -316,56 +338,57 @@ func TestVIMWriteOnly(t *testing.T) {
 	lab := labtest.Kubernetes(t)
 	s := acctest.NewStore(t)
 	endpoint, ca := arg("endpoint", lab.Endpoint), file("ca_certificate", lab.CAFile)
-	token := func(token, version string) string {
-		return s.Config(vimConfig("edge", "", endpoint, ca, arg("bearer_token_wo", token), "bearer_token_wo_version = "+version))
+	byToken := func(token, version string) []string {
+		return []string{endpoint, ca, arg("bearer_token_wo", token), "bearer_token_wo_version = " + version}
 	}
 	absent := func(secrets ...string) statecheck.StateCheck { return noSecret{secrets} }
+	// Three more VIMs begin with the token as well, and have these later.
+	first := byToken(lab.AdminToken, "1")
+	others := named("certificate", "", first...) + named("password", "", first...) + named("kubeconfig", "", first...)
+	later := func(more string) string {
+		return named("certificate", "", endpoint, ca, file("client_certificate", lab.ClientCertificateFile), file("client_key_wo", lab.ClientKeyFile), "client_key_wo_version = 1") +
+			named("password", "", arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile), arg("username", lab.Basic.Username), arg("password_wo", lab.Basic.Password), "password_wo_version = 7") +
+			named("kubeconfig", more, file("kubeconfig_wo", lab.Kubeconfig), "kubeconfig_wo_version = 1")
+	}
+	rotated := updateInPlace()
+	for _, name := range []string{"certificate", "password", "kubeconfig"} {
+		rotated.PreApply = append(rotated.PreApply, plancheck.ExpectResourceAction("vnf_vim."+name, plancheck.ResourceActionUpdate))
+	}
+	config := func(token, version, others string) string {
+		return s.Config(vimConfig("edge", "", byToken(token, version)...), others)
+	}
 	resource.UnitTest(t, resource.TestCase{
 		ProtoV6ProviderFactories: acctest.Factories(),
 		TerraformVersionChecks:   []tfversion.TerraformVersionCheck{tfversion.SkipBelow(tfversion.Version1_11_0)},
 		CheckDestroy:             gone(t, s),
 		Steps: []resource.TestStep{
 			{
-				Config:            token(lab.AdminToken, "1"),
-				ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+				Config:            config(lab.AdminToken, "1", others),
 				ConfigStateChecks: []statecheck.StateCheck{absent(lab.AdminToken), expect("status", knownvalue.StringExact("REACHABLE"))},
 			},
 			{
 				// Another value under the same version is not sent.
-				Config:           token("not-a-token", "1"),
+				Config:           config("not-a-token", "1", others),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
 			{
 				// Under a new version it is, and refused by the server.
-				Config:      token("not-a-token", "2"),
+				Config:      config("not-a-token", "2", others),
 				ExpectError: acctest.Says(`Unable to Update VIM "edge"`),
 			},
 			{
-				Config:            token(lab.AdminToken, "2"),
-				ConfigPlanChecks:  updateInPlace(),
-				ConfigStateChecks: []statecheck.StateCheck{absent(lab.AdminToken, "not-a-token"), expect("status", knownvalue.StringExact("REACHABLE"))},
-			},
-			{
-				Config: s.Config(vimConfig("edge", "", endpoint, ca, file("client_certificate", lab.ClientCertificateFile),
-					file("client_key_wo", lab.ClientKeyFile), "client_key_wo_version = 1")),
-				ConfigPlanChecks:  updateInPlace(),
-				ConfigStateChecks: []statecheck.StateCheck{absent(lab.ReadFile(t, lab.ClientKeyFile))},
-			},
-			{
-				Config: s.Config(vimConfig("edge", "", arg("endpoint", lab.Basic.Endpoint), file("ca_certificate", lab.Basic.CAFile),
-					arg("username", lab.Basic.Username), arg("password_wo", lab.Basic.Password), "password_wo_version = 7")),
-				ConfigPlanChecks:  updateInPlace(),
-				ConfigStateChecks: []statecheck.StateCheck{absent(lab.Basic.Password)},
-			},
-			{
-				Config:            s.Config(vimConfig("edge", "", file("kubeconfig_wo", lab.Kubeconfig), "kubeconfig_wo_version = 1")),
-				ConfigPlanChecks:  updateInPlace(),
-				ConfigStateChecks: []statecheck.StateCheck{absent(lab.ReadFile(t, lab.Kubeconfig))},
+				// A good one is accepted, and so are the other secrets.
+				Config:           config(lab.AdminToken, "2", later("")),
+				ConfigPlanChecks: rotated,
+				ConfigStateChecks: []statecheck.StateCheck{
+					absent(lab.AdminToken, "not-a-token", lab.ReadFile(t, lab.ClientKeyFile), lab.Basic.Password, lab.ReadFile(t, lab.Kubeconfig)),
+					expect("status", knownvalue.StringExact("REACHABLE")),
+				},
 			},
 			{
 				// A change of something else takes the current write-only value along.
-				Config:           s.Config(vimConfig("edge", "description = \"x\"", file("kubeconfig_wo", lab.Kubeconfig), "kubeconfig_wo_version = 1")),
-				ConfigPlanChecks: updateInPlace(),
+				Config:           config(lab.AdminToken, "2", later("description = \"x\"")),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction("vnf_vim.kubeconfig", plancheck.ResourceActionUpdate)}},
 			},
 		},
 	})
@@ -573,23 +596,36 @@ func TestVIMRefused(t *testing.T) {
 	acctest.PreCheck(t)
 	lab := labtest.Kubernetes(t)
 	const secret = "geheimes-token-4711"
-	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
+	s := acctest.NewStore(t)
+	config, wants := "", map[string][]string{}
 	for name, tt := range map[string]struct{ connection, want string }{
-		"token":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret), `Unable to Register VIM "edge"`},
-		"password":    {arg("endpoint", lab.Basic.Endpoint) + "\n" + file("ca_certificate", lab.Basic.CAFile) + "\n" + arg("username", "nobody") + "\n" + arg("password", secret), `Unable to Register VIM "edge"`},
-		"system CA":   {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "edge".*certificate`},
-		"dead port":   {arg("endpoint", "https://127.0.0.1:1") + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "edge".*connection refused`},
-		"wrong name":  {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("tls_server_name", "example.org"), `(?s)Unable to Register VIM "edge".*example.org`},
-		"proxy":       {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("proxy_url", "http://127.0.0.1:1"), `(?s)Unable to Register VIM "edge".*proxy`},
-		"no token":    {arg("endpoint", lab.Endpoint) + "\n" + arg("token_file", "/no/such/token"), `(?s)Unable to Register VIM "edge".*from the token file "/no/such/token": there is no such file`},
-		"no program":  {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "no-such-program", api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "no-such-program": there is no such program: install it`},
-		"failing":     {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "sh", args = ["-c", "echo ${join("-", ["geheimes", "token", "4711"])}; exit 3"], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "sh": it ended with exit code 3; its output is not shown`},
-		"rubbish":     {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "echo", args = [join("-", ["geheimes", "token", "4711"])], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "edge".*from the program "echo": it does not print an ExecCredential`},
-		"white space": {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", "two words "+secret), `bearer token contains white space`},
+		"token":      {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret), `Unable to Register VIM "NAME"`},
+		"password":   {arg("endpoint", lab.Basic.Endpoint) + "\n" + file("ca_certificate", lab.Basic.CAFile) + "\n" + arg("username", "nobody") + "\n" + arg("password", secret), `Unable to Register VIM "NAME"`},
+		"system_CA":  {arg("endpoint", lab.Endpoint) + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "NAME".*certificate`},
+		"dead_port":  {arg("endpoint", "https://127.0.0.1:1") + "\n" + arg("bearer_token", secret), `(?s)Unable to Register VIM "NAME".*connection refused`},
+		"wrong_name": {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("tls_server_name", "example.org"), `(?s)Unable to Register VIM "NAME".*example.org`},
+		"proxy":      {arg("endpoint", lab.Endpoint) + "\n" + file("ca_certificate", lab.CAFile) + "\n" + arg("bearer_token", secret) + "\n" + arg("proxy_url", "http://127.0.0.1:1"), `(?s)Unable to Register VIM "NAME".*proxy`},
+		"no_token":   {arg("endpoint", lab.Endpoint) + "\n" + arg("token_file", "/no/such/token"), `(?s)Unable to Register VIM "NAME".*from the token file "/no/such/token": there is no such file`},
+		"no_program": {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "no-such-program", api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "NAME".*from the program "no-such-program": there is no such program: install it`},
+		"failing":    {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "sh", args = ["-c", "echo ${join("-", ["geheimes", "token", "4711"])}; exit 3"], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "NAME".*from the program "sh": it ended with exit code 3; its output is not shown`},
+		"rubbish":    {arg("endpoint", lab.Endpoint) + "\n" + `exec = { command = "echo", args = [join("-", ["geheimes", "token", "4711"])], api_version = "client.authentication.k8s.io/v1" }`, `(?s)Unable to Register VIM "NAME".*from the program "echo": it does not print an ExecCredential`},
 	} {
-		refused[name] = acctest.Refused{Config: s.Config(vimConfig("edge", "", tt.connection)), Want: tt.want}
+		config += named(name, "", tt.connection)
+		wants[name] = []string{strings.Replace(tt.want, "NAME", name, 1)}
 	}
-	acctest.Refuse(t, refused, secret)
+	said := acctest.Errors(t, acctest.Factories(),
+		// Each of these is refused by a VIM, or does not get as far.
+		resource.TestStep{Config: s.Config(config)},
+		// This one is refused before.
+		resource.TestStep{Config: s.Config(vimConfig("edge", "", arg("endpoint", lab.Endpoint), arg("bearer_token", "two words "+secret)))},
+	)
+	acctest.ExpectErrors(t, said[0], "vnf_vim", wants)
+	acctest.ExpectErrors(t, said[1], "vnf_vim", map[string][]string{"test": {`bearer token contains white space`}})
+	for _, err := range said {
+		if strings.Contains(err.Error(), secret) {
+			t.Errorf("the error holds a secret:\n%v", err)
+		}
+	}
 	if err := gone(t, s)(nil); err != nil {
 		t.Errorf("a VIM that refused is registered: %v", err)
 	}

@@ -345,46 +345,60 @@ func TestPackageBadInput(t *testing.T) {
 	acctest.Write(t, empty, "text.csar", "no archive")
 	noFile := acctest.CopyPackage(t, "hello")
 	require.NoError(t, os.Remove(filepath.Join(noFile, "Files", "kubernetes", "web.yaml")))
-	s, refused := acctest.NewStore(t), map[string]acctest.Refused{}
-	for name, tt := range map[string]struct {
+	type refused struct {
 		source, more string
-		want         string
-	}{
-		"no directory":        {good + "-not-there", "", `Unable to Read VNF package "hello"[\s\S]*no such file or directory`},
-		"empty source":        {"", "", `Attribute source string length must be at least 1`},
-		"file scheme":         {"file:///etc/hello.csar", "", `Invalid URL[\s\S]*begins with https:// or http:// or oci://`},
-		"no host":             {"https:///hello.csar", "", `Invalid URL[\s\S]*The URL has no host`},
-		"credentials in URL":  {"https://user:geheim@example.com/hello.csar", "", `Invalid URL[\s\S]*The URL holds credentials`},
-		"checksum form":       {good, `checksum = "md5:1234"`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
-		"checksum directory":  {good, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `is a directory: a[\s\S]*checksum can be given for a file or a\s+URL only`},
-		"checksum mismatch":   {zip, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, `expected[\s\S]*sha256:0000`},
-		"integrity value":     {good, `integrity = "off"`, `Attribute integrity value must be one of`},
-		"signature value":     {good, `signature = "always"`, `Attribute signature value must be one of`},
-		"require no roots":    {good, `signature = "require"`, `Missing Trust Roots`},
-		"roots no PEM":        {good, `trust = { roots = "no certificate" }`, `Invalid PEM[\s\S]*A certificate as PEM is expected`},
-		"lists no PEM":        {good, `trust = { roots = "no certificate", crls = "no list" }`, `Invalid PEM[\s\S]*A revocation list as PEM is expected`},
-		"trust without roots": {good, `trust = { subjects = ["CN=a"] }`, `attribute "roots" is required`},
-		"key digest":          {good, `trust = { roots = "x", public_keys = ["sha256:00"] }`, `must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`},
-		"usage":               {good, `trust = { roots = "x", extended_key_usages = ["codeSigning"] }`, `must\s+be\s+one\s+of\s+code_signing`},
-		"no subject":          {good, `trust = { roots = "x", subjects = [] }`, `set must contain at least 1 elements`},
-		"timeouts":            {good, `timeouts = { create = "soon" }`, `Invalid Attribute Value Time Duration[\s\S]*"soon"`},
-		"no archive":          {text, "", `The file is not a readable zip archive[\s\S]*At text.csar\.`},
-		"empty directory":     {t.TempDir(), "", `The package is empty[\s\S]*A package holds at least a VNFD`},
-		"digest mismatch":     {edited("Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet", false), "", `SHA-256 of "Files/kubernetes/web.yaml" is not the one declared[\s\S]*At hello.mf:17:7[\s\S]*integrity = "warn" goes on\s+without it`},
-		"listed file missing": {noFile, "", `"Files/kubernetes/web.yaml" is not in the package[\s\S]*At hello.mf:15:9\.`},
-		"algorithm":           {edited("hello.mf", "SHA-256", "MD5", false), "", `(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:12`},
-		"no descriptor_id":    {edited("hello.yaml", "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", true), "", `The VNF node VNF has no descriptor_id[\s\S]*At hello.yaml:11:5\.`},
-		"broken YAML":         {edited("hello.yaml", "topology_template:", "topology_template: [", false), `integrity = "warn"`, `The file is not valid YAML[\s\S]*At hello.yaml:9\.`},
-		"unknown VDU":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", `targets "db", which is not a VDU of the flavour; its VDUs are "web"[\s\S]*At hello.yaml:46:19\.`},
-		"name with @":         {good, "", `must hold neither "@" nor white space`},
-	} {
-		config := packageConfig(tt.source, tt.more)
-		if name == "name with @" {
-			config = fmt.Sprintf("resource \"vnf_package\" \"test\" {\n name = \"a@b\"\n source = %q\n}", tt.source)
-		}
-		refused[name] = acctest.Refused{Config: s.Config(config), Want: tt.want}
+		want         []string
 	}
-	resource.UnitTest(t, resource.TestCase{ProtoV6ProviderFactories: acctest.Factories(), Steps: acctest.RefusedSteps(t, refused)})
+	checked := map[string]refused{
+		"empty_source":        {"", "", []string{`Attribute source string length must be at least 1`}},
+		"file_scheme":         {"file:///etc/hello.csar", "", []string{`Invalid URL[\s\S]*begins with https:// or http:// or oci://`}},
+		"no_host":             {"https:///hello.csar", "", []string{`Invalid URL[\s\S]*The URL has no host`}},
+		"credentials_in_url":  {"https://user:geheim@example.com/hello.csar", "", []string{`Invalid URL[\s\S]*The URL holds credentials`}},
+		"checksum_form":       {good, `checksum = "md5:1234"`, []string{`must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`}},
+		"integrity_value":     {good, `integrity = "off"`, []string{`Attribute integrity value must be one of`}},
+		"signature_value":     {good, `signature = "always"`, []string{`Attribute signature value must be one of`}},
+		"require_no_roots":    {good, `signature = "require"`, []string{`Missing Trust Roots`}},
+		"roots_no_pem":        {good, `trust = { roots = "no certificate" }`, []string{`Invalid PEM[\s\S]*A certificate as PEM is expected`}},
+		"lists_no_pem":        {good, `trust = { roots = "no certificate", crls = "no list" }`, []string{`Invalid PEM[\s\S]*A revocation list as PEM is expected`, `A certificate as PEM is expected`}},
+		"trust_without_roots": {good, `trust = { subjects = ["CN=a"] }`, []string{`attribute "roots" is required`}},
+		"key_digest":          {good, `trust = { roots = "x", public_keys = ["sha256:00"] }`, []string{`must be "sha256:" and\s+64 lower-case\s+hexadecimal digits`, `A certificate as PEM is expected`}},
+		"usage":               {good, `trust = { roots = "x", extended_key_usages = ["codeSigning"] }`, []string{`must\s+be\s+one\s+of\s+code_signing`, `A certificate as PEM is expected`}},
+		"no_subject":          {good, `trust = { roots = "x", subjects = [] }`, []string{`set must contain at least 1 elements`, `A certificate as PEM is expected`}},
+		"timeouts":            {good, `timeouts = { create = "soon" }`, []string{`Invalid Attribute Value Time Duration[\s\S]*"soon"`}},
+		"name":                {good, "", []string{`must hold neither "@" nor white space`}},
+	}
+	planned := map[string]refused{
+		"no_directory":        {good + "-not-there", "", []string{`Unable to Read VNF package "no_directory"[\s\S]*no such file or directory`}},
+		"checksum_directory":  {good, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, []string{`is a directory: a[\s\S]*checksum can be given for a file or a\s+URL only`}},
+		"checksum_mismatch":   {zip, `checksum = "sha256:0000000000000000000000000000000000000000000000000000000000000000"`, []string{`expected[\s\S]*sha256:0000`}},
+		"no_archive":          {text, "", []string{`The file is not a readable zip archive[\s\S]*At text.csar\.`}},
+		"empty_directory":     {t.TempDir(), "", []string{`The package is empty[\s\S]*A package holds at least a VNFD`}},
+		"digest_mismatch":     {edited("Files/kubernetes/web.yaml", "kind: Deployment", "kind: StatefulSet", false), "", []string{`SHA-256 of "Files/kubernetes/web.yaml" is not the one declared[\s\S]*At hello.mf:17:7[\s\S]*integrity = "warn" goes on\s+without it`}},
+		"listed_file_missing": {noFile, "", []string{`"Files/kubernetes/web.yaml" is not in the package[\s\S]*At hello.mf:15:9\.`}},
+		"algorithm":           {edited("hello.mf", "SHA-256", "MD5", false), "", []string{`(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:12`, `(?i)digest algorithm "MD5" is not supported[\s\S]*hello.mf:16`}},
+		"no_descriptor_id":    {edited("hello.yaml", "        descriptor_id: 0d2f8a4c-7f8e-4b2c-9a51-3f6d2c1e7a01\n", "", true), "", []string{`The VNF node VNF has no descriptor_id[\s\S]*At hello.yaml:11:5\.`}},
+		"broken_yaml":         {edited("hello.yaml", "topology_template:", "topology_template: [", false), `integrity = "warn"`, []string{`The file is not valid YAML[\s\S]*At hello.yaml:9\.`}},
+		"unknown_vdu":         {edited("hello.yaml", "targets: [web]", "targets: [db]", true), "", []string{`targets "db", which is not a VDU of the flavour; its VDUs are "web"[\s\S]*At hello.yaml:46:19\.`, `scaling aspect web targets "db", which is not a VDU[\s\S]*At hello.yaml:53:19\.`}},
+	}
+	s := acctest.NewStore(t)
+	var steps []resource.TestStep
+	var wants []map[string][]string
+	for _, cases := range []map[string]refused{checked, planned} {
+		config, want := "", map[string][]string{}
+		for label, c := range cases {
+			name := label
+			if label == "name" {
+				name = "a@b"
+			}
+			config += fmt.Sprintf("resource \"vnf_package\" %q {\n name = %q\n source = %q\n %s\n}\n", label, name, c.source, c.more)
+			want[label] = c.want
+		}
+		steps, wants = append(steps, resource.TestStep{Config: s.Config(config), PlanOnly: true}), append(wants, want)
+	}
+	// Terraform plans nothing while the schema refuses something.
+	for i, err := range acctest.Errors(t, acctest.Factories(), steps...) {
+		acctest.ExpectErrors(t, err, "vnf_package", wants[i])
+	}
 	if _, err := os.Stat(s.Path); err == nil {
 		t.Error("a refused plan left a store behind")
 	}

@@ -2,10 +2,12 @@ package acctest
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
 )
 
@@ -26,28 +28,53 @@ func RefusedSteps(t testing.TB, cases map[string]Refused) []resource.TestStep {
 	return steps
 }
 
-// Refuse applies such configurations in one test case, one after the other. No error holds one of the secrets.
-func Refuse(t *testing.T, cases map[string]Refused, secrets ...string) {
+// Errors runs steps that fail in one test case, and returns what Terraform says at each.
+func Errors(t *testing.T, factories map[string]func() (tfprotov6.ProviderServer, error), steps ...resource.TestStep) []error {
 	t.Helper()
-	var steps []resource.TestStep
-	current, said := "", map[string]string{}
-	for _, name := range slices.Sorted(maps.Keys(cases)) {
-		steps = append(steps, resource.TestStep{PreConfig: func() { current = name }, Config: cases[name].Config})
-	}
+	var said []error
 	resource.UnitTest(t, resource.TestCase{
-		ProtoV6ProviderFactories: Factories(),
+		ProtoV6ProviderFactories: factories,
 		// It gets the errors of steps that expect none.
-		ErrorCheck: func(err error) error { said[current] = err.Error(); return nil },
-		Steps:      steps,
+		ErrorCheck: func(err error) error {
+			said = append(said, err)
+			return nil
+		},
+		Steps: steps,
 	})
-	for name, c := range cases {
-		if text := said[name]; text == "" || !Says(c.Want).MatchString(text) {
-			t.Errorf("%s: the error is to match %q:\n%s", name, c.Want, text)
+	if len(said) != len(steps) {
+		t.Fatalf("%d steps of %d failed: %v", len(said), len(steps), said)
+	}
+	return said
+}
+
+// ExpectErrors finds in what Terraform says the errors of each resource of a type, one for each of its patterns of Says, and no other error.
+func ExpectErrors(t testing.TB, said error, resourceType string, want map[string][]string) {
+	t.Helper()
+	place := regexp.MustCompile(`in resource "` + resourceType + `" "(\w+)"`)
+	found := map[string][]string{}
+	// The type of durations ends its text with the error of Go, which is not a diagnostic of its own.
+	all := strings.ReplaceAll(said.Error(), "\nError: time: ", "\nCause: time: ")
+	for _, text := range strings.Split(all, "\nError: ")[1:] {
+		name := "unplaced"
+		if m := place.FindStringSubmatch(text); m != nil {
+			name = m[1]
 		}
-		for _, secret := range secrets {
-			if strings.Contains(said[name], secret) {
-				t.Errorf("%s: the error holds a secret:\n%s", name, said[name])
+		found[name] = append(found[name], text)
+	}
+	for name, patterns := range want {
+		texts := found[name]
+		delete(found, name)
+		if len(texts) != len(patterns) {
+			t.Errorf("%s: %d errors, want %d: %q", name, len(texts), len(patterns), texts)
+			continue
+		}
+		for _, pattern := range patterns {
+			if !slices.ContainsFunc(texts, Says(pattern).MatchString) {
+				t.Errorf("%s: want %q in\n%s", name, pattern, strings.Join(texts, "\n"))
 			}
 		}
+	}
+	if len(found) > 0 {
+		t.Errorf("more errors: %q", found)
 	}
 }
