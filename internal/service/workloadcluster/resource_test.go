@@ -220,57 +220,6 @@ func (env *testEnv) upgradedInOrder(group, version string) error {
 	return nil
 }
 
-// A topology of a ClusterClass is one object, of which Cluster API makes the others.
-func TestAccWorkloadCluster_topology(t *testing.T) {
-	env := newEnv(t)
-	env.lab.ClusterClass(t, env.namespace)
-	arguments := func(groups string) string {
-		return `
-  kubernetes_version = "1.34.0"
-  topology           = { class = "in-memory" }
-  network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
-  control_plane      = { replicas = 1 }
-  node_groups        = { ` + groups + ` }
-`
-	}
-	env.run(t,
-		resource.TestStep{
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "up_to_date_replicas", 1)},
-		},
-		resource.TestStep{
-			Config:           env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-		},
-		resource.TestStep{
-			// A rejection by the management cluster is an error of the plan.
-			Config:      env.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
-			PlanOnly:    true,
-			ExpectError: acctest.Says(`no-such-worker`),
-		},
-		resource.TestStep{
-			// Behind Terraform's back, through the topology itself.
-			PreConfig: func() {
-				env.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
-				env.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
-			},
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1)},
-		},
-		resource.TestStep{
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available_replicas", 1)},
-		},
-		resource.TestStep{
-			Config:            env.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
-		},
-	)
-}
-
 // The bad inputs of the arguments, each with what the user reads.
 func TestAccWorkloadCluster_badInput(t *testing.T) {
 	env := newEnv(t)
