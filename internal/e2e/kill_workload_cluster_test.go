@@ -4,6 +4,7 @@ package e2e_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -69,9 +70,9 @@ func (env *testEnv) expectMachines(version string, nodes int) {
 	}
 }
 
-// TestAccKill_workloadCluster kills the creation, the upgrade and the removal of a
-// workload cluster of Cluster API at a request. What follows must end as if nothing
-// had happened.
+// TestAccKill_workloadCluster kills the creation of a workload cluster of Cluster API, the heal of a machine, the removal of named
+// ones, the upgrade and the removal of the cluster, each at a request. What follows must end as if nothing had happened: the next apply
+// replaces or removes what was asked for, and nothing twice.
 func TestAccKill_workloadCluster(t *testing.T) {
 	t.Parallel()
 	labtest.ClusterAPI(t)
@@ -80,14 +81,16 @@ func TestAccKill_workloadCluster(t *testing.T) {
 	// namespace. An upgrade changes two objects.
 	const creates, updates, destroys = 9, 3, 3
 	for n := range k.sampler.Kills(1) {
-		k.workloadCluster("1.34.0", 1)
+		k.workloadCluster("1.34.0", 3)
 		i := k.atWrite(n, creates)
 		k.step("create", n, i, func() {
 			k.kill("create", i, "apply", "-auto-approve")
 			k.apply()
-			k.machines("1.34.0", 1)
+			k.machines("1.34.0", 3)
 		})
 		id := k.resource(clusterAddress).text("id")
+		k.healOfMachine(n)
+		k.removalOfMachines(n)
 		k.workloadCluster("1.35.0", 2)
 		i = k.atWrite(n+1, updates)
 		k.step("update", n, i, func() {
@@ -109,4 +112,49 @@ func TestAccKill_workloadCluster(t *testing.T) {
 		})
 	}
 	k.report()
+}
+
+// machinesOf are the names of the machines of the workload cluster whose name has the part.
+func (env *testEnv) machinesOf(part string) []string {
+	env.Helper()
+	all := strings.Fields(env.lab.Kubectl(env, "get", "machines.cluster.x-k8s.io", "-n", env.namespace, "-o", "jsonpath={.items[*].metadata.name}"))
+	return slices.DeleteFunc(all, func(name string) bool { return !strings.Contains(name, part) })
+}
+
+// healOfMachine kills the heal of one of the three machines of the node group.
+func (k *killer) healOfMachine(n int) {
+	k.Helper()
+	before := k.machinesOf("-")
+	victim := k.machinesOf("workers")[0]
+	k.workloadClusterOf("1.34.0", "workers = { replicas = 3 }", fmt.Sprintf(`heal = { trigger = "one %d", machine_names = [%q] }`, n, victim))
+	// The only write is the deletion of the machine.
+	i := k.atWrite(n, 1)
+	k.step("heal", n, i, func() {
+		k.kill("heal", i, "apply", "-auto-approve")
+		k.apply()
+		k.machines("1.34.0", 3)
+	})
+	now := k.machinesOf("-")
+	stayed := slices.DeleteFunc(slices.Clone(now), func(name string) bool { return !slices.Contains(before, name) })
+	if len(now) != 4 || len(stayed) != 3 || slices.Contains(now, victim) {
+		k.Errorf("%s was to be replaced: the machines were %v and are %v", victim, before, now)
+	}
+}
+
+// removalOfMachines kills the removal of two of the three machines of the node group.
+func (k *killer) removalOfMachines(n int) {
+	k.Helper()
+	workers := k.machinesOf("workers")
+	slices.Sort(workers)
+	k.workloadClusterOf("1.34.0", fmt.Sprintf("workers = { replicas = 1, scale_in_machine_names = [%q, %q] }", workers[0], workers[2]), "")
+	// The mark, and the number of the group.
+	i := k.atWrite(n+2, 3)
+	k.step("removal", n, i, func() {
+		k.kill("removal", i, "apply", "-auto-approve")
+		k.apply()
+		k.machines("1.34.0", 1)
+	})
+	if left := k.machinesOf("workers"); !slices.Equal(left, workers[1:2]) {
+		k.Errorf("%s was to stay of %v, and there are %v", workers[1], workers, left)
+	}
 }

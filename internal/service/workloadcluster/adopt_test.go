@@ -19,10 +19,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
-// A cluster that somebody made by hand is imported, although no record is of it, and taken
-// over by the next apply, which asks for the argument that allows it and replaces no
-// machine.
-func TestAccWorkloadCluster_importsWhatNobodyHas(t *testing.T) {
+// A topology of a ClusterClass is one object, of which Cluster API makes the others. One that
+// somebody made by hand is imported, although no record is of it, and taken over by the next
+// apply, which asks for the argument that allows it and replaces no machine. Then it is changed.
+func TestAccWorkloadCluster_topology(t *testing.T) {
 	env := newEnv(t)
 	env.lab.ClusterClass(t, env.namespace)
 	env.apply(`
@@ -37,15 +37,17 @@ spec:
     controlPlane: {replicas: 1}
     workers: {machineDeployments: [{class: default-worker, name: a, replicas: 1}]}
 `)
-	configured := func(more string) string {
+	groups := func(groups, more string) string {
 		return env.config(`
   kubernetes_version = "1.34.0"
   topology           = { class = "in-memory" }
   network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
   control_plane      = { replicas = 1 }
-  node_groups        = { a = { class = "default-worker", replicas = 2 } }
+  node_groups        = { ` + groups + ` }
 ` + more)
 	}
+	configured := func(more string) string { return groups(`a = { class = "default-worker", replicas = 2 }`, more) }
+	adopted := func(of string) string { return groups(of, "  adopt_existing = true\n  force_conflicts = true\n") }
 	by := func(name string) resource.ImportStateIdFunc {
 		return func(s *terraform.State) (string, error) {
 			return s.RootModule().Resources["vnf_vim.test"].Primary.ID + "/" + env.namespace + "/" + name, nil
@@ -75,10 +77,10 @@ spec:
 			ExpectError: acctest.Says(`(?s)Cluster ` + env.namespace + `/edge.*set adopt_existing to take it over`),
 		},
 		resource.TestStep{
-			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
+			Config:           adopted(`a = { class = "default-worker", replicas = 2 }`),
 			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
-				status("READY"), groupHas("a", "available_replicas", 2),
+				status("READY"), groupHas("a", "available_replicas", 2), groupHas("a", "up_to_date_replicas", 2),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.34.0")),
 			},
 			Check: func(*terraform.State) error {
@@ -92,9 +94,35 @@ spec:
 			},
 		},
 		resource.TestStep{
-			Config:           configured("  adopt_existing = true\n  force_conflicts = true\n"),
+			Config:           adopted(`a = { class = "default-worker", replicas = 2 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			Check:            func(*terraform.State) error { env.listed(t, "READY", "edge", "in-memory", "1.34.0"); return nil },
+		},
+		resource.TestStep{
+			// A rejection by the management cluster is an error of the plan.
+			Config:      adopted(`a = { class = "no-such-worker", replicas = 2 }`),
+			PlanOnly:    true,
+			ExpectError: acctest.Says(`no-such-worker`),
+		},
+		resource.TestStep{
+			// Behind Terraform's back, through the topology itself.
+			PreConfig: func() {
+				env.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
+				env.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
+			},
+			Config:            adopted(`a = { class = "default-worker", replicas = 2 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 2)},
+		},
+		resource.TestStep{
+			Config:            adopted(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1), groupHas("b", "available_replicas", 1)},
+		},
+		resource.TestStep{
+			Config:            adopted(`a = { class = "default-worker", replicas = 1 }`),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
 		},
 	)
 }

@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
-	"github.com/hashicorp/terraform-plugin-testing/plancheck"
-	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -24,42 +22,6 @@ func TestAccWorkloadCluster_rollsBack(t *testing.T) {
 `),
 		ExpectError: acctest.Says(`(?s)Cluster \S+/edge: InProgress.*Machine \S+/edge-control-plane-.*DevMachine \S+/edge-control-plane-.*everything that was created has been removed`),
 	})
-}
-
-// A paused cluster is made and not waited for; what was paused behind Terraform's back
-// cannot be removed, and Terraform says so instead of waiting. A cluster that somebody else
-// removed is made again.
-func TestAccWorkloadCluster_paused(t *testing.T) {
-	env := newEnv(t)
-	env.run(t,
-		resource.TestStep{
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true"),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
-		},
-		resource.TestStep{
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "available_replicas", 1)},
-		},
-		resource.TestStep{
-			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
-			Config:      env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
-			Destroy:     true,
-			ExpectError: acctest.Says(`is paused, and Cluster API removes nothing of a paused cluster`),
-		},
-		resource.TestStep{
-			// The pause is drift, and goes with the next apply.
-			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
-			PreConfig:        func() { env.lab.Pause(t, env.namespace, "edge", false) },
-			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-		},
-		resource.TestStep{
-			PreConfig:         func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
-			Config:            env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "available_replicas", 1)},
-		},
-	)
 }
 
 // A quota on objects that the provider makes, and one on those that Cluster API makes of

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
@@ -55,25 +57,30 @@ spec:
 `
 
 // The application credential of a cluster, from its birth to its end, and the Secret on the cluster that holds it: the form of
-// the cluster does not matter to them.
+// the cluster does not matter to them. It is a topology whose workload API is a real one, which becomes a VIM in the same apply, with
+// what a network function needs of it.
 func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 	env := newEnv(t)
 	env.lab.LabClass(t, env.namespace)
 	cloud := cloudtest.New(t)
 	cloud.AddUser("successor", "devstack")
-	cloudConfig := "cloud_config = { settings = { LoadBalancer = { lb-provider = \"ovn\" } } }"
-	config := func(arguments, user string) string {
+	configured := func(version string, replicas int, credential, cloudConfig, user string) string {
 		return env.config(fmt.Sprintf(`
-  kubernetes_version = "1.36.3"
+  kubernetes_version = %q
   topology           = { class = "lab" }
-  control_plane      = { replicas = 1 }
-  node_groups        = { a = { class = "worker", replicas = 1 } }
+  control_plane      = { replicas = 3 }
+  node_groups        = { a = { class = "worker", replicas = %d } }
   openstack = {
     vim_id                 = vnf_vim.cloud.id
     application_credential = { %s }
     %s
   }
-`, arguments, cloudConfig), cloudVIM(cloud, user))
+`, version, replicas, credential, cloudConfig), cloudVIM(cloud, user), env.functionOnIt())
+	}
+	const cloudConfig = `cloud_config = { settings = { LoadBalancer = { lb-provider = "ovn" } } }`
+	config := func(credential, user string) string { return configured("1.36.3", 1, credential, cloudConfig, user) }
+	without := func(version string, replicas int) string {
+		return configured(version, replicas, "rotation_trigger = \"leaked\", roles = [\"member\"]", "", "successor")
 	}
 	workload := func(args ...string) string {
 		return strings.TrimSpace(env.lab.WorkloadKubectl(t, env.namespace, "edge", args...))
@@ -109,10 +116,8 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			}
 			at := strings.Index(clouds, "application_credential_secret: ")
 			require.Positive(t, at)
-			if cloudConfig != "" {
-				if text := conf("cloud-config"); !strings.Contains(text, fmt.Sprintf("application-credential-id=%q\napplication-credential-secret=%q\n", id, strings.Fields(clouds[at:])[1])) || !strings.Contains(text, `lb-provider="ovn"`) {
-					return fmt.Errorf("the cloud configuration does not hold application credential %q", id)
-				}
+			if text := conf("cloud-config"); !strings.Contains(text, fmt.Sprintf("application-credential-id=%q\napplication-credential-secret=%q\n", id, strings.Fields(clouds[at:])[1])) || !strings.Contains(text, `lb-provider="ovn"`) {
+				return fmt.Errorf("the cloud configuration does not hold application credential %q", id)
 			}
 			if hidden := strings.Fields(clouds[at:])[1]; strings.Contains(string(text), hidden) || strings.Contains(string(text), "devstack") {
 				return fmt.Errorf("the state holds a secret")
@@ -129,9 +134,13 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 	}
 	env.run(t,
 		resource.TestStep{
-			Config:            config("", "nfv_user"),
-			ConfigPlanChecks:  resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+			Config:           config("", "nfv_user"),
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			ConfigStateChecks: []statecheck.StateCheck{
+				status("READY"), groupHas("a", "available_replicas", 1),
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("control_plane_status").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
+				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
+			},
 			Check: resource.ComposeTestCheckFunc(look(false, 0), func(*terraform.State) error {
 				workload("apply", "-f", env.file("reader.yaml", reader))
 				workload("rollout", "status", "deployment/reader", "-n", "kube-system", "--timeout", "2m")
@@ -189,7 +198,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 			Config: config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), ConfigPlanChecks: rotates, Check: look(true, 0),
 		},
 		resource.TestStep{
-			Config:           strings.Replace(config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), cloudConfig, "", 1),
+			Config:           without("1.36.3", 1),
 			ConfigPlanChecks: updates(),
 			Check: func(*terraform.State) error {
 				if left := workload("get", "secret", "cloud-config", "-n", "kube-system", "--ignore-not-found", "-o", "name"); left != "" {
@@ -198,6 +207,7 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 				return nil
 			},
 		},
+		env.upgradeOfARealCluster(without("1.36.4", 2)),
 		resource.TestStep{
 			// At the end nothing of the cluster is there any more when the credential goes.
 			PreConfig: func() {
@@ -210,11 +220,53 @@ func TestAccWorkloadCluster_applicationCredential(t *testing.T) {
 					return false
 				})
 			},
-			Config:  strings.Replace(config("rotation_trigger = \"leaked\", roles = [\"member\"]", "successor"), cloudConfig, "", 1),
+			Config:  without("1.36.4", 2),
 			Destroy: true,
 		},
 	)
 	require.Empty(t, cloud.CredentialNames())
+}
+
+// functionOnIt is a network function on the cluster, which is a VIM.
+func (env *testEnv) functionOnIt() string {
+	return fmt.Sprintf(`
+resource "vnf_vim" "edge" {
+  name       = "edge"
+  kubernetes = { kubeconfig_ref = vnf_capi_workload_cluster.test.kubeconfig_ref }
+}
+
+resource "vnf_package" "hello" {
+  name   = "hello"
+  source = %q
+}
+
+resource "vnf_instance" "hello" {
+  name       = "hello"
+  vim_id     = vnf_vim.edge.id
+  package_id = vnf_package.hello.id
+  namespace  = "hello"
+}
+`, acctest.ExamplePackage(env, "hello"))
+}
+
+// upgradeOfARealCluster replaces the nodes by two of version 1.36.4. The network function stays on the cluster meanwhile.
+func (env *testEnv) upgradeOfARealCluster(config string) resource.TestStep {
+	return resource.TestStep{
+		Config:           config,
+		ConfigPlanChecks: updates(),
+		ConfigStateChecks: []statecheck.StateCheck{
+			groupHas("a", "available_replicas", 2), groupHas("a", "up_to_date_replicas", 2),
+			statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.36.4")),
+		},
+		Check: func(*terraform.State) error {
+			versions := env.lab.WorkloadKubectl(env, env.namespace, "edge", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
+			if got := strings.Fields(versions); !slices.Equal(got, []string{"v1.36.4", "v1.36.4"}) {
+				return fmt.Errorf("the nodes have the versions %v", got)
+			}
+			env.lab.WorkloadKubectl(env, env.namespace, "edge", "rollout", "status", "deployment/web", "-n", "hello", "--timeout", "1m")
+			return nil
+		},
+	}
 }
 
 // Errors of the argument are reported at plan time, or before anything is made.

@@ -28,7 +28,7 @@ func groupHas(group, field string, want int64) statecheck.StateCheck {
 }
 
 // A cluster of the embedded chart: created, resized, a group added and one removed,
-// upgraded, and removed, with nothing of its kubeconfig in the state.
+// upgraded, paused, and removed, with nothing of its kubeconfig in the state.
 func TestAccWorkloadCluster_chart(t *testing.T) {
 	env := newEnv(t)
 	ephemeral := `
@@ -51,10 +51,27 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 	}
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
 	var machines string
+	paused := env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true")
 	env.run(t,
 		resource.TestStep{
-			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`), ephemeral),
-			ConfigPlanChecks: planned(plancheck.ResourceActionCreate),
+			// A paused cluster is made and not waited for.
+			Config:            paused,
+			ConfigPlanChecks:  planned(plancheck.ResourceActionCreate),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+		},
+		resource.TestStep{
+			// One that somebody else removed is made again.
+			PreConfig: func() {
+				env.lab.Pause(t, env.namespace, "edge", false)
+				env.kubectl("delete", "cluster", "edge", "--timeout=3m")
+			},
+			Config:            paused,
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+		},
+		resource.TestStep{
+			Config:           env.config(inMemory("1.34.0", `a = { replicas = 1 }`)),
+			ConfigPlanChecks: updates(),
 			ConfigStateChecks: []statecheck.StateCheck{
 				status("READY"), groupHas("a", "available_replicas", 1),
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("phase"), knownvalue.StringExact("Provisioned")),
@@ -150,12 +167,21 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		},
 		resource.TestStep{Config: env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)), ConfigPlanChecks: empty},
 		resource.TestStep{
-			Config:      env.config(inMemory("1.34.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
-			ExpectError: acctest.Says(`Kubernetes does not support downgrades`),
-		},
-		resource.TestStep{
 			Config:      env.config(inMemory("1.37.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			ExpectError: acctest.Says(`one minor version at a time: to 1\.36 first`),
+		},
+		resource.TestStep{
+			// What was paused behind Terraform's back cannot be removed, and Terraform says so instead of waiting.
+			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
+			Config:      env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
+			Destroy:     true,
+			ExpectError: acctest.Says(`is paused, and Cluster API removes nothing of a paused cluster`),
+		},
+		resource.TestStep{
+			// The pause is drift, and goes with the next apply.
+			Config:           env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
+			PreConfig:        func() { env.lab.Pause(t, env.namespace, "edge", false) },
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 		},
 		// A destroy over an empty store.
 		resource.TestStep{
@@ -192,116 +218,6 @@ func (env *testEnv) upgradedInOrder(group, version string) error {
 		return fmt.Errorf("the control plane had replaced its machines at %s, and the node group was updated at %s", ended, changed)
 	}
 	return nil
-}
-
-// A topology of a ClusterClass is one object, of which Cluster API makes the others.
-func TestAccWorkloadCluster_topology(t *testing.T) {
-	env := newEnv(t)
-	env.lab.ClusterClass(t, env.namespace)
-	arguments := func(groups string) string {
-		return `
-  kubernetes_version = "1.34.0"
-  topology           = { class = "in-memory" }
-  network            = { pod_cidrs = ["192.168.0.0/16"], service_cidrs = ["10.128.0.0/12"], service_domain = "cluster.local" }
-  control_plane      = { replicas = 1 }
-  node_groups        = { ` + groups + ` }
-`
-	}
-	env.run(t,
-		resource.TestStep{
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("a", "up_to_date_replicas", 1)},
-		},
-		resource.TestStep{
-			Config:           env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
-		},
-		resource.TestStep{
-			// A rejection by the management cluster is an error of the plan.
-			Config:      env.config(arguments(`a = { class = "no-such-worker", replicas = 1 }`)),
-			PlanOnly:    true,
-			ExpectError: acctest.Says(`no-such-worker`),
-		},
-		resource.TestStep{
-			// Behind Terraform's back, through the topology itself.
-			PreConfig: func() {
-				env.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"replace","path":"/spec/topology/workers/machineDeployments/0/replicas","value":3}]`)
-				env.kubectl("wait", "machinedeployments", "--all", "--for=jsonpath={.spec.replicas}=3", "--timeout=2m")
-			},
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1)},
-		},
-		resource.TestStep{
-			Config:            env.config(arguments(`a = { class = "default-worker", replicas = 1 }, b = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{groupHas("b", "available_replicas", 1)},
-		},
-		resource.TestStep{
-			Config:            env.config(arguments(`b = { class = "default-worker", replicas = 1 }`)),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
-		},
-	)
-}
-
-// A topology whose workload API is a real one: the cluster becomes a VIM in the same
-// apply, with what a network function needs of it.
-func TestAccWorkloadCluster_topologyOfARealCluster(t *testing.T) {
-	env := newEnv(t)
-	env.lab.LabClass(t, env.namespace)
-	config := func(version string, replicas int) string {
-		return env.config(fmt.Sprintf(`
-  kubernetes_version = %q
-  topology           = { class = "lab" }
-  control_plane      = { replicas = 3 }
-  node_groups        = { a = { class = "worker", replicas = %d } }
-`, version, replicas), fmt.Sprintf(`
-resource "vnf_vim" "edge" {
-  name       = "edge"
-  kubernetes = { kubeconfig_ref = vnf_capi_workload_cluster.test.kubeconfig_ref }
-}
-
-resource "vnf_package" "hello" {
-  name   = "hello"
-  source = %q
-}
-
-resource "vnf_instance" "hello" {
-  name       = "hello"
-  vim_id     = vnf_vim.edge.id
-  package_id = vnf_package.hello.id
-  namespace  = "hello"
-}
-`, acctest.ExamplePackage(env, "hello")))
-	}
-	env.run(t,
-		resource.TestStep{
-			Config: config("1.36.3", 1),
-			ConfigStateChecks: []statecheck.StateCheck{
-				status("READY"), groupHas("a", "available_replicas", 1),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("control_plane_status").AtMapKey("replicas"), knownvalue.Int64Exact(3)),
-				statecheck.ExpectKnownValue("vnf_instance.hello", tfjsonpath.New("status"), knownvalue.StringExact("INSTANTIATED")),
-			},
-		},
-		resource.TestStep{
-			// The network function stays on the cluster while its nodes are replaced.
-			Config:           config("1.36.4", 2),
-			ConfigPlanChecks: updates(),
-			ConfigStateChecks: []statecheck.StateCheck{
-				groupHas("a", "available_replicas", 2), groupHas("a", "up_to_date_replicas", 2),
-				statecheck.ExpectKnownValue(address, tfjsonpath.New("running_kubernetes_version"), knownvalue.StringExact("1.36.4")),
-			},
-			Check: func(*terraform.State) error {
-				versions := env.lab.WorkloadKubectl(t, env.namespace, "edge", "get", "nodes", "-o", "jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
-				if got := strings.Fields(versions); !slices.Equal(got, []string{"v1.36.4", "v1.36.4"}) {
-					return fmt.Errorf("the nodes have the versions %v", got)
-				}
-				env.lab.WorkloadKubectl(t, env.namespace, "edge", "rollout", "status", "deployment/web", "-n", "hello", "--timeout", "1m")
-				return nil
-			},
-		},
-	)
 }
 
 // The bad inputs of the arguments, each with what the user reads.

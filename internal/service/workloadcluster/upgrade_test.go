@@ -35,17 +35,17 @@ func TestUpgradePath(t *testing.T) {
 		require.False(t, diags.HasError(), "%v", diags)
 		return &model{InstanceModel: base.InstanceModel{Name: types.StringValue("edge")}, ClusterTemplate: template}
 	}
-	for name, c := range map[string]struct{ from, to, want string }{
-		"same":           {"1.34.0", "1.34.0", ""},
-		"patch":          {"1.34.0", "v1.34.2", ""},
-		"next minor":     {"v1.34.2", "1.35.0", ""},
-		"minor skipped":  {"1.33.1", "1.35.0", "Minor Version Skipped"},
-		"patch back":     {"1.34.2", "1.34.1", "Downgrade of Kubernetes"},
-		"minor back":     {"1.35.0", "1.34.9", "Downgrade of Kubernetes"},
-		"major":          {"1.35.0", "2.0.0", "Minor Version Skipped"},
-		"not a version":  {"1.34.0", "latest", ""},
-		"was none":       {"", "1.34.0", ""},
-		"ten after nine": {"1.9.0", "1.10.0", ""},
+	for name, c := range map[string]struct{ from, to, want, says string }{
+		"same":           {"1.34.0", "1.34.0", "", ""},
+		"patch":          {"1.34.0", "v1.34.2", "", ""},
+		"next minor":     {"v1.34.2", "1.35.0", "", ""},
+		"minor skipped":  {"1.33.1", "1.35.0", "Minor Version Skipped", "Upgrade one minor version at a time: to 1.34 first, then to 1.35.0."},
+		"patch back":     {"1.34.2", "1.34.1", "Downgrade of Kubernetes", "cannot be downgraded to 1.34.1: Kubernetes does not support downgrades."},
+		"minor back":     {"1.35.0", "1.34.9", "Downgrade of Kubernetes", "cannot be downgraded to 1.34.9: Kubernetes does not support downgrades."},
+		"major":          {"1.35.0", "2.0.0", "Minor Version Skipped", "Upgrade one minor version at a time: to 1.36 first, then to 2.0.0."},
+		"not a version":  {"1.34.0", "latest", "", ""},
+		"was none":       {"", "1.34.0", "", ""},
+		"ten after nine": {"1.9.0", "1.10.0", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
@@ -59,12 +59,14 @@ func TestUpgradePath(t *testing.T) {
 			}
 			assert.Equal(t, 1, diags.ErrorsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
+			assert.Contains(t, diags[0].Detail(), c.says)
 
 			// The same of the versions of cluster templates.
 			diags = nil
 			checkUpgrade(t.Context(), templates(c.to), templates(c.from), &diags)
 			assert.Equal(t, 1, diags.ErrorsCount())
 			assert.Equal(t, c.want, diags[0].Summary())
+			assert.Contains(t, diags[0].Detail(), c.says)
 		})
 	}
 }
