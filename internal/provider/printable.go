@@ -12,8 +12,8 @@ import (
 // printableServer escapes control characters in diagnostics and in the progress of actions, which quote packages, API servers and logs.
 type printableServer struct{ Server }
 
-// notWhole is what the framework says of a number that does not fit where a schema has whole numbers. It takes the user's mistake for an
-// error of the provider, and converts before any validator is asked.
+// notWhole matches the framework's error for a number that is not an int64. The framework converts numbers before it runs
+// validators, and reports the user's mistake as an error of the provider.
 var notWhole = lazyregexp.New(`Value %!s\(\*big\.Float=([^)]*)\) (is not an integer|cannot be represented as a 64-bit integer)`)
 
 func printDiagnostics(all []*tfprotov6.Diagnostic) {

@@ -11,14 +11,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Server-side apply removes a field only when its last owner drops it. A writer that owns fields beside the driver would
-// keep them in the object for ever after the package has dropped them. So what an adopted object's former writers own beside
-// the driver becomes the driver's alone, and fields that others have come to own since are a conflict when they are dropped.
+// Server-side apply removes a field only when its last owner drops it. A co-owner would therefore keep a field in the object
+// after the package has dropped it. The driver ends the co-ownership of former writers when it adopts an object. A field that
+// another writer owns again later is a conflict when the package drops it.
 
 // changeOwnersTries bounds how often changeOwners tries again when the object changes at the same time.
 const changeOwnersTries = 5
 
-// changeOwners reads an object and replaces the owners of its fields by what change returns; nil changes nothing.
+// changeOwners reads an object and writes the managed fields that change returns. With nil it writes nothing.
 func (s *session) changeOwners(ctx context.Context, p *targetObject, change func(obj *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error)) error {
 	for tries := 1; ; tries++ {
 		obj, err := s.client.Get(ctx, p.ref)
@@ -44,7 +44,8 @@ func (s *session) changeOwners(ctx context.Context, p *targetObject, change func
 	}
 }
 
-// takeOverDropped prepares the removal of fields that the target has dropped and that others own as well: a conflict, unless by force.
+// takeOverDropped makes the driver the only owner of fields that the target has dropped. Without force, co-owned fields are a
+// *kube.ConflictError.
 func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map[string]any, force bool) error {
 	held, err := drift.FindHeld(body, p.live.ManagedFields)
 	if err != nil || len(held) == 0 {
@@ -70,8 +71,7 @@ func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map
 	})
 }
 
-// endCoOwnership ends what others own beside the driver: all that Helm's command owns of a release, whose next revision removes what only
-// the command has set, as Helm itself would; and the fields of the former writers of an adopted object.
+// endCoOwnership ends the co-ownership of Helm's command in a release, and of former writers in an adopted object.
 func (s *session) endCoOwnership(ctx context.Context, p *targetObject) error {
 	if s.rendering.Release != nil {
 		if err := s.takeOverFromHelm(ctx, p); err != nil {
@@ -90,7 +90,8 @@ func (s *session) endCoOwnership(ctx context.Context, p *targetObject) error {
 	})
 }
 
-// takeOverFromHelm makes the fields of Helm's command the driver's, and applies the object again, which removes those that it does not have.
+// takeOverFromHelm moves the fields of Helm's command to the driver and applies the object again. The apply removes fields
+// that only the command has set, as the next revision of Helm does.
 func (s *session) takeOverFromHelm(ctx context.Context, p *targetObject) error {
 	entries, err := drift.TakeOverAll(p.live.ManagedFields, helmFieldManager)
 	if err != nil || entries == nil {

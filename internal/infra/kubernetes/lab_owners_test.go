@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What two versions of a package have: the second one drops a sidecar, an environment variable, a probe, a key of a ConfigMap and of a
-// Secret, a port and labels.
+// The objects of two versions of a package. The second version drops a sidecar, an environment variable, a probe, keys of a
+// ConfigMap and a Secret, a port and labels.
 const (
 	fullObjects = `apiVersion: v1
 kind: ConfigMap
@@ -77,7 +77,7 @@ spec:
 `
 )
 
-// fields shows what the two versions differ in.
+// fields shows the fields in which the two versions differ.
 func (l *lab) fields() string {
 	l.t.Helper()
 	show := func(kind, path string) string { return l.kubectl("get", kind, "amf", "-o", "jsonpath="+path) }
@@ -92,7 +92,7 @@ const (
 	leftFields = `labels , ; data {"plmn":"1"}; secret {"key":"aw=="}; ports sbi; containers amf; env MODE; probe `
 )
 
-// TestLabDroppedFieldsOfAdoptedObjects adopts what others have made and then applies a package that has less: what it drops is gone.
+// TestLabDroppedFieldsOfAdoptedObjects adopts objects of other tools. The next package drops fields, and they are removed.
 func TestLabDroppedFieldsOfAdoptedObjects(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{
@@ -129,7 +129,7 @@ func TestLabDroppedFieldsOfAdoptedObjects(t *testing.T) {
 	}
 }
 
-// TestLabDroppedFieldsOfOthers drops fields that another writer has applied as well since: a conflict, and with force they are gone.
+// TestLabDroppedFieldsOfOthers drops fields that another writer has applied later. They are a conflict, and force removes them.
 func TestLabDroppedFieldsOfOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"a.yaml": fullObjects}, nil)

@@ -10,20 +10,19 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// HeldField is a field of an object that other managers own as well.
+// HeldField is a field of the driver with a co-owner.
 type HeldField struct {
-	Path FieldPath
-	// Manager is one of these.
+	Path    FieldPath
 	Manager string
 }
 
-// isForeign reports whether an entry is of a writer of the specification that is not the driver. Controllers write sub-resources.
+// isForeign reports whether an entry belongs to another writer of the specification. Controllers write sub-resources.
 func isForeign(e *metav1.ManagedFieldsEntry) bool {
 	return e.Subresource == "" && !slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, e.Manager)
 }
 
-// WithoutCoOwners returns the entries without those of other writers that own a field which the driver has applied, nil when there are
-// none. What such a writer alone has set is nobody's then, and stays.
+// WithoutCoOwners removes the entries of writers that own a field of the driver too; nil when there is no such entry. Fields
+// that only such a writer has set stay in the object, without an owner.
 func WithoutCoOwners(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	applied, err := Owned(entries, kube.FieldManager)
 	if err != nil {
@@ -49,8 +48,8 @@ func WithoutCoOwners(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedField
 	return kept, nil
 }
 
-// FindHeld returns the fields that the driver owns, that a body does not have, and that other writers own as well: an apply of the body
-// would not remove them. Of an element or a map that is missing as a whole it has no single fields.
+// FindHeld returns the fields of the driver that a body has dropped and that an apply of the body would keep, because another
+// writer owns them too. A dropped element or map is one field.
 func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldField, error) {
 	applied, err := Owned(entries, kube.FieldManager)
 	if err != nil {
@@ -83,7 +82,7 @@ func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldF
 	return whole, nil
 }
 
-// holds reports whether content has a field. Key fields that an element does not have are defaults of the server.
+// holds reports whether content has a field. Missing key fields of an element are defaults of the server.
 func holds(content any, path fieldpath.Path) bool {
 	for _, pe := range path {
 		if pe.FieldName != nil {
@@ -123,7 +122,7 @@ func pathOf(path fieldpath.Path) FieldPath {
 	return out
 }
 
-// TakeOver moves the ownership of fields, with everything in them, from all other managers to the driver's applies.
+// TakeOver moves fields, with everything below them, from all other managers to the driver's applies.
 func TakeOver(entries []metav1.ManagedFieldsEntry, paths []FieldPath) ([]metav1.ManagedFieldsEntry, error) {
 	moved := fieldpath.NewSet()
 	for _, path := range paths {
@@ -132,7 +131,7 @@ func TakeOver(entries []metav1.ManagedFieldsEntry, paths []FieldPath) ([]metav1.
 	return takeOver(entries, moved, func(*metav1.ManagedFieldsEntry) bool { return true })
 }
 
-// TakeOverAll moves all that a manager owns, sub-resources left out, to the driver's applies; nil when it owns nothing.
+// TakeOverAll moves all fields of a manager, except those of sub-resources, to the driver's applies; nil without fields.
 func TakeOverAll(entries []metav1.ManagedFieldsEntry, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	ofManager := func(e *metav1.ManagedFieldsEntry) bool { return e.Manager == manager && e.Subresource == "" }
 	moved := fieldpath.NewSet()
@@ -152,7 +151,7 @@ func TakeOverAll(entries []metav1.ManagedFieldsEntry, manager string) ([]metav1.
 	return takeOver(entries, moved, ofManager)
 }
 
-// takeOver gives fields to the driver's applies and takes them from the entries that from chooses.
+// takeOver moves fields from the entries that from selects to the driver's applies.
 func takeOver(entries []metav1.ManagedFieldsEntry, moved *fieldpath.Set, from func(*metav1.ManagedFieldsEntry) bool) ([]metav1.ManagedFieldsEntry, error) {
 	var out []metav1.ManagedFieldsEntry
 	for _, e := range entries {
