@@ -120,9 +120,12 @@ spec:
 			ConfigStateChecks: []statecheck.StateCheck{groupHas("a", "replicas", 1), groupHas("b", "available_replicas", 1)},
 		},
 		resource.TestStep{
-			Config:            adopted(`a = { class = "default-worker", replicas = 1 }`),
-			ConfigPlanChecks:  updates(),
-			ConfigStateChecks: []statecheck.StateCheck{statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1))},
+			// A node group of the original manifest leaves the cluster.
+			Config:           adopted(`b = { class = "default-worker", replicas = 1 }`),
+			ConfigPlanChecks: updates(),
+			ConfigStateChecks: []statecheck.StateCheck{
+				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1)), groupHas("b", "available_replicas", 1),
+			},
 		},
 	)
 }

@@ -106,6 +106,8 @@ func (m *machines) attributeSteps(t *testing.T) []resource.TestStep {
 		replaced(`"edge"`, `"other"`),
 		replaced(m.namespace, m.namespace+"-2"),
 		inPlace(current + "  paused = true\n"),
+		inPlace(current + "  kubeconfig_rotation_trigger = \"leaked\"\n"),
+		inPlace(current + "  credentials_sink = { url = \"https://sink.example.org\" }\n"),
 		change,
 		{Config: m.config(all), ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}},
 		inPlace(strings.Replace(all, `type = "RollingUpdate", max_surge = "2", max_unavailable = "50%"`, `type = "OnDelete"`, 1)),
