@@ -56,6 +56,9 @@ func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map
 		for _, f := range held {
 			conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: f.Manager, Field: "." + f.Path.String()})
 		}
+		if s.onlyOwnManagers(conflict) {
+			return nil // endCoOwnership removes the fields of Helm's command.
+		}
 		return conflict
 	}
 	return s.changeOwners(ctx, p, func(*unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {

@@ -98,7 +98,6 @@ func TestLabDroppedFieldsOfAdoptedObjects(t *testing.T) {
 	for name, command := range map[string][]string{
 		"kubectl apply":       {"apply"},
 		"kubectl create":      {"create"},
-		"kubectl server-side": {"apply", "--server-side"},
 		"kubernetes_manifest": {"apply", "--server-side", "--field-manager=Terraform"},
 		"Helm 3":              {"create", "--field-manager=helm"},
 		"Helm 4":              {"apply", "--server-side", "--field-manager=helm"},

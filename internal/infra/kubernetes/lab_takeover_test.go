@@ -60,6 +60,19 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	if seen := counts(); !seen[4] || len(seen) > 2 || !seen[1] && len(seen) > 1 {
 		t.Errorf("replicas that were seen: %v", seen)
 	}
+
+	// Helm's command applies what the next revision drops.
+	const label = "metadata: { name: amf, labels: { tier: core } }"
+	labelled := strings.NewReplacer("metadata: { name: amf }", label, "ENV", "").Replace(amf)
+	l.setChart("2", map[string]string{"templates/amf.yaml": labelled, "templates/hpa.yaml": autoscaler})
+	l.apply()
+	l.asHelm(labelled)
+	l.setChart("3", map[string]string{"templates/amf.yaml": strings.ReplaceAll(amf, "ENV", ""), "templates/hpa.yaml": autoscaler})
+	l.apply()
+	l.inSync()
+	if tier := l.kubectl("get", "deployment", "amf", "-o", "jsonpath={.metadata.labels.tier}"); tier != "" {
+		t.Errorf("the label that the chart dropped is %s", tier)
+	}
 }
 
 // TestLabUnrecordedOfHelm removes what Helm's command has made of the release, and nothing
