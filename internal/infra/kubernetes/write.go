@@ -87,11 +87,6 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		}
 	}
 	before, body := s.beforeAdoption(ctx, p), s.body(p, replicas)
-	if p.live != nil {
-		if err := s.takeOverDropped(ctx, p, body, options.Force); err != nil {
-			return s.explainWrite(p, err)
-		}
-	}
 	rereads := s.isForeign(p) && !s.readsUnchanged(p)
 	if s.readsOther(p) || rereads && isPod(p) && p.live.DeletionTimestamp == nil {
 		obj, err := s.replace(ctx, p, body, options)
@@ -100,6 +95,11 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		}
 		p.wrote(obj)
 		return nil
+	}
+	if p.live != nil {
+		if err := s.takeOverDropped(ctx, p, body, options.Force); err != nil {
+			return s.explainWrite(p, err)
+		}
 	}
 	s.watchEarly(ctx, p)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)

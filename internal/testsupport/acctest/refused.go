@@ -47,7 +47,7 @@ func Errors(t *testing.T, factories map[string]func() (tfprotov6.ProviderServer,
 	return said
 }
 
-// ExpectErrors finds in what Terraform says the errors of each resource of a type, one for each of its patterns of Says, and no other error.
+// ExpectErrors checks the errors of Terraform: each resource of the type has one error for each of its patterns, and there is no other error.
 func ExpectErrors(t testing.TB, said error, resourceType string, want map[string][]string) {
 	t.Helper()
 	place := regexp.MustCompile(`in resource "` + resourceType + `" "(\w+)"`)
