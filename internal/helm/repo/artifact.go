@@ -71,22 +71,9 @@ func packageRepository(r fetch.Request) (*remote.Repository, string, error) {
 	if err != nil || repo.Reference.Reference == "" {
 		return nil, "", vnfm.Invalid("source", fmt.Sprintf("%q is not the reference of an artifact in a registry", r.URL), "write oci://<registry>/<path>:<tag> or oci://<registry>/<path>@sha256:<digest>")
 	}
-	client, err := fetch.Client(r.Access)
-	if err != nil {
+	if err := logIn(repo, r.Access); err != nil {
 		return nil, "", err
 	}
-	login := &auth.Client{Client: client.StandardClient(), Cache: auth.NewCache()}
-	if a := r.Access; a != nil {
-		repo.PlainHTTP = a.PlainHTTP
-		login.Header = http.Header{}
-		for name, value := range a.Headers {
-			login.Header.Set(name, value.Reveal())
-		}
-		if a.Password != "" || a.Token != "" {
-			login.Credential = auth.StaticCredential(repo.Reference.Registry, auth.Credential{Username: a.Username, Password: a.Password.Reveal(), AccessToken: a.Token.Reveal()})
-		}
-	}
-	repo.Client = login
 	return repo, repo.Reference.Reference, nil
 }
 

@@ -18,7 +18,6 @@ import (
 	"oras.land/oras-go/v2/registry/remote/errcode"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/endpoint"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/fetch"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -67,19 +66,7 @@ func repository(source *vnfm.ChartSource) (*remote.Repository, error) {
 	if err != nil || repo.Reference.Reference != "" {
 		return nil, vnfm.Invalid("oci", fmt.Sprintf("%q is not the address of a chart in a registry", source.OCI), "write oci://<registry>/<path>, and select the chart by version or digest")
 	}
-	client, err := fetch.Client(source.Access)
-	if err != nil {
-		return nil, err
-	}
-	login := &auth.Client{Client: client.StandardClient(), Cache: auth.NewCache()}
-	if a := source.Access; a != nil {
-		repo.PlainHTTP = a.PlainHTTP
-		if a.Password != "" {
-			login.Credential = auth.StaticCredential(repo.Reference.Registry, auth.Credential{Username: a.Username, Password: a.Password.Reveal()})
-		}
-	}
-	repo.Client = login
-	return repo, nil
+	return repo, logIn(repo, source.Access)
 }
 
 // tagFor is the tag of the version that is wanted. A registry knows no "+", which tags
