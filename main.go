@@ -62,6 +62,11 @@ func serve(ctx context.Context, debug bool) error {
 	defer tracing.Stop(ctx)
 	life := newLifetime(ctx, end)
 	life.follow()
-	server := provider.NewServer(version)
-	return tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server(), life} }, options...)
+	server := provider.NewServer(version)()
+	err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return interruptible{server, life} }, options...)
+	if err == nil {
+		// Terraform waits up to 2 s for the end of the process.
+		server.Close(ctx)
+	}
+	return err
 }

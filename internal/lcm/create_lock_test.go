@@ -31,13 +31,13 @@ func (s meeting) Acquire(ctx context.Context, name, holder string) (store.Lease,
 	return l, err
 }
 
-// TestACreateAfterAKillElsewhere creates what a process of another machine was creating, whose lease ends after a while. What that
-// process has left unfinished is continued, and so is what it had finished when it was killed before it gave its lease back. What
-// it has finished and given back belongs to another resource.
+// TestACreateAfterAKillElsewhere creates what a process of another machine has created or was creating, and whose lease ends. It is
+// continued, unless Terraform has it in its state.
 func TestACreateAfterAKillElsewhere(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
+	require.NoError(t, w.Close())
 	db := opened(t, w.dir)
 	release := func(l store.Lease) error { return l.Release(t.Context()) }
 	// create has the holder end when it was met so many times.
@@ -64,15 +64,13 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 				}
 			}}
 		})
+		defer func() { require.NoError(t, e.Close()) }()
 		return e.Instantiate(vnfm.WithLockTimeout(t.Context(), limit), w.spec())
 	}
-	var busy *vnfm.BusyError
 	_, err = create(0, 1, release)
-	require.ErrorAs(t, err, &busy)
-	_, err = create(time.Minute, 1, release)
-	require.ErrorAs(t, err, &busy, "an instance that somebody else has just made")
+	require.ErrorAs(t, err, new(*vnfm.ConflictError), "nothing tells that the process elsewhere has died")
 
-	// The lease expires, as that of a process that was killed after its operation was COMPLETED. It is waited for beyond the lock timeout.
+	// Its lease expires, and is waited for beyond the lock timeout.
 	tables, err := sql.Open("sqlite", filepath.Join(w.dir, "store.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, tables.Close()) })
@@ -83,15 +81,25 @@ func TestACreateAfterAKillElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, first.ID, again.ID)
 
-	rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
-	require.NoError(t, err)
-	var instance vnfm.Instance
-	require.NoError(t, json.Unmarshal(rec.Data, &instance))
-	instance.Status = vnfm.StatusProcessing
-	rec.Data, err = json.Marshal(instance)
-	require.NoError(t, err)
-	require.NoError(t, db.Update(t.Context(), rec))
+	change := func(change func(*vnfm.Instance)) {
+		rec, err := db.Get(t.Context(), store.KindInstance, first.ID)
+		require.NoError(t, err)
+		var instance vnfm.Instance
+		require.NoError(t, json.Unmarshal(rec.Data, &instance))
+		change(&instance)
+		rec.Data, err = json.Marshal(instance)
+		require.NoError(t, err)
+		require.NoError(t, db.Update(t.Context(), rec))
+	}
+	change(func(i *vnfm.Instance) { i.Status = vnfm.StatusProcessing })
+	_, err = create(0, 1, release)
+	require.ErrorAs(t, err, new(*vnfm.BusyError), "it is being created")
 	again, err = create(time.Minute, 1, release)
 	require.NoError(t, err, "the creation of a killed process became")
 	require.Equal(t, first.ID, again.ID, "the creation of a killed process became")
+	_, err = create(time.Minute, 1, func(l store.Lease) error {
+		change(func(i *vnfm.Instance) { i.Acknowledged = true })
+		return release(l)
+	})
+	require.ErrorAs(t, err, new(*vnfm.ConflictError), "a process elsewhere was closed in order")
 }

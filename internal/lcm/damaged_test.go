@@ -63,6 +63,7 @@ type stillLease struct{}
 func (stillLease) Fence() store.Fence            { return store.Fence{} }
 func (stillLease) TakenOver() bool               { return false }
 func (stillLease) Lost() <-chan struct{}         { return nil }
+func (stillLease) Unanswered() error             { return nil }
 func (stillLease) Release(context.Context) error { return nil }
 
 // damages are the ways in which one value of a record can be another one.

@@ -49,6 +49,7 @@ type loneLease struct{ s *leasesAlone }
 func (loneLease) Fence() store.Fence    { return store.Fence{} }
 func (loneLease) TakenOver() bool       { return false }
 func (loneLease) Lost() <-chan struct{} { return nil }
+func (loneLease) Unanswered() error     { return nil }
 func (l loneLease) Release(context.Context) error {
 	l.s.note("give back")
 	return nil

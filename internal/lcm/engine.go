@@ -83,9 +83,8 @@ type Engine struct {
 	// uses knows users of packages.
 	uses packageUse
 
-	// answered holds the ids of the instances whose creation this process has answered:
-	// the user has heard of them although no Read has acknowledged them.
-	answered sync.Map
+	// created are the creations that Terraform may not have in its state yet.
+	created creations
 
 	// plannedAs has the place and name that this process has planned for instances that exist, by their ids.
 	plannedAs sync.Map
@@ -177,7 +176,7 @@ func (e *Engine) lockForChange(ctx context.Context, s store.Store, name, object 
 
 // lock is lockForChange of a process that may be planning, whose dry runs stay valid.
 func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
-	lease, err := acquire(ctx, s, name, object)
+	lease, err := acquire(ctx, s, name, object, store.Holder())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,9 +184,9 @@ func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (
 	return work, done, nil
 }
 
-// acquire takes the lease of that name. A *vnfm.BusyError says who has it.
-func acquire(ctx context.Context, s store.Store, name, object string) (store.Lease, error) {
-	lease, err := s.Acquire(ctx, name, store.Holder())
+// acquire takes the lease of that name for a holder. A *vnfm.BusyError says who has it.
+func acquire(ctx context.Context, s store.Store, name, object, holder string) (store.Lease, error) {
+	lease, err := s.Acquire(ctx, name, holder)
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
@@ -225,7 +224,7 @@ func workUnder(ctx context.Context, lease store.Lease, object string) (context.C
 	go func() {
 		select {
 		case <-lease.Lost():
-			cancel(&vnfm.LeaseLostError{Object: object})
+			cancel(&vnfm.LeaseLostError{Object: object, Cause: lease.Unanswered()})
 		case <-done:
 		}
 	}()

@@ -148,6 +148,7 @@ func TestARecordWithObjectsIsNeverForgotten(t *testing.T) {
 	w := newEnv(t)
 	first, err := w.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
+	require.NoError(t, w.Close(), "the process that has created it dies")
 	blind := w.openWith(t, nil)
 	_, err = blind.Instantiate(t.Context(), w.spec())
 	var failed *vnfm.OperationError
@@ -250,13 +251,22 @@ func TestACreateUnderAKnownName(t *testing.T) {
 	_, err = w.Instantiate(t.Context(), w.spec())
 	require.ErrorAs(t, err, new(*vnfm.ConflictError), "the name of an instance that the same process has made")
 	require.ErrorContains(t, err, first.ID, "the name of an instance that the same process has made")
-	again, err := w.open(t).Instantiate(t.Context(), w.spec())
+	_, err = w.open(t).Instantiate(t.Context(), w.spec())
+	require.ErrorAs(t, err, new(*vnfm.ConflictError), "while the process that has made it lives")
+	require.NoError(t, w.Close(), "that process dies")
+	next := w.open(t)
+	again, err := next.Instantiate(t.Context(), w.spec())
 	require.NoError(t, err)
-	require.Equal(t, first.ID, again.ID, "an instance that nobody has read was made twice")
-	require.NoError(t, second(w.Instance(t.Context(), first.ID)))
+	require.Equal(t, first.ID, again.ID, "an instance that is in no state was made twice")
+	next.Acknowledge(t.Context())
+	require.NoError(t, next.Close(), "that process is closed in order")
 	_, err = w.Instantiate(t.Context(), w.spec())
 	require.ErrorAs(t, err, new(*vnfm.ConflictError), "the name of an instance that Terraform knows")
 	require.ErrorContains(t, err, first.ID, "the name of an instance that Terraform knows")
+	require.NoError(t, w.Terminate(t.Context(), first.ID, vnfm.TerminateSpec{}))
+	made := w.mustInstantiate(t, w.spec())
+	require.NoError(t, w.Terminate(t.Context(), made.ID, vnfm.TerminateSpec{}), "the same process creates and terminates")
+	w.mustInstantiate(t, w.spec())
 }
 
 func TestAFailedUpdate(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/uuid"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
@@ -32,18 +31,16 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 	if err := e.checkCredentials(ctx, &spec); err != nil {
 		return nil, err
 	}
-	ctx, done, err := e.lockCreation(ctx, s, spec)
+	ctx, release, err := e.lockCreation(ctx, s, spec)
 	if err != nil {
 		return nil, err
 	}
-	defer done()
 	en, made, err := e.claim(ctx, s, spec)
 	if err != nil {
+		release()
 		return nil, err
 	}
-	defer func() { _ = made() }()
-	defer e.answered.Store(en.Rec.ID, true)
-	return e.runOnInstance(withCreation(ctx, creation{made: made, done: done}), s, en, func(ctx context.Context) error {
+	i, err := e.runOnInstance(withMade(ctx, made), s, en, func(ctx context.Context) error {
 		op, err := e.interrupted(ctx, s, en)
 		if err != nil {
 			return err
@@ -58,6 +55,13 @@ func (e *Engine) Instantiate(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm
 		lookAtAnswer(call, s, &en.Value)
 		return err
 	})
+	_ = made()
+	if err == nil || errors.As(err, new(*vnfm.OperationError)) {
+		e.created.keep(creation{instance: en, completed: err == nil, release: release})
+	} else {
+		release()
+	}
+	return i, err
 }
 
 // lookAtAnswer asks for what the answer of a call tells of an instance, while its leases are given back.
@@ -67,83 +71,11 @@ func lookAtAnswer(ctx context.Context, s store.Store, i *vnfm.Instance) {
 	}
 }
 
-// lockCreation takes the lease of a creation. It waits for the lease of a process that may have been killed on another machine,
-// until the lock timeout of ctx: it expires, and what that process had finished is taken over with it. A creation that gives its lease
-// back meanwhile belongs to another resource, and its instance is not taken over.
-func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (held context.Context, done func(), err error) {
-	e.applying.Store(true)
-	object := "the creation of " + spec.Noun() + " " + strconv.Quote(spec.Name)
-	var lease store.Lease
-	var met *vnfm.BusyError
-	err = vnfm.RetryWhileBusy(ctx, func() (err error) {
-		lease, err = acquire(ctx, s, "create/"+keyOf(spec), object)
-		if errors.As(err, &met) && met.Runs {
-			return nil
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case lease == nil:
-		return nil, nil, met
-	}
-	held, done = underLease(ctx, lease, object)
-	if met == nil || lease.TakenOver() {
-		return held, done, nil
-	}
-	en, err := findByKey(ctx, s, spec)
-	if en != nil && en.Value.Status != vnfm.StatusProcessing {
-		err = met
-	}
-	if err != nil {
-		done()
-		return nil, nil, err
-	}
-	return held, done, nil
-}
+type madeKey struct{}
 
-// claim makes the record of a new instance, or resumes that of a creation whose process was
-// killed before it returned. An instance that this process has returned belongs to another
-// resource. A new record is being made when it returns: made waits for that.
-func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpec) (en *records.Entry[vnfm.Instance], made func() error, err error) {
-	en, err = findByKey(ctx, s, spec)
-	if err != nil {
-		return nil, nil, err
-	}
-	if en != nil {
-		if _, answered := e.answered.Load(en.Rec.ID); answered || en.Value.Acknowledged {
-			return nil, nil, &vnfm.ConflictError{
-				Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
-				Owner:  en.Value.Noun() + " " + en.Value.ID,
-				Detail: "choose another name, or import that instance",
-			}
-		}
-		return en, func() error { return nil }, nil
-	}
-	en = newInstance(uuid.NewString(), spec)
-	en.Value.DigestKey = newKey()
-	en.Value.PackageID, en.Value.Status = spec.PackageID, vnfm.StatusProcessing
-	// Nobody has its lease, under which it is written from now on.
-	store.ReadAhead(ctx, s, store.Wanted{Lease: leaseOf(en.Rec.ID), New: true})
-	var making errgroup.Group
-	record := *en
-	making.Go(func() error { return record.Create(store.Foreseeing(ctx, leaseOf(en.Rec.ID)), s) })
-	return en, making.Wait, nil
-}
-
-type creationKey struct{}
-
-// creation is what the lease of a new instance is taken beside.
-type creation struct {
-	// made waits until there is the record.
-	made func() error
-	// done gives back the lease of the creation, together with that of the instance.
-	done func()
-}
-
-func withCreation(ctx context.Context, c creation) context.Context {
-	return context.WithValue(ctx, creationKey{}, c)
+// withMade is the context of a creation whose record is being made: made waits for that.
+func withMade(ctx context.Context, made func() error) context.Context {
+	return context.WithValue(ctx, madeKey{}, made)
 }
 
 // runOnInstance runs work under the lease of an instance, on its record as it is then. It waits
@@ -163,18 +95,14 @@ func (e *Engine) runOnInstance(
 		return nil, err
 	}
 	ctx, released := vnfm.WithBackground(ctx)
-	creating, isNew := ctx.Value(creationKey{}).(creation)
 	defer func() {
 		var all sync.WaitGroup
 		defer all.Wait()
 		all.Go(released)
 		all.Go(done)
-		if isNew {
-			all.Go(creating.done)
-		}
 	}()
-	if isNew {
-		if err := creating.made(); err != nil {
+	if made, isNew := ctx.Value(madeKey{}).(func() error); isNew {
+		if err := made(); err != nil {
 			return nil, err
 		}
 	}

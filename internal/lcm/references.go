@@ -103,7 +103,7 @@ func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error
 	}
 	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
-		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject)
+		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject, store.Holder())
 		return err
 	})
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *decisions) takeAhead(ctx context.Context, s store.Store) {
 		return
 	}
 	taking := d.lease == nil && vnfm.InBackground(ctx, func(<-chan struct{}) {
-		lease, err := acquire(ctx, s, records.ReferencesLease, referencesObject)
+		lease, err := acquire(ctx, s, records.ReferencesLease, referencesObject, store.Holder())
 		if err == nil {
 			d.lease, d.since, d.far = lease, time.Now(), true
 			if !d.keep(ctx, referencesAhead) {

@@ -52,6 +52,7 @@ func (e *Engine) Terminate(ctx context.Context, id string, spec vnfm.TerminateSp
 	if err != nil {
 		return err
 	}
+	e.created.drop(en.Rec.Key)
 	return left
 }
 

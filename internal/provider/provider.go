@@ -75,12 +75,20 @@ func (p *Provider) Configure(ctx context.Context, req provider.ConfigureRequest,
 			return
 		}
 	}
-	p.data.Store(data)
+	// A debugged provider is configured again by the next command of Terraform.
+	acknowledge(ctx, p.data.Swap(data))
 	resp.DataSourceData = data
 	resp.ResourceData = data
 	resp.EphemeralResourceData = data
 	resp.ListResourceData = data
 	resp.ActionData = data
+}
+
+// acknowledge notes that Terraform has what was created with that configuration, if there is one.
+func acknowledge(ctx context.Context, data *tfutil.ProviderData) {
+	if data.Known() {
+		data.Manager.Acknowledge(ctx)
+	}
 }
 
 // Resources implements provider.Provider.

@@ -18,6 +18,12 @@ import (
 
 // Server is what a server of the provider answers: the calls for list resources and actions are in interfaces of their own.
 type Server interface {
+	calls
+	// Close notes that Terraform has closed the provider in order: what it has created is in the state.
+	Close(ctx context.Context)
+}
+
+type calls interface {
 	tfprotov6.ProviderServer
 	tfprotov6.ListResourceServer
 	tfprotov6.ActionServer
@@ -27,20 +33,23 @@ type Server interface {
 func NewServer(version string) func() Server {
 	p := &Provider{version: version}
 	server := providerserver.NewProtocol6(p)
-	return func() Server { return printableServer{stateKeeper{server().(Server), p}} } //nolint:forcetypeassert // the server of the framework has all calls
+	return func() Server { return printableServer{stateKeeper{server().(calls), p}} } //nolint:forcetypeassert // the server of the framework has all calls
 }
 
 // stateKeeper is a server that keeps the states of VIMs and packages. Their upgrade is the one request about a resource without a
 // change that an apply of a saved plan sends, if the resource has a condition. An instance that the plan creates may need the records
 // over a store that was lost since.
 type stateKeeper struct {
-	Server
+	calls
 	provider *Provider
 }
 
+// Close implements Server.
+func (s stateKeeper) Close(ctx context.Context) { acknowledge(ctx, s.provider.data.Load()) }
+
 // UpgradeResourceState implements tfprotov6.ResourceServer.
 func (s stateKeeper) UpgradeResourceState(ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest) (*tfprotov6.UpgradeResourceStateResponse, error) {
-	resp, err := s.Server.UpgradeResourceState(ctx, req)
+	resp, err := s.calls.UpgradeResourceState(ctx, req)
 	if err == nil && resp.UpgradedState != nil {
 		s.provider.keep(ctx, req.TypeName, resp.UpgradedState)
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -12,6 +13,11 @@ type Heartbeat struct {
 	// every is the time between two renewals.
 	every time.Duration
 	renew Renew
+
+	mu sync.Mutex
+	// unanswered is when the first of the renewals began that have got no answer, the zero time for none; failure is what the last said.
+	unanswered time.Time
+	failure    error
 
 	stop     context.CancelFunc
 	ended    chan struct{}
@@ -47,9 +53,11 @@ func (h *Heartbeat) run(ctx context.Context, expires time.Time) {
 			return
 		case <-ticker.C:
 		}
+		h.trying()
 		attempt, cancel := context.WithDeadline(ctx, expires)
 		next, taken, err := h.renew(attempt)
 		cancel()
+		h.tried(err)
 		switch {
 		case ctx.Err() != nil:
 			// Released meanwhile: that is why the lease was not there any more.
@@ -66,6 +74,38 @@ func (h *Heartbeat) run(ctx context.Context, expires time.Time) {
 			ticker.Reset(h.every / 5)
 		}
 	}
+}
+
+// trying notes that a renewal begins, tried how it ended.
+func (h *Heartbeat) trying() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unanswered.IsZero() {
+		h.unanswered = time.Now()
+	}
+}
+
+func (h *Heartbeat) tried(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.failure = err
+	if err == nil {
+		h.unanswered = time.Time{}
+	}
+}
+
+// Unanswered says since when the store has not answered renewals, and how the last one failed. It is nil while it answers.
+func (h *Heartbeat) Unanswered() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.unanswered.IsZero() {
+		return nil
+	}
+	silent := fmt.Errorf("the store has not answered since %s", h.unanswered.UTC().Format(time.RFC3339))
+	if h.failure != nil {
+		return fmt.Errorf("%w: %w", silent, h.failure)
+	}
+	return silent
 }
 
 // Stop ends the renewals. The lease is not lost by that.

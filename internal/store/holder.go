@@ -16,16 +16,28 @@ import (
 // still runs: "pid=<pid> host=<name> user=<name> run=<URL> boot=<boot id> pidns=<namespace>
 // start=<ticks>". The run is that of a CI system; the last three are known on Linux only.
 func Holder() string {
+	p, ok := thisProcess()
+	return holder(os.Getpid(), p, ok)
+}
+
+// TerraformHolder is Holder for the process that has started this one, which is Terraform for a provider.
+func TerraformHolder() string {
+	p, ok := thisProcess()
+	p.start = startOf(os.Getppid())
+	return holder(os.Getppid(), p, ok && p.start != "")
+}
+
+// holder names a process; known says that p is.
+func holder(pid int, p process, known bool) string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		host = "unknown"
 	}
-	name := fmt.Sprintf("pid=%d host=%s user=%s", os.Getpid(), oneWord(host), oneWord(userName()))
+	name := fmt.Sprintf("pid=%d host=%s user=%s", pid, oneWord(host), oneWord(userName()))
 	if run := runURL(os.Getenv); run != "" {
 		name += " run=" + run
 	}
-	p, ok := thisProcess()
-	if !ok {
+	if !known {
 		return name
 	}
 	return fmt.Sprintf("%s boot=%s pidns=%s start=%s", name, p.boot, p.pidns, p.start)

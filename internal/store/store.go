@@ -140,6 +140,8 @@ type Lease interface {
 	// Lost is closed when the lease could not be renewed in time: the work must
 	// stop. Release does not close it.
 	Lost() <-chan struct{}
+	// Unanswered says why a lease was lost that nobody else has taken: since when the store has not answered. Else it is nil.
+	Unanswered() error
 	// Release gives the lease back, also when ctx has ended already: the end of
 	// ctx is the usual reason to stop working. A lost lease is success, and so is
 	// a second call.

@@ -147,5 +147,8 @@ func (*unwrittenLease) TakenOver() bool { return false }
 // Lost implements Lease.
 func (l *unwrittenLease) Lost() <-chan struct{} { return l.lost }
 
+// Unanswered implements Lease.
+func (*unwrittenLease) Unanswered() error { return nil }
+
 // Release implements Lease.
 func (*unwrittenLease) Release(context.Context) error { return nil }

@@ -186,6 +186,8 @@ func advice(err error) string {
 		return "Objects of other owners were not changed. Choose another name or namespace, import the object into this configuration, or have its owner release it."
 	case errors.As(err, &busy):
 		return "Wait until that run has ended and apply again. The lease of a killed run expires by itself after a short while."
+	case errors.As(err, &leaseLost) && leaseLost.Cause != nil:
+		return "Apply again once the store answers: the operation continues where it stopped."
 	case errors.As(err, &leaseLost):
 		return "Wait until other runs on the object have ended, then apply again: the operation continues from their result. The usual cause is a suspended machine or a disk that did not answer."
 	case errors.As(err, &unreachable):

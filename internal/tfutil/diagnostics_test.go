@@ -53,6 +53,10 @@ func TestAddError(t *testing.T) {
 			&vnfm.OperationError{Err: &vnfm.LeaseLostError{Object: "instance/i", Holder: "pid 7 on host h"}},
 			[]string{"lost the lease of instance/i to pid 7 on host h: nothing was written after that.", "Wait until other runs"},
 		},
+		"store away": {
+			&vnfm.OperationError{Err: &vnfm.LeaseLostError{Object: "instance/i", Cause: errors.New("the store has not answered since noon: connection refused")}},
+			[]string{"stopped the work on instance/i, because the store has not answered since noon: connection refused; nothing was written after that.", "Apply again once the store answers"},
+		},
 		"busy":        {&vnfm.BusyError{Object: "VNF instance \"a\"", Holder: "pid 7 on host h", Since: now}, []string{"pid 7 on host h since 2026-01-02T03:04:05Z.", "Wait until that run has ended"}},
 		"unreachable": {&vnfm.UnreachableError{VIM: "edge", Err: errors.New("connection refused")}, []string{`VIM "edge" cannot be reached: connection refused.`, "Check the endpoint"}},
 		"not found":   {&vnfm.NotFoundError{Kind: "VIM", ID: "1"}, []string{`VIM "1" is not in the store.`, `Check the "store" argument`}},

@@ -184,9 +184,14 @@ type LeaseLostError struct {
 	Object string
 	// Holder is who has had the lease since; empty when it is not known.
 	Holder string
+	// Cause is that the store does not answer; nil where that is not why.
+	Cause error
 }
 
 func (e *LeaseLostError) Error() string {
+	if e.Cause != nil {
+		return fmt.Sprintf("stopped the work on %s, because %v; nothing was written after that", e.Object, e.Cause)
+	}
 	if e.Holder == "" {
 		return fmt.Sprintf("lost the lease of %s: it could not be renewed in time, or another process took over; nothing was written after that", e.Object)
 	}

@@ -133,6 +133,9 @@ type InstanceManager interface {
 	// Act runs one operation on an instance as its record says that it is to be, and nothing besides: what was changed on the VIM is
 	// repaired by the next Update. An instance with an operation that has not completed is an error.
 	Act(ctx context.Context, id string, act Act) (*Instance, error)
+	// Acknowledge notes that Terraform has the instances in its state that this process has created, whose names are then taken. Until
+	// then, and if the process dies, the next Instantiate of the same name continues the creation.
+	Acknowledge(ctx context.Context)
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
 	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
@@ -171,7 +174,8 @@ type RegistryManager interface {
 	// CheckRegistry finds what is wrong with the specification of a private registry, offline.
 	CheckRegistry(ctx context.Context, spec RegistrySpec) (Problems, error)
 	// InstallRegistry installs a private registry, or leads the one of that id to spec. The
-	// record of one that the store has lost is written again under its id.
+	// record of one that the store has lost is written again under its id. An error that comes with a registry is of an
+	// installation that has begun: its record says what may be on the host.
 	InstallRegistry(ctx context.Context, id string, spec RegistrySpec) (*Registry, error)
 	// RecoverRegistry writes the record of a registry that the store has lost, from what Terraform's state says of it and the mark
 	// on its host, which it does not change. A host without the registry gives ErrNoRegistry. Ending is set where only a removal
