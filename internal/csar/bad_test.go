@@ -28,6 +28,15 @@ func TestReadBad(t *testing.T) {
 		{name: "no VNFD at all", files: texts{"README.md": "x"}, want: []string{
 			`error: the package has no VNFD: a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
 		}},
+		{name: "manifests alone", files: texts{"web.yaml": deploymentText}, want: []string{
+			`error: web.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Getting started: a CNF in ten minutes" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
+		}},
+		{name: "several manifests", files: texts{"web.yaml": deploymentText, "service.yaml": serviceText}, want: []string{
+			`error: service.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Getting started: a CNF in ten minutes" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
+		}},
+		{name: "in a folder", files: texts{"core/s.yaml": rootText, "core/s.mf": goodMetadata}, want: []string{
+			`error: all files of the package lie in its folder "core": if that folder is the package, pack its content, not the folder itself`,
+		}},
 		{name: "two YAML files at the root", files: root.with(texts{"values.yml": "a: 1\n"}), want: []string{
 			`error: the package has 2 YAML files at its root: sample.yaml, values.yml: a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
 		}},
@@ -196,10 +205,10 @@ func TestReadBad(t *testing.T) {
 			`error: s.mf:10:1: Hash is given twice for one Source: the Source is on line 7`,
 		}},
 		{name: "wrong digest", files: mf(goodMetadata + source("s.yaml", "other")), want: []string{
-			`error: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
+			`error: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again; integrity = "warn" goes on without it`,
 		}},
 		{name: "wrong digest, as a warning", files: mf(goodMetadata + source("s.yaml", "other")), o: Options{Integrity: IntegrityWarn}, want: []string{
-			`warning: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged`,
+			`warning: s.mf:9:7: SHA-256 of "s.yaml" is not the one declared: declared d9298a10d1b0735837dc4bd85dac641b0f3cef27a47e5d53a54f2f3f5b2fcffa, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again`,
 		}},
 		{name: "missing files", files: mf(goodMetadata + source("s.yaml", rootText) + source("Files/a", "x") + source("S.yaml", "x")), want: []string{
 			`error: s.mf:11:9: 2 files are listed and not in the package: Files/a (line 11), S.yaml (line 15): add the files, or correct the paths; integrity = "warn" goes on without it`,
@@ -214,7 +223,7 @@ func TestReadBad(t *testing.T) {
 		{name: "Source listed twice", files: mf(goodMetadata + source("s.yaml", rootText) + source("s.yaml", rootText) + source("s.yaml", "x")), want: []string{
 			`warning: s.mf:11:9: "s.yaml" is listed twice: first on line 7`,
 			`error: s.mf:15:9: "s.yaml" is listed twice with different digests: first on line 7`,
-			`error: s.mf:17:7: SHA-256 of "s.yaml" is not the one declared: declared 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
+			`error: s.mf:17:7: SHA-256 of "s.yaml" is not the one declared: declared 2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881, computed 83d2d37df4f3ab12f630a08fcb215f76f8ed01e3c595036d5ce05cec5222834e; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again; integrity = "warn" goes on without it`,
 		}},
 		{name: "Source outside of the package", files: mf(goodMetadata + source("s.yaml", rootText) + "Source: ../x\nSource: /etc/passwd\nSource: C:\\x\nSource: Files\\x\n"), want: []string{
 			`error: s.mf:10:9: "../x" is not a path in the package: the name leaves the package with ".."`,

@@ -34,8 +34,11 @@ func (r *reader) damage() damagePolicy {
 // damageKind is what several findings of one kind have in common.
 type damageKind struct{ many, advice string }
 
+// hashAgain is what the author of a package does after a change.
+const hashAgain = `in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again`
+
 var (
-	wrongDigest   = damageKind{"do not have the declared digest", "the files were changed after the manifest was written, or damaged"}
+	wrongDigest   = damageKind{"do not have the declared digest", "the files were changed after the manifest was written, or damaged; " + hashAgain}
 	missingFile   = damageKind{"are listed and not in the package", "add the files, or correct the paths"}
 	malformedHash = damageKind{"have a Hash that is not a digest", "a SHA-256 digest has 64 hexadecimal digits"}
 )

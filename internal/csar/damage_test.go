@@ -24,7 +24,7 @@ func TestDamage(t *testing.T) {
 	for i := range 10 {
 		list = append(list, fmt.Sprintf("f%02d (line %d)", i, 9+4*i))
 	}
-	twelve := "s.mf:9:7: 12 files do not have the declared digest: " + strings.Join(list, ", ") + ", ...: the files were changed after the manifest was written, or damaged"
+	twelve := "s.mf:9:7: 12 files do not have the declared digest: " + strings.Join(list, ", ") + ", ...: the files were changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again"
 	bare := texts{"s.yaml": vnfdText, "web.yaml": deploymentText}
 	template := vnfdText + "topology_template: {}\n"
 	const (

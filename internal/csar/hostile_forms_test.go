@@ -174,7 +174,7 @@ func TestHostileForms(t *testing.T) {
 		}},
 		{name: "digests of two algorithms", files: signedText(text + "\nSource: ./Definitions/vnfd.yaml\nAlgorithm: SHA-512\nHash: " + strings.Repeat("0", 128) + "\n"), o: require, want: []string{
 			`error: vnfd.mf:23:9: "Definitions/vnfd.yaml" is listed twice, with a SHA-256 and a SHA-512 digest: first on line 11; leave one of them`,
-			`error: vnfd.mf:25:7: SHA-512 of "Definitions/vnfd.yaml" is not the one declared: declared ` + strings.Repeat("0", 128) + `, computed ` + sha512Of(vnfdText) + `; the file was changed after the manifest was written, or damaged`,
+			`error: vnfd.mf:25:7: SHA-512 of "Definitions/vnfd.yaml" is not the one declared: declared ` + strings.Repeat("0", 128) + `, computed ` + sha512Of(vnfdText) + `; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again`,
 		}},
 
 		// TOSCA.meta.

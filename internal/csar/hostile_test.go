@@ -332,13 +332,13 @@ func TestHostilePackages(t *testing.T) {
 			"error: vnfd.mf: 1 file is not listed: TOSCA-Metadata/TOSCA.meta: the signature does not cover this content; add a Source with Algorithm and Hash for each",
 		}},
 		{name: "TOSCA.meta was changed", files: signedGood.with(texts{"TOSCA-Metadata/TOSCA.meta": goodMeta + "ETSI-Entry-Tests: Files\n"}), o: require, want: []string{
-			"error: vnfd.mf:9:7: SHA-256 of \"TOSCA-Metadata/TOSCA.meta\" is not the one declared: declared " + sha(goodMeta) + ", computed " + sha(goodMeta+"ETSI-Entry-Tests: Files\n") + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:9:7: SHA-256 of \"TOSCA-Metadata/TOSCA.meta\" is not the one declared: declared " + sha(goodMeta) + ", computed " + sha(goodMeta+"ETSI-Entry-Tests: Files\n") + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 		{name: "one file of an older version", files: signedGood.with(texts{"Files/kubernetes/deployment.yaml": older["Files/kubernetes/deployment.yaml"]}), o: require, want: []string{
-			"error: vnfd.mf:21:7: SHA-256 of \"Files/kubernetes/deployment.yaml\" is not the one declared: declared " + sha(deploymentText) + ", computed " + sha(older["Files/kubernetes/deployment.yaml"]) + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:21:7: SHA-256 of \"Files/kubernetes/deployment.yaml\" is not the one declared: declared " + sha(deploymentText) + ", computed " + sha(older["Files/kubernetes/deployment.yaml"]) + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 		{name: "two files are swapped", files: signedGood.with(texts{"Files/kubernetes/deployment.yaml": serviceText, "Files/kubernetes/service.yaml": deploymentText}), o: require, want: []string{
-			"error: vnfd.mf:17:7: 2 files do not have the declared digest: Files/kubernetes/service.yaml (line 17), Files/kubernetes/deployment.yaml (line 21): the files were changed after the manifest was written, or damaged",
+			"error: vnfd.mf:17:7: 2 files do not have the declared digest: Files/kubernetes/service.yaml (line 17), Files/kubernetes/deployment.yaml (line 21): the files were changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 		{name: "two signed files are swapped, each with its signature", o: require, files: texts{
 			"s.yaml": rootText, "a": "image B", "b": "image A", "a.cms": vendor.signDetached(t, "image B"), "b.cms": vendor.signDetached(t, "image A"), "s.cms": vendor.signDetached(t, rootText),
@@ -351,10 +351,10 @@ func TestHostilePackages(t *testing.T) {
 		}},
 		{name: "a file twice in the manifest", files: signedText(text + source("Definitions/vnfd.yaml", "other")), o: require, want: []string{
 			"error: vnfd.mf:23:9: \"Definitions/vnfd.yaml\" is listed twice with different digests: first on line 11",
-			"error: vnfd.mf:25:7: SHA-256 of \"Definitions/vnfd.yaml\" is not the one declared: declared " + sha("other") + ", computed " + sha(vnfdText) + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:25:7: SHA-256 of \"Definitions/vnfd.yaml\" is not the one declared: declared " + sha("other") + ", computed " + sha(vnfdText) + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 		{name: "damage that integrity would only warn of", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Signature: SignatureRequire, Integrity: IntegrityWarn, Trust: trusted}, want: []string{
-			"error: vnfd.mf:13:7: SHA-256 of \"Definitions/vnfd.yaml\" is not the one declared: declared " + sha(vnfdText) + ", computed " + sha(vnfdText+"#") + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:13:7: SHA-256 of \"Definitions/vnfd.yaml\" is not the one declared: declared " + sha(vnfdText) + ", computed " + sha(vnfdText+"#") + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 
 		// The manifest and its signature.
@@ -527,7 +527,7 @@ func TestHostilePackages(t *testing.T) {
 		{name: "a signed archive", files: texts{"p.csar": archive(good), "p.cms": vendor.signDetached(t, archive(good))}, o: require, verified: true},
 		{name: "a signed archive that was changed", files: texts{"p.csar": archive(older), "p.cms": vendor.signDetached(t, archive(good))}, o: require, want: []string{
 			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
-			`error: vnfd.mf:21:7: SHA-256 of "Files/kubernetes/deployment.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged; integrity = "warn" goes on without it`,
+			`error: vnfd.mf:21:7: SHA-256 of "Files/kubernetes/deployment.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again; integrity = "warn" goes on without it`,
 		}},
 		{name: "a signed archive with bytes behind it", files: texts{"p.csar": archive(good) + "x", "p.cms": vendor.signDetached(t, archive(good))}, o: require, want: []string{
 			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
@@ -557,11 +557,11 @@ func TestHostilePackages(t *testing.T) {
 			"warning: vnfd.mf: the signature of the manifest does not cover 1 file: x: no signer is reported; add a Source with Algorithm and Hash for each",
 		}},
 		{name: "not required: damage", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityWarn, Trust: trusted}, want: []string{
-			`warning: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged`,
+			`warning: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again`,
 		}},
 		{name: "not required: digests that are not looked at", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityIgnore, Trust: trusted}},
 		{name: "required: damage that is not to be looked at", files: signedGood.with(texts{"Definitions/vnfd.yaml": vnfdText + "#"}), o: Options{Integrity: IntegrityIgnore, Signature: SignatureRequire, Trust: trusted}, want: []string{
-			`error: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged`,
+			`error: vnfd.mf:13:7: SHA-256 of "Definitions/vnfd.yaml" is not the one declared: declared <digest>, computed <digest>; the file was changed after the manifest was written, or damaged; in a package of your own, "terraform-provider-vnf package hash DIRECTORY" writes the digests again`,
 		}},
 		{name: "not required: TOSCA.meta is not listed", files: signedText(strings.Replace(text, source("TOSCA-Metadata/TOSCA.meta", goodMeta), "", 1)), o: present, want: []string{
 			"warning: vnfd.mf: the signature of the manifest does not cover 1 file: TOSCA-Metadata/TOSCA.meta: no signer is reported; add a Source with Algorithm and Hash for each",

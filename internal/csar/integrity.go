@@ -99,7 +99,7 @@ func (r *reader) checkDigest(s Source, f FileInfo) (d damaged, bad bool) {
 	return damaged{
 		at: place{file: s.File, line: s.hashLine, column: s.hashCol}, path: s.Path,
 		summary: fmt.Sprintf("%s of %q is not the one declared", s.Algorithm, s.Path),
-		detail:  fmt.Sprintf("declared %s, computed %s; the file was changed after the manifest was written, or damaged", s.Hash, got),
+		detail:  fmt.Sprintf("declared %s, computed %s; the file was changed after the manifest was written, or damaged; %s", s.Hash, got, hashAgain),
 	}, got != s.Hash
 }
 

@@ -49,7 +49,7 @@ func TestOpen(t *testing.T) {
 		{name: "option 2, ignored", zip: outer(texts{"p.csar": inner, "p.cms": "nonsense"}), o: Options{Signature: SignatureIgnore}, opened: true, option: SecurityOption2},
 		{name: "option 2, tampered", zip: outer(texts{"p.csar": damaged, "p.cms": cms}), o: require, opened: true, option: SecurityOption2, want: []string{
 			`error: p.cms: the signature does not match "p.csar": the content was changed after it was signed`,
-			`error: vnfd.mf:17:7: SHA-256 of "Files/kubernetes/service.yaml" is not the one declared: declared ` + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged; integrity = \"warn\" goes on without it",
+			`error: vnfd.mf:17:7: SHA-256 of "Files/kubernetes/service.yaml" is not the one declared: declared ` + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again; integrity = \"warn\" goes on without it",
 		}},
 		{name: "option 2, self-signed", zip: outer(texts{"p.csar": inner, "p.cms": self.signDetached(t, inner)}), o: require, opened: true, option: SecurityOption2, want: []string{
 			`error: p.cms: the certificate "CN=Self" that signed "p.csar" is self-signed: anybody can make such a certificate; add it to the trust roots if it is the one that you expect`,

@@ -301,6 +301,9 @@ func (r *reader) addDamage(at place, summary, detail string) {
 // it may lie beside others, which have no topology_template: type definitions and manifests.
 func (r *reader) rootEntry(yamls []string) string {
 	if len(yamls) == 1 {
+		if r.holdsObjects(yamls[0]) {
+			return ""
+		}
 		return yamls[0]
 	}
 	if r.damage().severity == vnfm.SeverityError {
@@ -335,11 +338,48 @@ func (r *reader) noEntry(yamls []string) {
 			return
 		}
 	}
+	if folder := r.onlyFolder(); folder != "" {
+		r.add(vnfm.SeverityError, place{}, fmt.Sprintf("all files of the package lie in its folder %q", folder), "if that folder is the package, pack its content, not the folder itself")
+		return
+	}
+	if name := r.manifestAlone(yamls); name != "" {
+		r.add(vnfm.SeverityError, place{file: name}, "the package has Kubernetes manifests and no VNFD",
+			"write a VNFD and a manifest with digests beside them, as the guide \"Getting started: a CNF in ten minutes\" shows; "+rootRule)
+		return
+	}
 	if len(yamls) == 0 {
 		r.add(vnfm.SeverityError, place{}, "the package has no VNFD", rootRule)
 		return
 	}
 	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)), rootRule)
+}
+
+// onlyFolder is the folder that all files are in; empty when there is none.
+func (r *reader) onlyFolder() string {
+	files := r.a.Files()
+	folder, _, ok := strings.Cut(files[0].Path, "/")
+	if !ok || slices.ContainsFunc(files, func(f FileInfo) bool { return !strings.HasPrefix(f.Path, folder+"/") }) {
+		return ""
+	}
+	return folder
+}
+
+// manifestAlone is the first file with Kubernetes objects of a package that has nothing else which could be a VNFD; empty when there is none.
+func (r *reader) manifestAlone(yamls []string) string {
+	if slices.ContainsFunc(yamls, func(name string) bool { return !r.holdsObjects(name) }) {
+		return ""
+	}
+	for _, f := range r.a.Files() {
+		if isYAML(f.Path) && r.holdsObjects(f.Path) {
+			return f.Path
+		}
+	}
+	return ""
+}
+
+// holdsObjects reports whether a file has Kubernetes objects.
+func (r *reader) holdsObjects(name string) bool {
+	return r.files[name].Size <= maxTextBytes && holdsObjects(r.o.Budget, r.a, name, new(vnfm.Problems))
 }
 
 // readManifest parses the manifest, if there is one.

@@ -229,7 +229,7 @@ func TestSignatures(t *testing.T) {
 			"vnfd.mf": leaf.signManifest(t, strings.Replace(manifest, sha(goodMeta), sha(metaWithFile), 1)),
 		}), o: require, want: []string{"error: vnfd.mf: 1 file is listed without digest: a: the signature does not cover this content; add Algorithm and Hash"}},
 		{name: "a changed file is an error even when integrity only warns", files: signedBy(leaf).with(texts{"Files/kubernetes/service.yaml": "x"}), o: Options{Signature: SignatureRequire, Trust: Trust{Roots: roots}, Integrity: IntegrityWarn}, want: []string{
-			"error: vnfd.mf:17:7: SHA-256 of \"Files/kubernetes/service.yaml\" is not the one declared: declared " + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged",
+			"error: vnfd.mf:17:7: SHA-256 of \"Files/kubernetes/service.yaml\" is not the one declared: declared " + sha(serviceText) + ", computed " + sha("x") + "; the file was changed after the manifest was written, or damaged; in a package of your own, \"terraform-provider-vnf package hash DIRECTORY\" writes the digests again",
 		}},
 	}
 	for _, tt := range tests {
