@@ -42,6 +42,9 @@ type Config struct {
 	// and PluginName its program or name; empty for none.
 	Plugin     string
 	PluginName string
+	// PluginArgs and PluginVersion are the arguments of the program and the version of its output.
+	PluginArgs    []string
+	PluginVersion string
 	// Files are what the text names instead of containing it, and Exec is the program of the
 	// plugin "exec": both for ReadFile alone.
 	Files Files
@@ -70,7 +73,10 @@ func (c *Config) CheckLogin() error {
 	const instead = "give the token of a service account as bearer_token instead"
 	switch {
 	case c.Plugin == "exec" && c.Exec == nil:
-		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, but the provider runs no other program; %s", c.Context, c.PluginName, instead)
+		return fmt.Errorf("context %q logs in with a plugin (exec), which runs the program %q, and the provider runs no program that a kubeconfig names; "+
+			"give endpoint and ca_certificate instead of the kubeconfig, and %s", c.Context, c.PluginName, c.execArgument())
+	case c.Plugin == "auth-provider":
+		return fmt.Errorf("context %q logs in with the plugin %q (auth-provider), and the provider runs none; give a token as bearer_token, or the path of a file that has it as token_file", c.Context, c.PluginName)
 	case c.Plugin != "" && c.Exec == nil:
 		return fmt.Errorf("context %q logs in with the plugin %q (%s), and the provider runs none; %s", c.Context, c.PluginName, c.Plugin, instead)
 	case c.Impersonate:
@@ -82,12 +88,29 @@ func (c *Config) CheckLogin() error {
 	switch ways := c.ways(); {
 	case len(ways) == 0:
 		return fmt.Errorf("context %q holds no credentials", c.Context)
-	case len(ways) > 1:
+	case len(ways) > 1 && !slices.Equal(ways, []string{"token", "client certificate"}):
 		return fmt.Errorf("the user of context %q has several ways of authentication: %s; keep one", c.Context, strings.Join(ways, ", "))
 	case (c.Username == "") != (c.Password == ""):
 		return fmt.Errorf("the user of context %q has a user name without password, or the reverse", c.Context)
 	}
 	return nil
+}
+
+// execArgument is the argument with which a configuration has the provider run the program of the plugin.
+func (c *Config) execArgument() string {
+	quote := func(text string) string { return strings.ReplaceAll(strconv.Quote(text), "${", "$${") }
+	args := make([]string, len(c.PluginArgs))
+	for i, arg := range c.PluginArgs {
+		args[i] = quote(vnfm.HideNamed(arg))
+	}
+	out := "exec = { command = " + quote(c.PluginName)
+	if len(args) > 0 {
+		out += ", args = [" + strings.Join(args, ", ") + "]"
+	}
+	if c.PluginVersion != "" {
+		out += ", api_version = " + quote(c.PluginVersion)
+	}
+	return out + " }"
 }
 
 // ways returns the ways of authentication that the kubeconfig has.
@@ -251,6 +274,9 @@ func ReadFile(text, context string) (*Config, error) { return read(text, context
 
 func read(text, context string, local bool) (*Config, error) {
 	var f file
+	if isEncoded(text) {
+		return nil, errors.New("the text is base64 of a kubeconfig, not the kubeconfig itself: decode it, for example with base64decode()")
+	}
 	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
 		return nil, syntaxError(err)
 	}
@@ -401,7 +427,7 @@ func (c *Config) setUser(u user, local bool) error {
 	c.Impersonate = u.impersonates()
 	switch {
 	case u.Exec != nil:
-		c.Plugin, c.PluginName = "exec", u.Exec.Command
+		c.Plugin, c.PluginName, c.PluginArgs, c.PluginVersion = "exec", u.Exec.Command, u.Exec.Args, u.Exec.APIVersion
 		if local {
 			c.Exec = u.Exec.plugin()
 		}
@@ -409,6 +435,12 @@ func (c *Config) setUser(u user, local bool) error {
 		c.Plugin, c.PluginName = "auth-provider", u.AuthProvider.Name
 	}
 	return nil
+}
+
+// isEncoded reports whether a text is base64 of a kubeconfig, as Secrets have it.
+func isEncoded(text string) bool {
+	decoded, err := decode("", text)
+	return err == nil && strings.Contains(decoded, "clusters:") && strings.Contains(decoded, "contexts:")
 }
 
 func decode(key, data string) (string, error) {
