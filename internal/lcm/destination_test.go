@@ -208,7 +208,7 @@ type pinningHosts struct {
 
 func (p *pinningHosts) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
 	p.addresses = append(p.addresses, h.Address+" "+h.Spec.SSH.Password.Reveal()+" "+h.HostKeys.Pinned(h.Pin))
-	return &vnfm.RegistryState{}, h.HostKeys.Pin(ctx, h.Pin, "ssh-ed25519 AAAA")
+	return &vnfm.RegistryState{}, errors.Join(h.HostKeys.Pin(ctx, h.Pin, "ssh-ed25519 AAAA"), h.Begin(ctx))
 }
 
 func (p *pinningHosts) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {

@@ -2,6 +2,7 @@ package lcm_test
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"testing"
 
@@ -23,8 +24,8 @@ func registryEngine(t *testing.T, driver vnfm.RegistryDriver) (*lcm.Engine, stor
 // goneHost is a host on which a registry was installed before it went.
 type goneHost struct{ vnfm.RegistryDriver }
 
-func (goneHost) InstallRegistry(context.Context, *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
-	return &vnfm.RegistryState{}, nil
+func (goneHost) InstallRegistry(ctx context.Context, on *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	return &vnfm.RegistryState{}, on.Begin(ctx)
 }
 
 func (goneHost) FindRegistry(context.Context, *vnfm.RegistryHost) ([]string, error) {
@@ -105,7 +106,7 @@ func (k *keyHost) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]str
 
 func (k *keyHost) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
 	_, err := k.FindRegistry(ctx, h)
-	return &vnfm.RegistryState{}, err
+	return &vnfm.RegistryState{}, errors.Join(err, h.Begin(ctx))
 }
 
 // TestHostKeysOutliveTheRecord: the keys of Terraform's state hold where the record has none, and no other key is trusted then.

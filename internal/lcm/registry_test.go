@@ -2,6 +2,7 @@ package lcm_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -20,11 +21,11 @@ type busyHosts struct {
 	now, most atomic.Int64
 }
 
-func (b *busyHosts) InstallRegistry(context.Context, *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+func (b *busyHosts) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
 	b.most.Store(max(b.most.Load(), b.now.Add(1)))
 	<-time.After(50 * time.Millisecond)
 	b.now.Add(-1)
-	return &vnfm.RegistryState{}, nil
+	return &vnfm.RegistryState{}, h.Begin(ctx)
 }
 
 func (b *busyHosts) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, _ bool) error {
@@ -79,4 +80,45 @@ func TestARegistryWaitsForItsLock(t *testing.T) {
 	})
 	require.NoError(t, e.RemoveRegistry(t.Context(), r.ID, vnfm.RegistryRemoval{}))
 	require.True(t, waited)
+}
+
+// brokenHost lets the user in, and then fails.
+type brokenHost struct {
+	busyHosts
+	removed []string
+}
+
+func (b *brokenHost) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.RegistryState, error) {
+	if h.Spec.Name == "refused" {
+		return nil, errBroken
+	}
+	return nil, errors.Join(h.HostKeys.Pin(ctx, h.Pin, "ssh-ed25519 MET"), h.Begin(ctx), errBroken)
+}
+
+func (b *brokenHost) RemoveRegistry(_ context.Context, h *vnfm.RegistryHost, _ bool) error {
+	b.removed = append(b.removed, h.Spec.Name+" "+h.HostKeys.Pinned(h.Pin)+" "+h.Spec.SSH.Password.Reveal())
+	return nil
+}
+
+// TestAnInstallationThatFails: the record exists, with the key of the host and the sealed login, before anything is changed on the host,
+// and leads a removal there. A host that does not let the user in leaves none.
+func TestAnInstallationThatFails(t *testing.T) {
+	hosts := &brokenHost{}
+	e, s := registryEngine(t, hosts)
+	spec := vnfm.RegistrySpec{Name: "refused", SSH: vnfm.SSHAccess{Address: "192.0.2.1", User: "u", Password: "planted"}}
+	left, err := e.InstallRegistry(t.Context(), "", spec)
+	require.ErrorIs(t, err, errBroken)
+	require.Nil(t, left)
+	spec.Name = "r"
+	left, err = e.InstallRegistry(t.Context(), "", spec)
+	require.ErrorIs(t, err, errBroken)
+	require.NotNil(t, left)
+	recorded, err := s.List(t.Context(), store.Query{Kind: store.KindRegistry})
+	require.NoError(t, err)
+	require.Len(t, recorded, 1)
+	require.Equal(t, left.ID, recorded[0].ID)
+	require.NoError(t, e.RemoveRegistry(t.Context(), left.ID, vnfm.RegistryRemoval{}))
+	require.Equal(t, []string{"r ssh-ed25519 MET planted"}, hosts.removed)
+	_, err = e.Registry(t.Context(), left.ID)
+	require.ErrorIs(t, err, vnfm.ErrNotFound)
 }

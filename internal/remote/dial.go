@@ -173,11 +173,15 @@ func reach(ctx context.Context, h Host, jump *Client) (net.Conn, error) {
 	return (&net.Dialer{}).DialContext(limited, "tcp", h.endpoint())
 }
 
+// noQuestion is in the error of the library if a host offers questions last and asks none, as sshd does without PAM. The user is refused
+// like any other.
+const noQuestion = "unexpected message type 51 (expected 60)"
+
 // refused tells a person why the host did not let the user in. The library has no type
 // for it.
 func (h Host) refused(err error, banner string) error {
 	reason := err.Error()
-	if !strings.Contains(reason, "unable to authenticate") {
+	if !strings.Contains(reason, "unable to authenticate") && !strings.Contains(reason, noQuestion) {
 		return err
 	}
 	banner = strings.Join(strings.Fields(banner), " ")
@@ -198,7 +202,11 @@ func (h Host) refused(err error, banner string) error {
 		offered = append(offered, "the password")
 	}
 	text := fmt.Sprintf("the host does not accept %s of user %s", strings.Join(offered, " or "), h.User)
-	if _, tried, ok := strings.Cut(reason, "attempted methods ["); ok {
+	_, tried, ok := strings.Cut(reason, "attempted methods [")
+	if strings.Contains(reason, noQuestion) {
+		tried, ok = "password keyboard-interactive", true
+	}
+	if ok {
 		tried, _, _ = strings.Cut(tried, "]")
 		text += fmt.Sprintf(" (tried: %s; sshd may allow less, see PasswordAuthentication and PermitRootLogin)", strings.TrimPrefix(tried, "none "))
 	}

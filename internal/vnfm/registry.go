@@ -155,6 +155,8 @@ type RegistryHost struct {
 	HostKeys HostKeys
 	// Content is where ImagePath is.
 	Content fs.FS
+	// Begin is called once the host has let the user in, before anything is changed there.
+	Begin func(ctx context.Context) error
 	// Progress is called with each step.
 	Progress func(line string)
 }

@@ -20,7 +20,7 @@ import (
 // registry is removed without.
 func (m *Manager) host(ctx context.Context, r *vnfm.Registry) (*vnfm.RegistryHost, error) {
 	spec := &r.Spec
-	h := &vnfm.RegistryHost{Spec: spec, Address: spec.SSH.Address, HostKeys: &recordKeys{registry: r}, Progress: func(string) {}}
+	h := &vnfm.RegistryHost{Spec: spec, Address: spec.SSH.Address, HostKeys: &recordKeys{registry: r}, Begin: func(context.Context) error { return nil }, Progress: func(string) {}}
 	if m.cfg.Progress != nil {
 		begin := time.Now().UTC()
 		h.Progress = func(line string) {

@@ -72,9 +72,7 @@ func (m *Manager) newEntry(ctx context.Context, id string, spec *vnfm.RegistrySp
 	return s, &records.Entry[vnfm.Registry]{Rec: store.Record{Kind: store.KindRegistry, ID: id, Owner: spec.InstanceID}}, nil
 }
 
-// InstallRegistry implements vnfm.Manager. There is no record before the registry is
-// installed: what an interrupted installation has left on the host is found there by the
-// next one.
+// InstallRegistry implements vnfm.Manager.
 func (m *Manager) InstallRegistry(ctx context.Context, id string, spec vnfm.RegistrySpec) (*vnfm.Registry, error) {
 	s, en, err := m.newEntry(ctx, id, &spec)
 	if err != nil {
@@ -112,19 +110,32 @@ func (m *Manager) InstallRegistry(ctx context.Context, id string, spec vnfm.Regi
 		return nil, err
 	}
 	defer left()
+	en.Value.Address = h.Address
+	write := func(ctx context.Context, change func(ctx context.Context, s store.Store) error) error {
+		if err := m.sealSecrets(ctx, en); err != nil {
+			return err
+		}
+		return m.cfg.WriteReferring(ctx, s, &spec, func(ctx context.Context) error { return change(ctx, s) })
+	}
+	// What a failed or killed installation leaves on the host is found by its record.
+	recorded := false
+	h.Begin = func(ctx context.Context) error {
+		if !fresh {
+			return nil
+		}
+		err := write(ctx, en.Create)
+		recorded = err == nil
+		return err
+	}
 	state, err := m.cfg.Driver.InstallRegistry(ctx, h)
 	if err != nil {
+		if recorded {
+			return &en.Value, err
+		}
 		return nil, err
 	}
-	en.Value.State, en.Value.Address = *state, h.Address
-	if err := m.sealSecrets(ctx, en); err != nil {
-		return nil, err
-	}
-	write := en.Update
-	if fresh {
-		write = en.Create
-	}
-	err = m.cfg.WriteReferring(ctx, s, &spec, func(ctx context.Context) error { return write(ctx, s) })
+	en.Value.State = *state
+	err = write(ctx, en.Update)
 	if err == nil && !fresh {
 		err = m.cfg.RemoveUnusedPackages(ctx, s)
 	}

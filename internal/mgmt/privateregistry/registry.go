@@ -72,6 +72,9 @@ func (Installer) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vn
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
+	if err := h.Begin(ctx); err != nil {
+		return nil, err
+	}
 	state, err := registry.Install(ctx, c, cfg, h.Progress)
 	if err != nil {
 		return nil, err

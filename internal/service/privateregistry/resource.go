@@ -116,8 +116,8 @@ func (m *model) asksFor(state *model) bool {
 		!m.UsersWOVersion.Equal(state.UsersWOVersion) || !m.StoragePath.Equal(state.StoragePath) || !m.Proxy.Equal(state.Proxy)
 }
 
-// Create implements resource.Resource. A failed installation leaves no state; the next one
-// finds its parts on the host.
+// Create implements resource.Resource. An installation that fails after it has begun leaves state, which Terraform marks as tainted:
+// a destroy removes what is on the host. One that the user has interrupted is continued by the next apply.
 func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	defer r.Identity.Set(ctx, resp.Identity, &resp.State, &resp.Diagnostics)
 	var plan, config model
@@ -129,29 +129,32 @@ func (r *Resource) Create(ctx context.Context, req resource.CreateRequest, resp 
 		return
 	}
 	plan.fillWords(ctx, nil)
-	r.install(ctx, "Install", &plan, &config, &resp.Diagnostics)
-	if resp.Diagnostics.HasError() {
-		return
+	if r.install(ctx, "Install", &plan, &config, &resp.Diagnostics) {
+		resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 	}
-	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &plan)...)
 }
 
 // install installs the registry of a plan, which has the pinned keys of hosts that the state knows, and fills the plan. A plan
-// without an id makes a new record.
-func (r *Resource) install(ctx context.Context, verb string, plan, config *model, diags *diag.Diagnostics) {
+// without an id makes a new record. It reports whether the host has the registry, or a part of it.
+func (r *Resource) install(ctx context.Context, verb string, plan, config *model, diags *diag.Diagnostics) (begun bool) {
 	spec := plan.complete(config).spec(ctx, diags)
 	manager := r.Data.RequireManager(diags)
 	if diags.HasError() {
-		return
+		return false
 	}
 	ctx, hide := tfutil.HideSecrets(ctx, diags, secretsOf(&spec)...)
 	defer hide()
 	made, err := manager.InstallRegistry(ctx, plan.ID.ValueString(), spec)
-	if err != nil {
+	switch {
+	case err != nil && made != nil && errors.Is(ctx.Err(), context.Canceled):
+		diags.AddWarning(object(spec.Name)+" Is Not Installed Yet", tfutil.ErrorDetail(err)+"\n\nThe next apply continues the installation.")
+	case err != nil:
 		tfutil.AddError(diags, verb, object(spec.Name), err, path.Empty())
-		return
 	}
-	plan.set(ctx, made, diags)
+	if made != nil {
+		plan.set(ctx, made, diags)
+	}
+	return made != nil
 }
 
 // complete is the configuration with the defaults of the plan, and what became known.

@@ -140,8 +140,10 @@ func TestAccPrivateRegistry_host(t *testing.T) {
 					host.Root(t, "umount /var/tmp")
 					host.Root(t, "systemctl stop docker.socket docker && mount -t tmpfs -o size=30m none /var/lib/docker && systemctl start docker")
 				},
-				Config:      store.Config(on(host.Address, login, image)),
-				ExpectError: acctest.Says(`(?s)the disk of \S+@` + host.Address + ` is full: /var/lib/docker has \d+ [KM]iB free now: .*no space left on device`),
+				Config: store.Config(on(host.Address, login, image)),
+				// The first installation had begun.
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectResourceAction(registryName, plancheck.ResourceActionReplace)}},
+				ExpectError:      acctest.Says(`(?s)the disk of \S+@` + host.Address + ` is full: /var/lib/docker has \d+ [KM]iB free now: .*no space left on device`),
 			},
 			{
 				PreConfig: func() {

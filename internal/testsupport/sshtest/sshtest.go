@@ -233,6 +233,8 @@ func (s *Server) config() *ssh.ServerConfig {
 		config.PasswordCallback = func(meta ssh.ConnMetadata, password []byte) (*ssh.Permissions, error) {
 			return verdict(right(meta.User(), password))
 		}
+		// sshd without PAM offers questions and asks none.
+		config.KeyboardInteractiveCallback = func(ssh.ConnMetadata, ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) { return nil, errDenied }
 	}
 	if s.options.Key != "" {
 		config.PublicKeyCallback = func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
