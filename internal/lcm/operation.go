@@ -61,7 +61,7 @@ func (e *Engine) newOperation(ctx context.Context, s store.Store, instance *reco
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
-		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1,
+		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1, Run: store.DescribeHolder(store.Holder()),
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
 	// What it does in the first moment is not worth a write.
@@ -125,6 +125,8 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	}
 	if next == vnfm.StateProcessing {
 		occ.Attempts++
+		// What a former attempt said is no progress of this one.
+		occ.Run, occ.Progress = store.DescribeHolder(store.Holder()), ""
 	}
 	if next.Final() {
 		occ.Progress, occ.Notes = "", nil

@@ -60,6 +60,8 @@ type Operation struct {
 	InstanceID string         `json:"instance_id"`
 	Type       OperationType  `json:"type"`
 	State      OperationState `json:"state"`
+	// Run says who has run it last: user, host, process and the page of the CI run.
+	Run string `json:"run,omitempty"`
 	// Parameters are those of the request, without secrets.
 	Parameters map[string]any `json:"parameters,omitempty"`
 	// Progress is the last line that the driver said.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -39,7 +40,7 @@ func (r *InstanceResource[M, P]) ImportState(ctx context.Context, req resource.I
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	kept, err := r.importInto(ctx, manager, &state, named)
+	kept, err := r.importInto(ctx, manager, &state, named, &resp.Diagnostics)
 	if err != nil {
 		tfutil.AddError(&resp.Diagnostics, "Import", r.config.titled(named), err, path.Empty())
 		return
@@ -96,7 +97,7 @@ func FillAdopted[M any, P interface {
 }
 
 // importInto finds what a text names, in the store or else on its VIM, and fills the state. It returns the arguments that were kept.
-func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string) (json.RawMessage, error) {
+func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Manager, state P, text string, diags *diag.Diagnostics) (json.RawMessage, error) {
 	place, ok := vnfm.ParseInstancePlace(text)
 	if !ok {
 		return nil, fmt.Errorf("%q names no %s; the import takes %s", text, r.config.Noun, vnfm.InstancePlaceFormat)
@@ -113,6 +114,9 @@ func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Ma
 		}
 	}
 	instance, err := r.find(ctx, manager, place, vimID)
+	if err == nil {
+		r.warnOfManaged(ctx, manager, instance, diags)
+	}
 	if errors.Is(err, vnfm.ErrNotFound) {
 		place.Kind = r.config.kind()
 		instance, err = manager.AdoptInstance(ctx, place)
@@ -126,6 +130,18 @@ func (r *InstanceResource[M, P]) importInto(ctx context.Context, manager vnfm.Ma
 	}
 	state.Common().ID = types.StringValue(instance.ID)
 	return instance.Arguments, nil
+}
+
+// warnOfManaged warns of the import of an instance that a configuration has created, and says who has worked on it last.
+func (r *InstanceResource[M, P]) warnOfManaged(ctx context.Context, manager vnfm.Manager, instance *vnfm.Instance, diags *diag.Diagnostics) {
+	operations, err := manager.Operations(ctx, instance.ID)
+	if err != nil || len(operations) == 0 || operations[len(operations)-1].Run == "" {
+		return
+	}
+	last := operations[len(operations)-1]
+	diags.AddWarning(r.config.titled(instance.Name)+" Is Managed Already", fmt.Sprintf("A configuration of Terraform has created it, and two that manage one %s undo each other's changes. "+
+		"Its last operation, %s, was run by %s and is %s since %s.\n\nIf the state of that configuration still has it, remove it there: terraform state rm.",
+		r.config.Noun, last.Type, last.Run, last.State, last.StateEnteredAt.UTC().Format(time.RFC3339)))
 }
 
 // vimNamed is the VIM with an id or a name.

@@ -39,6 +39,7 @@ type operationView struct {
 	ID             types.String      `tfsdk:"id"`
 	Type           types.String      `tfsdk:"type"`
 	State          types.String      `tfsdk:"state"`
+	Run            types.String      `tfsdk:"run"`
 	Parameters     types.String      `tfsdk:"parameters"`
 	Progress       types.String      `tfsdk:"progress"`
 	Error          types.String      `tfsdk:"error"`
@@ -69,6 +70,7 @@ func (d *OperationsDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 					"id":               text("Id of the operation occurrence."),
 					"type":             text("`INSTANTIATE`, `SCALE`, `SCALE_TO_LEVEL`, `CHANGE_FLAVOUR`, `OPERATE`, `HEAL`, `CHANGE_VNFPKG`, `CHANGE_EXT_CONN`, `MODIFY_INFO` or `TERMINATE`."),
 					"state":            text("`PROCESSING`, `COMPLETED`, `FAILED_TEMP`, `ROLLING_BACK`, `ROLLED_BACK` or `FAILED`."),
+					"run":              text("Who has run it last: user, host, process and the page of the CI run."),
 					"parameters":       text("Parameters of the request as JSON, without secrets."),
 					"progress":         text("Last step or wait of an unfinished operation."),
 					"error":            text("Error of a failed operation."),
@@ -116,6 +118,7 @@ func newOperationView(occ *vnfm.Operation) (operationView, error) {
 		ID:             types.StringValue(occ.ID),
 		Type:           types.StringValue(string(occ.Type)),
 		State:          types.StringValue(string(occ.State)),
+		Run:            tfutil.OptionalString(occ.Run),
 		Parameters:     types.StringValue(string(params)),
 		Progress:       tfutil.OptionalString(occ.Progress),
 		Error:          tfutil.OptionalString(occ.Error),
