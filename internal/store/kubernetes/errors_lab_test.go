@@ -93,11 +93,11 @@ func TestQuota(t *testing.T) {
 	t.Parallel()
 	env := labtest.Kubernetes(t)
 	place := adminSite(t, env)
+	// The format, the record and its key, and a pending one. What exists before a quota is counted some time after it.
+	env.Quota(t, place.Namespace, "few", "count/secrets", 4)
 	s := place.handle(t, quick())
 	r := sample("a")
 	must(t, s.Create(t.Context(), &r))
-	// The format, the record and its key, and a pending one.
-	env.Quota(t, place.Namespace, "few", "count/secrets", 4)
 	r.Data = []byte("an update needs nothing")
 	must(t, s.Update(t.Context(), &r))
 	next := sample("b")
