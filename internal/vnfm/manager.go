@@ -44,8 +44,7 @@ type VIMManager interface {
 	// EnsureVIM registers a VIM again whose record was lost, if this run has its connection. It
 	// refuses a connection that leads to another cluster or project than the one that was known.
 	EnsureVIM(ctx context.Context, known KnownVIM) error
-	// KnownVIM is what EnsureVIM needs later. It is ErrNotFound without a record, and in a run
-	// that brings no connections.
+	// KnownVIM is what EnsureVIM needs later. It is ErrNotFound without a record.
 	KnownVIM(ctx context.Context, id string) (KnownVIM, error)
 	// DeregisterVIM removes a VIM whoever shares it, or returns an InUseError. Not found is success.
 	DeregisterVIM(ctx context.Context, id string) error

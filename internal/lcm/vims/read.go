@@ -96,10 +96,6 @@ func (m *Manager) Connection(ctx context.Context, s store.Store, id string) (*vn
 
 // KnownVIM implements vnfm.Manager.
 func (m *Manager) KnownVIM(ctx context.Context, id string) (vnfm.KnownVIM, error) {
-	if !m.cfg.PerRun.Any() {
-		// Without connections of the run there is no use for it.
-		return vnfm.KnownVIM{}, records.NotFound(store.KindVIM, id)
-	}
 	s, err := m.cfg.Store(ctx)
 	if err != nil {
 		return vnfm.KnownVIM{}, err

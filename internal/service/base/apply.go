@@ -210,19 +210,25 @@ func (r *InstanceResource[M, P]) Delete(ctx context.Context, req resource.Delete
 		return
 	}
 	err := manager.Terminate(common.withLockTimeout(ctx), id, spec)
+	var lost error
 	if vnfm.IsMissing(err, id) {
 		// A destroy needs the record, and not what is looked at to refresh it. The package tells which management drivers work at the end.
 		if packageErr := r.ensurePackage(ctx, req.Private, &resp.Diagnostics); packageErr != nil {
 			resp.Diagnostics.AddWarning(fmt.Sprintf("Package of %s Could Not Be Read", r.config.titled(name)),
 				tfutil.ErrorDetail(packageErr)+"\n\nThe destroy goes on without the management drivers that its VNFD may name.")
 		}
-		if _, recoverErr := r.recover(ctx, state, req.State, true); recoverErr != nil {
-			err = errors.Join(err, recoverErr)
+		if _, lost = r.recover(ctx, state, req.State, true); lost != nil {
+			err = errors.Join(err, lost)
 		} else {
 			err = manager.Terminate(common.withLockTimeout(ctx), id, spec)
 		}
 	}
 	switch {
+	case vnfm.IsMissing(lost, P(state).VIM().ValueString()):
+		vim := r.vimName(ctx, req.Private, P(state).VIM().ValueString(), &resp.Diagnostics)
+		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)), fmt.Sprintf(
+			"The store of this run has neither the %s nor its %s %s, and a destroy gets no credentials.\n\n"+
+				"Run terraform apply first, which registers the %[2]s again, then destroy; or give the connection in the argument \"vims\" of the provider.", r.config.Noun, r.config.VIMNoun, vim))
 	case vnfm.IsMissing(err, id):
 		resp.Diagnostics.AddError(fmt.Sprintf("Record of %s Is Missing", r.config.titled(name)),
 			tfutil.ErrorDetail(err)+fmt.Sprintf("\n\nObjects of the %s may still exist on the %s. Its record could not be written again from Terraform's state. Correct the cause, or run terraform apply first, which writes the records of VIM, package and %[1]s again; then destroy.", r.config.Noun, r.config.VIMNoun))

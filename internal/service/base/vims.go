@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
@@ -24,8 +25,18 @@ func (r *InstanceResource[M, P]) ensureVIMs(ctx context.Context, private private
 	return failed
 }
 
-// keepVIMs notes the VIMs of an instance whose connections come with each run: a runner with an
-// empty store finds the connections by their names.
+// vimName is the name of a VIM that the private state knows, quoted, else its id.
+func (r *InstanceResource[M, P]) vimName(ctx context.Context, private privateState, id string, diags *diag.Diagnostics) string {
+	known, _ := readNote[[]vnfm.KnownVIM](ctx, private, vimsKey, diags)
+	for _, v := range known {
+		if v.ID == id {
+			return strconv.Quote(v.Name)
+		}
+	}
+	return strconv.Quote(id)
+}
+
+// keepVIMs notes the VIMs of an instance: a runner with an empty store finds connections that come with its run by their names.
 func (r *InstanceResource[M, P]) keepVIMs(ctx context.Context, private privateStateOut, i *vnfm.Instance, diags *diag.Diagnostics) {
 	var known []vnfm.KnownVIM
 	for _, id := range i.VIMIDs() {
