@@ -135,3 +135,28 @@ func TestLabTerminationOrder(t *testing.T) {
 		})
 	}
 }
+
+// TestLabPartsOnOneCluster terminates the parts of an instance on two VIMs that are one cluster: each removes its own objects and namespace
+// and leaves those of the other alone.
+func TestLabPartsOnOneCluster(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{
+		"a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+		"b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n",
+	}, nil)
+	part := func(namespace string, p vnfm.Part) *lab {
+		instance, target, of := *l.target.Instance, *l.target, *l
+		instance.Namespace, target.Instance, target.Part = namespace, &instance, &p
+		of.namespace, of.target, of.recorder = namespace, &target, &recorder{instance: &instance, notes: map[string]string{}}
+		l.deleteAtEnd("v1", "Namespace", namespace)
+		of.apply()
+		return &of
+	}
+	parts := []*lab{part(l.namespace+"-own", vnfm.Part{Rest: true, Manifests: []string{"b.yaml"}}), part(l.namespace+"-far", vnfm.Part{Manifests: []string{"b.yaml"}})}
+	spec := vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { t.Errorf("left behind: %s: %s", object, reason) }}
+	parts[1].terminate(spec)
+	parts[0].inSync()
+	assert.Empty(t, l.env.Kubectl(t, "get", "namespace", parts[1].namespace, "--ignore-not-found", "-o", "name"))
+	parts[0].terminate(spec)
+	assert.Empty(t, l.env.Kubectl(t, "get", "namespace", parts[0].namespace, "--ignore-not-found", "-o", "name"))
+}

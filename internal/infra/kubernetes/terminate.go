@@ -224,6 +224,9 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 		}
 		for j := range list {
 			p := s.objectNamed(ref, list[j].Name, byIdentity)
+			if byIdentity[render.IdentityOf(&p.item)] == nil && s.isOfOtherPart(p) {
+				continue
+			}
 			p.live = &live{ObjectMeta: list[j].ObjectMeta}
 			p.item.UID = string(list[j].UID)
 			found[i] = append(found[i], p)
@@ -235,6 +238,15 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	}
 	all := slices.Concat(found...)
 	return s.addWithoutLabel(ctx, expected, all)
+}
+
+// isOfOtherPart reports whether an object that is not expected, and has the label of the instance, is of the part of another VIM: two VIMs
+// can be one cluster. The inventory has all of this part; without one its namespace is known.
+func (s *session) isOfOtherPart(p *targetObject) bool {
+	if s.target.Part == nil {
+		return false
+	}
+	return len(s.target.Instance.Inventory) > 0 || isNamespace(&p.item, p.item.Name) && p.item.Name != s.namespace
 }
 
 // addWithoutLabel adds the objects of the inventory that exist and have lost the label.
