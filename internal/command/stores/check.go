@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -52,7 +51,7 @@ type checker struct {
 }
 
 func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile string) error {
-	keys, err := keyring(s, keyFile)
+	keys, err := keyring(ctx, s, keyFile)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -87,15 +86,12 @@ func checkStore(ctx context.Context, cmd *cobra.Command, s *place, keyFile strin
 }
 
 // keyring returns the keys at hand, nil for none.
-func keyring(s *place, keyFile string) (*seal.Keyring, error) {
+func keyring(ctx context.Context, s *place, keyFile string) (*seal.Keyring, error) {
 	if keyFile == "" && os.Getenv(seal.EnvKey) == "" {
-		if s.keyFile == "" {
-			return nil, nil
+		if key, err := s.keyPlace().Load(ctx); err != nil || key == nil {
+			return nil, err
 		}
-		keyFile = s.keyFile
-		if _, err := os.Stat(keyFile); errors.Is(err, fs.ErrNotExist) {
-			return nil, nil
-		}
+		return seal.New(seal.Source{DefaultKeyFile: s.keyFile, DefaultPlace: s.keyPlace()})
 	}
 	if keyFile != "" {
 		if _, err := os.Stat(keyFile); err != nil {

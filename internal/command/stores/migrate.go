@@ -19,8 +19,9 @@ func migrateCommand(release string) *cobra.Command {
 		Use:   "migrate --from STORE --to STORE",
 		Short: "Copy everything from one store to another and verify it",
 		Long: `Copies all records and contents from one store to another, compares both, and leaves the
-first one as it is. Sealed values and contents are copied as they are: the target needs the
-same key. Leases are not copied; a run that works on the source must end first.
+first one as it is. Sealed values and contents are copied as they are. The key that the provider
+has made for the first one, in key.txt beside a local store or in any other store itself, is
+copied too. A key that the configuration names is needed for the target as well. Leases are not copied; a run that works on the source must end first.
 
 An interrupted migration continues when the same command runs again. A target that has other
 records or contents under the same ids is refused before anything is written. A file of a
@@ -70,7 +71,7 @@ func migrate(ctx context.Context, cmd *cobra.Command, fromName, toName, release 
 	if len(records) == 0 {
 		return cli.Usagef("%s has no records: there is nothing to migrate", from.name)
 	}
-	done, err := copyStore(ctx, from, to)
+	done, err := copyStore(ctx, keyless{from}, to)
 	if err != nil {
 		return err
 	}
@@ -79,6 +80,9 @@ func migrate(ctx context.Context, cmd *cobra.Command, fromName, toName, release 
 	}
 	cli.Say(cmd, "%s -> %s: %s", from.name, to.name, done)
 	sayLeft(cmd, done)
+	if err := copyKey(ctx, cmd, from, to); err != nil {
+		return err
+	}
 	cli.Say(cmd, "Change the provider argument store in every configuration that uses the old store, and remove that when all of them have been applied.")
 	return nil
 }

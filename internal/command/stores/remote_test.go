@@ -45,13 +45,14 @@ func TestRemoteStores(t *testing.T) {
 			}{
 				{[]string{"check", remote}, 0, []string{"0 records, 0 contents, 0 damaged"}},
 				{[]string{"migrate", "--from", remote, "--to", back}, cli.ExitUsage, []string{"no records"}},
-				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"5 records and 3 contents", says}},
+				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"5 records and 3 contents", says, "The key was copied as well: the key file " + key + " is now the key that the store itself keeps"}},
 				{[]string{"migrate", "--from", from, "--to", remote}, 0, []string{"were there already"}},
-				{[]string{"check", remote, "--key-file", key}, 0, []string{"5 records, 3 contents, 0 damaged"}},
-				{[]string{"check", remote}, 0, []string{"there is no key"}},
-				{[]string{"migrate", "--from", remote, "--to", back}, 0, []string{"5 records and 3 contents"}},
-				{[]string{"backup", remote, "--file", file}, 0, []string{"5 records and 3 contents"}},
-				{[]string{"restore", other, "--file", file}, 0, []string{"5 records and 3 contents"}},
+				{[]string{"check", remote, "--key-file", key}, 0, []string{"6 records, 3 contents, 0 damaged"}},
+				{[]string{"check", remote}, 0, []string{"6 records, 3 contents, 0 damaged\n"}},
+				{[]string{"migrate", "--from", remote, "--to", back}, 0, []string{"5 records and 3 contents", "is now the key file " + filepath.Join(dir, "key.txt")}},
+				{[]string{"check", back}, 0, []string{"5 records, 3 contents, 0 damaged\n"}},
+				{[]string{"backup", remote, "--file", file}, 0, []string{"6 records and 3 contents"}},
+				{[]string{"restore", other, "--file", file}, 0, []string{"6 records and 3 contents"}},
 				{[]string{"restore", other, "--file", file}, 0, []string{"were there already"}},
 				{[]string{"migrate", "--from", other, "--to", again}, 0, []string{"5 records and 3 contents"}},
 			} {
@@ -74,5 +75,5 @@ func TestCheckOfPostgres(t *testing.T) {
 	from := newStore(t)
 	run(t, "store", "migrate", "--from", from, "--to", "postgres").want(t, 0)
 	server.Exec(t, "postgres", "UPDATE vnf.chunks SET data = set_byte(data, 500, get_byte(data, 500) # 1) WHERE length(data) > 1000; DELETE FROM vnf.chunks WHERE length(data) < 1000")
-	run(t, "store", "check", "postgres", "--key-file", filepath.Join(filepath.Dir(from), "key.txt")).want(t, cli.ExitFailure, "5 records, 3 contents, 3 damaged")
+	run(t, "store", "check", "postgres", "--key-file", filepath.Join(filepath.Dir(from), "key.txt")).want(t, cli.ExitFailure, "6 records, 3 contents, 3 damaged")
 }

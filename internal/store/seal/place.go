@@ -40,6 +40,9 @@ func KeyIn(open func(ctx context.Context) (store.Store, error)) KeyPlace {
 // String implements KeyPlace.
 func (storePlace) String() string { return "the key that the store itself keeps" }
 
+// IsKeyOfStore reports whether a record is the key of the store that it is in.
+func IsKeyOfStore(r *store.Record) bool { return r.Kind == store.KindKey && r.ID == keyID }
+
 // keyRecord is what is not secret of the record. The key is its sealed part, which a store
 // shows to nobody.
 type keyRecord struct {

@@ -26,6 +26,10 @@ func (s *Store) Verify(ctx context.Context, rec *store.Record) error {
 	if len(rec.Sealed) == 0 {
 		return nil
 	}
+	if IsKeyOfStore(rec) {
+		_, err := parseIdentities(string(rec.Sealed))
+		return err
+	}
 	v, err := parseValue(rec.Sealed)
 	if err != nil {
 		return err
