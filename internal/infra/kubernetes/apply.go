@@ -63,7 +63,7 @@ func (s *session) apply(ctx context.Context) error {
 	}
 	err = s.asRevision(ctx, plan.history, plan.target, func(ctx context.Context) error { return s.applyAndPrune(ctx, plan) })
 	if err != nil {
-		return err
+		return errors.Join(err, s.forgetKept(ctx))
 	}
 	if plan.hadChart {
 		if err := s.deleteReleaseRecords(ctx); err != nil {
