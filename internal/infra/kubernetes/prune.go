@@ -72,22 +72,20 @@ type removal struct {
 // even after one has failed. Objects that are kept lose their label first.
 func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	var kept, deleted []*targetObject
+	var kept, deleted, volumes []*targetObject
 	for _, p := range batch {
-		if r.isKept(p) {
+		switch {
+		case r.isKept(p):
 			kept = append(kept, p)
 			if isClaim(p) && !r.deleteVolumes {
 				r.leave(p, claimsStay)
 			}
-		} else {
+		case isVolume(p):
+			volumes = append(volumes, p)
+		default:
 			deleted = append(deleted, p)
 		}
 	}
-	deleted, inUse, err := r.volumesInUse(ctx, deleted)
-	if err != nil {
-		return err
-	}
-	kept = append(kept, inUse...)
 	if err := s.each(ctx, len(kept), true, func(ctx context.Context, i int) error { return s.retain(ctx, kept[i]) }); err != nil {
 		return err
 	}
@@ -101,7 +99,10 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 		return err
 	}
 	r.later = nil
-	return r.remove(ctx, owned)
+	if err := r.remove(ctx, owned); err != nil {
+		return err
+	}
+	return r.removeVolumes(ctx, volumes)
 }
 
 // remove deletes objects and waits until they, and the pods of workloads among them,
