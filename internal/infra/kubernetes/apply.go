@@ -160,7 +160,7 @@ func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 	if err := callHook(ctx, s.target.Hooks.BeforePrune); err != nil {
 		return err
 	}
-	return s.prune(ctx, plan.obsolete)
+	return s.prune(ctx, plan, plan.obsolete)
 }
 
 // callHook calls one of the hooks of the apply, if it is set.
@@ -266,7 +266,7 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 	case render.WaveWorkload:
 		// An autoscaler that the target does not have would change the replicas back
 		// before it is pruned.
-		return s.prune(ctx, autoscalers(plan.obsolete))
+		return s.prune(ctx, plan, autoscalers(plan.obsolete))
 	case render.WaveExtension:
 		return s.awaitWritten(ctx, plan.target, render.WaveCustom)
 	default:

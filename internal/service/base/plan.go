@@ -226,10 +226,9 @@ func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan, except ...string) boo
 	return false
 }
 
-// dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
+// dryRun has the VIM try the objects that the plan adds or changes, and look at what it removes. Where the VIM or
 // the objects are not known yet there is nothing to try, and a plan that changes no
-// object asks for nothing. What is rejected is a warning where no argument asks for it, as in
-// a repair: a destroy is preceded by such a plan, and the provider cannot tell.
+// object asks for nothing. asked is set when an argument asks for what is tried.
 func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, asked bool, diags *diag.Diagnostics) {
 	plan := m.Common()
 	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || plan.Objects == nil || (state != nil && !m.VIM().Equal(P(state).VIM())) {
@@ -238,6 +237,7 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	keys := slices.Sorted(maps.Keys(changedFrom(plan, priorModel[M, P](state))))
 	if state != nil {
 		keys = append(keys, m.Tried(state)...)
+		keys = append(keys, plan.Objects.leftFrom(P(state).Common().Objects)...)
 	}
 	if len(keys) == 0 {
 		return
