@@ -52,6 +52,9 @@ func (s *session) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.leaveReplicas(ctx, plan.target); err != nil {
+		return err
+	}
 	if err := s.save(ctx, plan.all, true); err != nil {
 		return err
 	}

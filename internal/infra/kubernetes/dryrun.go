@@ -250,7 +250,7 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	recorded := recordedIdentities[render.IdentityOf(&p.item)]
 	var replicas *int64
 	if o.Scaling != nil && !recorded {
-		replicas = &o.Scaling.Count
+		replicas = o.Scaling.Initial()
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
@@ -260,6 +260,9 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) {
+		if left, lookErr := s.conflictsWithAutoscaler(ctx, p, conflict); lookErr == nil && left {
+			return s.dryRunObject(ctx, o.LeftToAutoscaler(false), recordedIdentities)
+		}
 		if ours, lookErr := s.wouldRepair(ctx, p, conflict); lookErr != nil || !ours {
 			return errors.Join(err, lookErr)
 		}
