@@ -164,11 +164,13 @@ func TestLabVolumesOfClaims(t *testing.T) {
 	require.Equal(t, before, bound())
 	require.Empty(t, l.kubectl("get", "pv", names["nobody"], "--ignore-not-found", "-o", "name"))
 
-	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one.
+	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one, also
+	// where somebody has deleted its volume.
 	l.apply()
 	l.inSync()
 	require.Equal(t, before, bound())
 	left = nil
+	l.kubectl("delete", "pv", names["foreign"], "--wait=false")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete, LeftBehind: keep.LeftBehind})
 	slices.Sort(left)
 	require.Equal(t, []string{"v1/PersistentVolume NAMESPACE-foreign: claim", "v1/PersistentVolume NAMESPACE-late: claim", "v1/PersistentVolume NAMESPACE-pending: claim"}, left)
