@@ -61,7 +61,8 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(), s.replacedPods(ctx, objects), s.keepsShared(ctx), s.notRecorded(ctx), s.checkKept(ctx))
+	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(),
+		s.replacedPods(ctx, objects), s.keepsShared(ctx), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:

@@ -42,18 +42,7 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err != nil {
 		return nil, err
 	}
-	for id, state := range s.rendering.States {
-		if s.rendering.VDUs[id] == nil {
-			// The request picks no workload for it.
-			out.VDUs[id] = state
-		}
-	}
-	for _, o := range s.rendering.Objects {
-		if o.IsRequest() {
-			// Nothing of it exists that could differ.
-			out.Objects[o.Key] = o.Digest
-		}
-	}
+	s.noteUnseen(out)
 	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
@@ -94,6 +83,22 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return out, &vnfm.RightsError{Doing: fmt.Sprintf("reading objects on VIM %q", s.target.VIM.Name), Err: lacking}
 	}
 	return out, nil
+}
+
+// noteUnseen notes what of the target is as wanted without being there.
+func (s *session) noteUnseen(out *vnfm.Observation) {
+	for id, state := range s.rendering.States {
+		if s.rendering.VDUs[id] == nil {
+			// The request picks no workload for it.
+			out.VDUs[id] = state
+		}
+	}
+	for _, o := range s.rendering.Objects {
+		if o.IsRequest() {
+			// Nothing of it exists that could differ.
+			out.Objects[o.Key] = o.Digest
+		}
+	}
 }
 
 // gone are the objects of the target that an observation has neither seen nor been denied.
