@@ -116,6 +116,13 @@ func TestAccCreate_fail(t *testing.T) {
 	if len(made) == 0 {
 		t.Error("nothing of the failed creation is kept")
 	}
+	// The plan that Terraform makes before it plans the destroy does not stop that.
+	for argument, problem := range map[string]string{`server_dry_run = true`: "would be rejected by the API server", `flavour_id = "none"`: "has no deployment flavour"} {
+		env.write(env.store.Provider(), env.vims(), pkg(refused(t)), env.instance("test", argument), dependentBlock)
+		env.expectOutput(env.expectExit(0, "plan"), problem, "The last operation did not complete, so that a destroy goes on")
+		env.expectOutput(env.expectExit(0, "plan", "-destroy"), "Plan: 0 to add")
+	}
+	configure(refused(t))
 	if diff := cmp.Diff([]string{"delete", "create"}, env.actions()[address]); diff != "" {
 		t.Errorf("plan of the tainted instance, expected (-) and planned (+):\n%s", diff)
 	}

@@ -129,6 +129,8 @@ func decodeObject(ref Ref, body []byte) (*unstructured.Unstructured, error) {
 type DeleteOptions struct {
 	// UID is the object that is meant; empty means whichever has the name.
 	UID types.UID
+	// ResourceVersion is the state of the object that is meant; empty means any. A conflict with another one is returned.
+	ResourceVersion string
 	// GracePeriod is in seconds; nil means the kind's default.
 	GracePeriod *int64
 	// Propagation says what happens to dependents; empty means the kind's default.
@@ -141,8 +143,14 @@ func (o DeleteOptions) encode() ([]byte, error) {
 		TypeMeta:           metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
 		GracePeriodSeconds: o.GracePeriod,
 	}
-	if o.UID != "" {
-		options.Preconditions = &metav1.Preconditions{UID: &o.UID}
+	if o.UID != "" || o.ResourceVersion != "" {
+		options.Preconditions = &metav1.Preconditions{}
+		if o.UID != "" {
+			options.Preconditions.UID = &o.UID
+		}
+		if o.ResourceVersion != "" {
+			options.Preconditions.ResourceVersion = &o.ResourceVersion
+		}
 	}
 	if o.Propagation != "" {
 		options.PropagationPolicy = &o.Propagation
@@ -170,7 +178,7 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 		switch {
 		case apierrors.IsNotFound(err):
 			return nil
-		case !apierrors.IsConflict(err):
+		case !apierrors.IsConflict(err), o.ResourceVersion != "":
 			return err
 		}
 		// The conflict is that of the UID, or one with a concurrent change.

@@ -177,7 +177,7 @@ type InfraDriver interface {
 	// Render is Preview with the objects themselves, which no plan needs.
 	Render(ctx context.Context, t *Target) (*Rendering, Problems)
 	// DryRun asks the VIM, within a few seconds, which of the objects with these keys it would
-	// reject, and changes nothing. A rejection that nothing else in the apply can cure is an
+	// reject, and what stays of those that leave the instance, and changes nothing. A rejection that nothing else in the apply can cure is an
 	// error; any other, and a VIM that does not answer, is a warning.
 	DryRun(ctx context.Context, t *Target, keys []string) (Problems, error)
 	// Apply brings the VIM to the target (all objects, all counts), waits until

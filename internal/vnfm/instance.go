@@ -414,6 +414,8 @@ type Observation struct {
 	// Unread are the keys of the objects that the credentials may not read, which are not
 	// among the others; the observation then comes with a *RightsError.
 	Unread []string
+	// Warnings are what the user is to know of what was seen, and is no drift.
+	Warnings Problems
 }
 
 // The states of a VNFC that its driver replaces without being asked: its server, or

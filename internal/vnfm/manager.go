@@ -116,7 +116,7 @@ type InstanceManager interface {
 	// has of them; in one namespace, or in all that may be listed if it is empty. Nothing is written.
 	UnrecordedInstances(ctx context.Context, vimID, namespace string) ([]Instance, error)
 	// DryRunInstance asks the VIM what it would refuse of the objects with these
-	// keys if the instance were led to spec; id is empty for a new instance. A VIM
+	// keys, or keep of those that leave, if the instance were led to spec; id is empty for a new instance. A VIM
 	// or package that is unknown here gives ErrNotFound. It is for plans: where the
 	// same manager has begun to apply, nothing is asked.
 	DryRunInstance(ctx context.Context, id string, spec InstanceSpec, keys []string) (Problems, error)

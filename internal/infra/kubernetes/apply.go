@@ -52,6 +52,9 @@ func (s *session) apply(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.leaveReplicas(ctx, plan.target); err != nil {
+		return err
+	}
 	if err := s.save(ctx, plan.all, true); err != nil {
 		return err
 	}
@@ -63,7 +66,7 @@ func (s *session) apply(ctx context.Context) error {
 	}
 	err = s.asRevision(ctx, plan.history, plan.target, func(ctx context.Context) error { return s.applyAndPrune(ctx, plan) })
 	if err != nil {
-		return err
+		return errors.Join(err, s.forgetKept(ctx))
 	}
 	if plan.hadChart {
 		if err := s.deleteReleaseRecords(ctx); err != nil {
@@ -160,7 +163,7 @@ func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 	if err := callHook(ctx, s.target.Hooks.BeforePrune); err != nil {
 		return err
 	}
-	return s.prune(ctx, plan.obsolete)
+	return s.prune(ctx, plan, plan.obsolete)
 }
 
 // callHook calls one of the hooks of the apply, if it is set.
@@ -266,7 +269,7 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 	case render.WaveWorkload:
 		// An autoscaler that the target does not have would change the replicas back
 		// before it is pruned.
-		return s.prune(ctx, autoscalers(plan.obsolete))
+		return s.prune(ctx, plan, autoscalers(plan.obsolete))
 	case render.WaveExtension:
 		return s.awaitWritten(ctx, plan.target, render.WaveCustom)
 	default:

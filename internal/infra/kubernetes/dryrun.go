@@ -36,7 +36,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	for _, key := range keys {
 		wanted[key] = true
 	}
-	taken, conflicts := s.takenObjects(ctx, wanted, s.asPlanned())
+	taken, half, conflicts := s.takenObjects(ctx, wanted, s.asPlanned())
 	rights := s.rights(ctx, wanted)
 	objects := slices.DeleteFunc(s.dryRunnable(wanted), func(o *render.Object) bool { return slices.Contains(taken, o.Key) })
 	recorded := s.inventoryIdentities(func(i *vnfm.InventoryItem) bool { return i.UID != "" })
@@ -52,7 +52,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		// Each try would be refused.
 		objects = nil
 	}
-	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown, namespaces: missingNamespaces{}}
+	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown, half: half, namespaces: missingNamespaces{}}
 	// The end of the time is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
 		run.tryObject(ctx, i, objects[i])
@@ -61,7 +61,8 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(), s.replacedPods(ctx, objects), s.notRecorded(ctx), s.checkKept(ctx))
+	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(),
+		s.replacedPods(ctx, objects), s.keepsShared(ctx), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:
@@ -146,8 +147,10 @@ type dryRun struct {
 	// incomplete says why not all objects were checked.
 	incomplete string
 	// unknown is set when the API server cannot list the rights of the credentials. lacking is then the refusal for one of them.
-	unknown    bool
-	lacking    error
+	unknown bool
+	lacking error
+	// half is set when the instance is new and has objects.
+	half       bool
 	namespaces missingNamespaces
 }
 
@@ -187,7 +190,8 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 	t.findings[i] = finding{refusal, text}
 }
 
-// problems returns an error for each object that is rejected as written, one warning for
+// problems returns an error for each object that is rejected as written, or a warning where the
+// plan may precede the destroy of what a creation has left, one warning for
 // all that are rejected at present, and one when not all objects were checked.
 func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	var ps vnfm.Problems
@@ -198,6 +202,10 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 		case f.text == "":
 		case f.refusal == kube.RefusedAsWritten:
 			o.Problem(&ps, o.Key+" would be rejected by the API server", f.text)
+			if t.half {
+				p := &ps[len(ps)-1]
+				p.Severity, p.Detail = vnfm.SeverityWarning, p.Detail+"; objects of an instance of this name exist, so that a destroy goes on: an apply is rejected"
+			}
 		default:
 			forNow = append(forNow, fmt.Sprintf("%s (%s): %s", o.Key, o.Place(), f.text))
 		}
@@ -243,7 +251,7 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	recorded := recordedIdentities[render.IdentityOf(&p.item)]
 	var replicas *int64
 	if o.Scaling != nil && !recorded {
-		replicas = &o.Scaling.Count
+		replicas = o.Scaling.Initial()
 	}
 	body := applyBody(o, s.target, p.ref.Namespace, replicas)
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: s.target.ForceConflicts, DryRun: true}
@@ -253,6 +261,9 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) {
+		if left, lookErr := s.conflictsWithAutoscaler(ctx, p, conflict); lookErr == nil && left {
+			return s.dryRunObject(ctx, o.LeftToAutoscaler(false), recordedIdentities)
+		}
 		if ours, lookErr := s.wouldRepair(ctx, p, conflict); lookErr != nil || !ours {
 			return errors.Join(err, lookErr)
 		}

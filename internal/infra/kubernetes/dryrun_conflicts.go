@@ -31,15 +31,23 @@ func (s *session) asPlanned() (creation bool) {
 // takenObjects finds what the apply would refuse because it exists and is not the instance's,
 // of the objects with these keys and, when the instance is new, of its release and hooks. It
 // takes one LIST for each kind and namespace, and returns the keys of these objects and one
-// problem for all. What cannot be read is left out: the apply finds it.
+// problem for all. What cannot be read is left out: the apply finds it. half is set when a new
+// instance has objects already: its creation did not complete, and its record was lost.
 //
 // It is an error when the instance is new, else a warning: a destroy is planned as an update
 // first.
-func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, problems vnfm.Problems) {
+func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, half bool, problems vnfm.Problems) {
 	var lines []string
 	adoptable := false
+	asked := map[string]bool{}
+	yields := func(id string) bool {
+		if _, known := asked[id]; !known {
+			asked[id] = s.target.Yields != nil && s.target.Yields(ctx, id)
+		}
+		return asked[id]
+	}
 	note := func(c *vnfm.ConflictError, place string) {
-		if c.OwnerID != "" && s.target.Yields != nil && s.target.Yields(ctx, c.OwnerID) {
+		if c.OwnerID != "" && yields(c.OwnerID) {
 			return
 		}
 		adoptable = adoptable || c.OwnerID == ""
@@ -56,7 +64,12 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 	_ = s.readLive(ctx, all, readOptions{partly: true})
 	for _, p := range all {
 		// A terminated instance of the same name may be on its way out.
-		if p.live == nil || p.live.DeletionTimestamp != nil || p.live.Annotations[annotationInstance] == s.target.Instance.Name {
+		if p.live == nil || p.live.DeletionTimestamp != nil {
+			continue
+		}
+		if p.live.Annotations[annotationInstance] == s.target.Instance.Name {
+			// An instance of this name that has a record yields.
+			half = half || creation && !yields(p.live.Labels[labelInstance])
 			continue
 		}
 		if conflict := s.ownerConflict(p); conflict != nil {
@@ -65,14 +78,14 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 		}
 	}
 	if len(lines) == 0 {
-		return taken, nil
+		return taken, half, nil
 	}
 	if more := len(lines) - maxErrors; more > 0 {
 		lines = append(lines[:maxErrors], fmt.Sprintf("and %d more", more))
 	}
 	problem := vnfm.Problem{
 		Summary: fmt.Sprintf("objects of the planned instance exist already on VIM %q", s.target.VIM.Name),
-		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false. \"terraform destroy -refresh=false\" destroys the rest of the configuration: without it, a destroy plans this creation first.",
+		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false.",
 	}
 	if adoptable {
 		problem.Attribute = adoptExisting
@@ -80,7 +93,7 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 	if !creation {
 		problem.Severity = vnfm.SeverityWarning
 	}
-	return taken, vnfm.Problems{problem}
+	return taken, half, vnfm.Problems{problem}
 }
 
 // unrecordedTargets are the objects with these keys that the inventory does not have, and the

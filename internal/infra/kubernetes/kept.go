@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/base64"
+	"errors"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -216,6 +218,22 @@ func (s *session) writeKept(ctx context.Context, want keptFields) error {
 		return fmt.Errorf("writing the key of the digests and the arguments of VNF instance %q to Secret %s/%s: %w", s.target.Instance.Name, ref.Namespace, ref.Name, err)
 	}
 	return nil
+}
+
+// forgetKept removes the Secret after a failed creation that has made nothing else: its record may be removed, and nothing would find the
+// Secret again.
+func (s *session) forgetKept(ctx context.Context) error {
+	made := slices.ContainsFunc(s.saved, func(i vnfm.InventoryItem) bool { return i.UID != "" || i.Posted != "" })
+	if !s.isNew || made || !s.keepsSecret() || errors.As(context.Cause(ctx), new(*vnfm.LeaseLostError)) {
+		return nil
+	}
+	timeout := releaseTimeout
+	if ctx.Err() != nil {
+		timeout = interruptedTimeout
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	defer cancel()
+	return s.deleteKept(ctx)
 }
 
 // deleteKept removes the Secret.

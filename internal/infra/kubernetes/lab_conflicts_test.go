@@ -125,3 +125,24 @@ func TestLabMissingNamespaces(t *testing.T) {
 	require.Equal(t, `namespaces of objects do not exist on VIM "lab"`, problems[0].Summary)
 	require.True(t, strings.HasPrefix(problems[0].Detail, "namespace no-such-a: 1 objects\nnamespace no-such-b: 2 objects\n"), problems[0].Detail)
 }
+
+// TestLabRejectedWithoutRecord: a plan to create an instance of which there are objects may precede a destroy, and no rejection stops it.
+func TestLabRejectedWithoutRecord(t *testing.T) {
+	t.Parallel()
+	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n"
+	l := newLab(t, map[string]string{"a.yaml": config}, nil)
+	l.apply()
+	l.setFiles("2", map[string]string{"a.yaml": config + "---\napiVersion: v1\nkind: Service\nmetadata: { name: s }\nspec: { ports: [{ port: 0 }] }\n"})
+	lost := *l.target.Instance
+	lost.ID, lost.Inventory = "", nil
+	l.target.Instance = &lost
+	for name, want := range map[string]vnfm.Severity{lost.Name: vnfm.SeverityWarning, "another": vnfm.SeverityError} {
+		lost.Name = name
+		problems, err := l.driver.DryRun(l.ctx, l.target, slices.Collect(maps.Keys(l.preview().Objects)))
+		require.NoError(t, err)
+		found := slices.IndexFunc(problems, func(p vnfm.Problem) bool { return p.Summary == "v1/Service s would be rejected by the API server" })
+		require.GreaterOrEqual(t, found, 0, "%v", problems)
+		require.Equal(t, want, problems[found].Severity, "%v", problems)
+		require.Equal(t, want == vnfm.SeverityError, problems.HasErrors())
+	}
+}

@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"context"
 	"strings"
 	"testing"
 
@@ -55,4 +56,14 @@ func TestLabPosted(t *testing.T) {
 	require.NotContains(t, err.Error(), "planted-token")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	require.Empty(t, l.target.Instance.Inventory)
+}
+
+// TestLabPostedRejected: a creation that posts only, and fails, leaves nothing behind.
+func TestLabPostedRejected(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, map[string]string{"a.yaml": "apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nmetadata: {name: none}\nspec: {user: a}\n"}, nil)
+	l.target.Arguments = func(context.Context) ([]byte, error) { return []byte("{}"), nil }
+	require.ErrorContains(t, l.driver.Apply(l.ctx, l.target, l.recorder), "posting authorization.k8s.io/v1/SubjectAccessReview none")
+	require.Empty(t, l.target.Instance.Inventory)
+	require.Empty(t, strings.Fields(l.kubectl("get", "secret", "-o", "name")))
 }

@@ -91,9 +91,73 @@ func TestLabPrunedDefinition(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("apiVersion: "+group+"/v1\nkind: Cell\nmetadata: {name: foreign}\n"), 0o600))
 	l.kubectl("apply", "-f", file)
 	l.setFiles("2", map[string]string{"a.yaml": settings})
-	l.apply()
-	l.inSync()
+	l.applyAsPlanned("apiextensions.k8s.io/v1/CustomResourceDefinition cells." + group + ": objects of its kind that do not belong to the instance exist: " + group + "/v1/Cell " + l.namespace + "/foreign\n")
 	if got := strings.Fields(l.kubectl("get", "cells."+group, "-o", "name")); len(got) != 1 || !strings.HasSuffix(got[0], "/foreign") {
 		t.Errorf("custom resources that are left: %v", got)
 	}
+
+	// It comes back, and leaves a package that still has an object of its kind.
+	l.kubectl("delete", "cells."+group, "foreign")
+	l.setFiles("3", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group)})
+	l.apply()
+	l.setFiles("4", map[string]string{"a.yaml": "apiVersion: " + group + "/v1\nkind: Cell\nmetadata: {name: own}\n"})
+	l.applyAsPlanned("apiextensions.k8s.io/v1/CustomResourceDefinition cells." + group + ": objects of the package need it: " + group + "/v1/Cell own\n")
+	require.NotEmpty(t, l.kubectl("get", "cells."+group, "own", "--ignore-not-found", "-o", "name"))
+}
+
+// TestLabNamespaceOfPackage: a namespace of the package stays as long as it holds an object that stays, when it leaves the package and
+// when the instance is terminated.
+func TestLabNamespaceOfPackage(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	name := l.namespace + "-package"
+	l.deleteAtEnd("v1", "Namespace", name)
+	namespace := "apiVersion: v1\nkind: Namespace\nmetadata: {name: " + name + "}\n---\n"
+	settings := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: " + name + "}\n"
+	exists := func(kind, name string, namespace ...string) bool {
+		return l.env.Kubectl(t, append(namespace, "get", kind, name, "--ignore-not-found", "-o", "name")...) != ""
+	}
+	l.setFiles("1", map[string]string{"a.yaml": namespace + settings})
+	l.apply()
+	l.setFiles("2", map[string]string{"a.yaml": settings})
+	l.applyAsPlanned("v1/Namespace " + name + ": objects of the package need it: v1/ConfigMap " + name + "/a\n")
+	require.True(t, exists("configmap", "a", "-n", name), "an object of the package was removed with its namespace")
+
+	// The package takes it back. Objects of others keep it.
+	l.setFiles("3", map[string]string{"a.yaml": namespace + settings})
+	l.apply()
+	l.inSync()
+	l.env.Kubectl(t, "-n", name, "create", "secret", "generic", "foreign")
+	l.setFiles("4", map[string]string{"b.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: b}\n"})
+	l.applyAsPlanned("v1/Namespace " + name + ": it holds v1/Secret " + name + "/foreign\n")
+	require.True(t, exists("secret", "foreign", "-n", name), "an object of somebody else was removed with a namespace of the package")
+	l.setFiles("5", map[string]string{"a.yaml": namespace + settings})
+	l.apply()
+	var left []string
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, LeftBehind: func(object, reason string) { left = append(left, object+": "+reason) }})
+	require.Equal(t, []string{"v1/Namespace " + name + ": it holds v1/Secret " + name + "/foreign"}, left)
+	require.True(t, exists("secret", "foreign", "-n", name), "an object of somebody else was removed with a namespace of the package")
+
+	// Nothing but what the instance made is in it.
+	l.env.Kubectl(t, "-n", name, "delete", "secret", "foreign")
+	l.apply()
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
+	require.False(t, exists("namespace", name), "the namespace that holds nothing")
+}
+
+// applyAsPlanned applies a package that something leaves and stays: the dry run and the apply give the same warning, which begins so.
+func (l *lab) applyAsPlanned(want string) {
+	l.t.Helper()
+	planned, err := l.driver.DryRun(l.ctx, l.target, []string{"what leaves the package"})
+	require.NoError(l.t, err)
+	var said vnfm.Problems
+	fails := l.target.Warn
+	l.target.Warn = func(p vnfm.Problem) { said = append(said, p) }
+	l.apply()
+	l.target.Warn = fails
+	l.inSync()
+	require.Len(l.t, said, 1)
+	require.Equal(l.t, planned, said)
+	require.Equal(l.t, vnfm.SeverityWarning, said[0].Severity)
+	require.True(l.t, strings.HasPrefix(said[0].Detail, want), "the warning is %q, want %q", said[0].Detail, want)
 }

@@ -2,9 +2,11 @@ package kubernetes
 
 import (
 	"context"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -110,27 +112,41 @@ spec:
 ---
 `
 
-// TestLabVolumesOfClaims keeps the volumes of claims that stay: of the package, of a StatefulSet, and of others. The API server would
-// delete such a volume only after its claim, for which a termination cannot wait.
+// TestLabVolumesOfClaims keeps the volumes of claims that stay: of the package, of a StatefulSet, and of others, among them one that is not
+// bound and one that is bound while the volume is about to be deleted. The API server would delete such a volume only after its claim, for
+// which a termination cannot wait.
 func TestLabVolumesOfClaims(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, map[string]int{"db": 1})
 	text := strings.Replace(databaseManifests, "resources: {requests: {storage: 1Gi}}}\n---", "storageClassName: \"\", resources: {requests: {storage: 1Gi}}}\n---", 1)
 	text = strings.Replace(text, "  - metadata: {name: data}\n    spec: {", "  - metadata: {name: data}\n    spec: {storageClassName: \"\", ", 1)
-	names := map[string]string{"shared": l.namespace + "-shared", "data-db-0": l.namespace + "-made", "foreign": l.namespace + "-foreign", "nobody": l.namespace + "-nobody"}
+	names := map[string]string{"shared": l.namespace + "-shared", "data-db-0": l.namespace + "-made", "foreign": l.namespace + "-foreign", "nobody": l.namespace + "-nobody",
+		"pending": l.namespace + "-pending", "late": l.namespace + "-late"}
 	volumes := ""
 	for claim, name := range names {
 		l.deleteAtEnd("v1", "PersistentVolume", name)
 		volumes += strings.NewReplacer("VOLUME", name, "CLAIM", claim, "NAMESPACE", l.namespace).Replace(volumeManifests)
 	}
 	l.setFiles("1", map[string]string{"db.yaml": volumes + text})
-	foreign := "apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: foreign}\nspec: {accessModes: [ReadWriteOnce], storageClassName: \"\", volumeName: " + names["foreign"] + ", resources: {requests: {storage: 1Gi}}}\n"
-	l.kubectl("create", "-f", l.file(foreign))
+	claim := func(name, size string) {
+		l.kubectl("create", "-f", l.file("apiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: "+name+"}\nspec: {accessModes: [ReadWriteOnce], storageClassName: \"\", resources: {requests: {storage: "+size+"}}}\n"))
+	}
+	bind := sync.OnceFunc(func() {
+		claim("late", "1Gi")
+		l.kubectl("wait", "pvc/late", "--for=jsonpath={.status.phase}=Bound", "--timeout=60s")
+	})
+	l.meter.hook(func(method, path string) {
+		if method == http.MethodDelete && strings.HasSuffix(path, "/persistentvolumes/"+names["late"]) {
+			bind()
+		}
+	})
+	claim("foreign", "1Gi")
+	claim("pending", "5Gi")
 	l.apply()
 	l.inSync()
 	l.kubectl("wait", "pvc/foreign", "--for=jsonpath={.status.phase}=Bound", "--timeout=60s")
 	bound := func() string {
-		return l.kubectl("get", "pvc", "-o", `jsonpath={range .items[*]}{.metadata.name}={.status.phase}={.spec.volumeName} {end}`)
+		return strings.ReplaceAll(l.kubectl("get", "pvc", "-o", `jsonpath={range .items[*]}{.metadata.name}={.status.phase}={.spec.volumeName} {end}`), "late=Bound="+names["late"]+" ", "")
 	}
 	before := bound()
 	var left []string
@@ -141,22 +157,26 @@ func TestLabVolumesOfClaims(t *testing.T) {
 	l.terminate(keep)
 	slices.Sort(left)
 	require.Equal(t, []string{
-		"v1/PersistentVolume NAMESPACE-foreign: claim", "v1/PersistentVolume NAMESPACE-made: claim", "v1/PersistentVolume NAMESPACE-shared: claim",
+		"v1/PersistentVolume NAMESPACE-foreign: claim", "v1/PersistentVolume NAMESPACE-late: claim", "v1/PersistentVolume NAMESPACE-made: claim",
+		"v1/PersistentVolume NAMESPACE-pending: claim", "v1/PersistentVolume NAMESPACE-shared: claim",
 		"v1/PersistentVolumeClaim NAMESPACE/data-db-0: volume", "v1/PersistentVolumeClaim NAMESPACE/shared: volume",
 	}, left)
 	require.Equal(t, before, bound())
 	require.Empty(t, l.kubectl("get", "pv", names["nobody"], "--ignore-not-found", "-o", "name"))
 
-	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one.
+	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one, also
+	// where somebody has deleted its volume.
 	l.apply()
 	l.inSync()
 	require.Equal(t, before, bound())
 	left = nil
+	l.kubectl("delete", "pv", names["foreign"], "--wait=false")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete, LeftBehind: keep.LeftBehind})
-	require.Equal(t, []string{"v1/PersistentVolume NAMESPACE-foreign: claim"}, left)
-	require.Equal(t, "persistentvolumeclaim/foreign", l.claims())
+	slices.Sort(left)
+	require.Equal(t, []string{"v1/PersistentVolume NAMESPACE-foreign: claim", "v1/PersistentVolume NAMESPACE-late: claim", "v1/PersistentVolume NAMESPACE-pending: claim"}, left)
+	require.Equal(t, "persistentvolumeclaim/foreign persistentvolumeclaim/late persistentvolumeclaim/pending", l.claims())
 	require.Equal(t, "persistentvolume/"+names["foreign"], strings.Join(strings.Fields(l.kubectl("get", "pv", "-o", "name", names["shared"], names["data-db-0"], names["foreign"], "--ignore-not-found")), " "))
-	l.kubectl("delete", "pvc", "foreign")
+	l.kubectl("delete", "pvc", "foreign", "late", "pending")
 }
 
 // file writes a text to a temporary file.

@@ -290,8 +290,9 @@ func (s *session) kindIsGone(err error) bool {
 func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready, _, _, _ = kube.Ready(obj, p.rule())
-	if p.object != nil && p.object.Scaling != nil {
-		if n, ok, err := unstructured.NestedInt64(obj.Object, p.object.Scaling.Path...); ok && err == nil {
+	if p.object != nil {
+		path, _ := p.object.Replicas()
+		if n, ok, err := unstructured.NestedInt64(obj.Object, path...); ok && err == nil {
 			l.replicas = &n
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // namespaceUserKinds are the kinds that are looked for before a namespace is deleted with
@@ -29,9 +30,11 @@ var namespaceUserKinds = []schema.GroupVersionKind{
 // isDriverMade reports whether the driver made a namespace, and no package.
 func isDriverMade(p *targetObject) bool { return p.live.Annotations[annotationKey] == "" }
 
-// namespaceUsers returns the objects of others that would be lost with a namespace: volume
-// claims, objects of other instances and, in a namespace that the driver made, everything
-// that others put there.
+// spreadConfigMaps are ConfigMaps that Kubernetes, OpenShift and Istio put into each namespace.
+var spreadConfigMaps = []string{"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}
+
+// namespaceUsers returns the objects that would be lost with a namespace and are not the
+// instance's: volume claims, and what others put there.
 func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) ([]*targetObject, error) {
 	found := make([][]*targetObject, len(namespaceUserKinds))
 	err := s.each(ctx, len(namespaceUserKinds), false, func(ctx context.Context, i int) error {
@@ -44,7 +47,7 @@ func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) (
 			return err
 		}
 		for j := range list {
-			if s.usesNamespace(namespace, namespaceUserKinds[i], &list[j].ObjectMeta) {
+			if s.usesNamespace(namespaceUserKinds[i], &list[j].ObjectMeta) {
 				found[i] = append(found[i], s.objectNamed(kube.Ref{Resource: r, Namespace: namespace.ref.Name}, list[j].Name, nil))
 			}
 		}
@@ -53,18 +56,23 @@ func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) (
 	return slices.Concat(found...), err
 }
 
-func (s *session) usesNamespace(namespace *targetObject, kind schema.GroupVersionKind, m *metav1.ObjectMeta) bool {
+func (s *session) usesNamespace(kind schema.GroupVersionKind, m *metav1.ObjectMeta) bool {
 	switch id := m.Labels[labelInstance]; {
-	case m.DeletionTimestamp != nil || id == s.target.Instance.ID:
+	case m.DeletionTimestamp != nil, id == s.target.Instance.ID, m.Labels[labelKeyOf] == s.target.Instance.ID:
 		return false
 	case id != "" || kind == claimKind:
 		return true
-	case !isDriverMade(namespace):
-		// The namespace is an object of the package and goes with everything in it.
-		return false
-	case kind.Kind == "ConfigMap" && m.Name == "kube-root-ca.crt":
+	case kind.Kind == "ConfigMap" && slices.Contains(spreadConfigMaps, m.Name), s.isIssued(m):
 		return false
 	default:
 		return len(m.OwnerReferences) == 0
 	}
+}
+
+// isIssued reports whether cert-manager made a Secret for a Certificate of the instance: it gives such a Secret no owner.
+func (s *session) isIssued(m *metav1.ObjectMeta) bool {
+	name := m.Annotations["cert-manager.io/certificate-name"]
+	return name != "" && slices.ContainsFunc(s.saved, func(i vnfm.InventoryItem) bool {
+		return i.Group == "cert-manager.io" && i.Kind == "Certificate" && i.Namespace == m.Namespace && i.Name == name
+	})
 }

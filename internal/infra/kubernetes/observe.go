@@ -42,18 +42,7 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	if err != nil {
 		return nil, err
 	}
-	for id, state := range s.rendering.States {
-		if s.rendering.VDUs[id] == nil {
-			// The request picks no workload for it.
-			out.VDUs[id] = state
-		}
-	}
-	for _, o := range s.rendering.Objects {
-		if o.IsRequest() {
-			// Nothing of it exists that could differ.
-			out.Objects[o.Key] = o.Digest
-		}
-	}
+	s.noteUnseen(out)
 	vdus := map[*render.Object]string{}
 	for id, o := range s.rendering.VDUs {
 		vdus[o] = id
@@ -81,10 +70,12 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 			drifted[p.object.Key] = p.live
 		}
 		if id, ok := vdus[p.object]; ok && p.live != nil {
-			out.VDUs[id] = s.observedVDU(id, p)
+			if out.VDUs[id], err = s.observedVDU(ctx, id, p); err != nil {
+				return nil, err
+			}
 		}
 	}
-	out.Gone = s.gone(out)
+	out.Gone, out.Warnings = s.gone(out), s.autoscaledProblems()
 	if vnfm.IsRefresh(ctx) {
 		d.drifted.Store(t.Instance.ID, drifted)
 	}
@@ -92,6 +83,22 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 		return out, &vnfm.RightsError{Doing: fmt.Sprintf("reading objects on VIM %q", s.target.VIM.Name), Err: lacking}
 	}
 	return out, nil
+}
+
+// noteUnseen notes what of the target is as wanted without being there.
+func (s *session) noteUnseen(out *vnfm.Observation) {
+	for id, state := range s.rendering.States {
+		if s.rendering.VDUs[id] == nil {
+			// The request picks no workload for it.
+			out.VDUs[id] = state
+		}
+	}
+	for _, o := range s.rendering.Objects {
+		if o.IsRequest() {
+			// Nothing of it exists that could differ.
+			out.Objects[o.Key] = o.Digest
+		}
+	}
 }
 
 // gone are the objects of the target that an observation has neither seen nor been denied.
@@ -175,14 +182,20 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	return nil
 }
 
-// observedVDU is the present state of a VDU.
-func (s *session) observedVDU(id string, p *targetObject) vnfm.VDUState {
+// observedVDU is the present state of a VDU. Its replicas are as wanted while an autoscaler of others decides on them.
+func (s *session) observedVDU(ctx context.Context, id string, p *targetObject) (vnfm.VDUState, error) {
 	state := s.rendering.States[id]
-	if state.Replicas != nil && p.live.replicas != nil {
-		n := int(*p.live.replicas)
-		state.Replicas = &n
+	if state.Replicas == nil || p.live.replicas == nil {
+		return state, nil
 	}
-	return state
+	n := int(*p.live.replicas)
+	if n != *state.Replicas {
+		if a, err := s.foreignAutoscalerOf(ctx, p); a != nil || err != nil {
+			return state, err
+		}
+	}
+	state.Replicas = &n
+	return state, nil
 }
 
 // compareObject returns the digest that was applied last, or what drifted; it is empty for
@@ -214,10 +227,27 @@ func (s *session) compareObject(ctx context.Context, p *targetObject) (string, e
 	} else if drifted {
 		different = append(different, strings.Join(p.object.Scaling.Path, "."))
 	}
+	if different, err = s.withoutAutoscaled(ctx, p, different); err != nil {
+		return "", err
+	}
 	if len(different) > 0 {
 		return drift.Describe(different), nil
 	}
 	return p.object.Digest, nil
+}
+
+// withoutAutoscaled leaves out replicas that an autoscaler of others has set.
+func (s *session) withoutAutoscaled(ctx context.Context, p *targetObject, different []string) ([]string, error) {
+	path, _ := p.object.Replicas()
+	i := slices.Index(different, strings.Join(path, "."))
+	if i < 0 {
+		return different, nil
+	}
+	a, err := s.foreignAutoscalerOf(ctx, p)
+	if a == nil || err != nil {
+		return different, err
+	}
+	return slices.Delete(different, i, i+1), nil
 }
 
 // confirmDrift compares the values of fields that the driver lost. Labels and annotations

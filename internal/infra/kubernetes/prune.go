@@ -16,9 +16,9 @@ import (
 
 // prune removes objects that the inventory has and the target does not, in the reverse
 // order of the waves. Volume claims stay for an instance of the same name: their data may
-// still be wanted.
-func (s *session) prune(ctx context.Context, old []*targetObject) error {
-	r := removal{session: s}
+// still be wanted. So do a namespace and a definition that something else needs, with a warning.
+func (s *session) prune(ctx context.Context, plan *applyPlan, old []*targetObject) error {
+	r := removal{session: s, wanted: plan.target}
 	for wave := render.Waves - 1; wave >= 0; wave-- {
 		var batch []*targetObject
 		for _, p := range ofWave(old, wave) {
@@ -28,9 +28,12 @@ func (s *session) prune(ctx context.Context, old []*targetObject) error {
 		}
 		if wave == render.WaveFoundation {
 			var err error
+			var left keptShared
+			r.onKept = left.add
 			if batch, err = r.removable(ctx, batch); err != nil {
 				return err
 			}
+			s.warn(left.problems(s))
 		}
 		if len(batch) > 0 {
 			s.progress(ctx, "removing %s", firstNames(batch))
@@ -58,6 +61,8 @@ type removal struct {
 	// keepNamespace and keepDefinitions keep the instance's own namespace and the
 	// definitions of kinds, even if nobody else uses them.
 	keepNamespace, keepDefinitions bool
+	// wanted are the objects of the target, which stay.
+	wanted []*targetObject
 	// onKept, when set, is called for each object that is kept although it was to be
 	// deleted.
 	onKept func(object, reason string)
@@ -72,22 +77,20 @@ type removal struct {
 // even after one has failed. Objects that are kept lose their label first.
 func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
-	var kept, deleted []*targetObject
+	var kept, deleted, volumes []*targetObject
 	for _, p := range batch {
-		if r.isKept(p) {
+		switch {
+		case r.isKept(p):
 			kept = append(kept, p)
 			if isClaim(p) && !r.deleteVolumes {
 				r.leave(p, claimsStay)
 			}
-		} else {
+		case isVolume(p):
+			volumes = append(volumes, p)
+		default:
 			deleted = append(deleted, p)
 		}
 	}
-	deleted, inUse, err := r.volumesInUse(ctx, deleted)
-	if err != nil {
-		return err
-	}
-	kept = append(kept, inUse...)
 	if err := s.each(ctx, len(kept), true, func(ctx context.Context, i int) error { return s.retain(ctx, kept[i]) }); err != nil {
 		return err
 	}
@@ -101,7 +104,10 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 		return err
 	}
 	r.later = nil
-	return r.remove(ctx, owned)
+	if err := r.remove(ctx, owned); err != nil {
+		return err
+	}
+	return r.removeVolumes(ctx, volumes)
 }
 
 // remove deletes objects and waits until they, and the pods of workloads among them,
@@ -317,20 +323,21 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 // inUse reports whether an object is to be kept and which objects use it. The description
 // is empty for an object that can be deleted.
 func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
-	var users []*targetObject
+	isNamespace := p.ref.Resource.GVK.GroupKind() == namespaceKind.GroupKind()
 	switch {
 	case p.live.DeletionTimestamp != nil:
 		return false, "", nil
-	case p.item.Group == "" && p.item.Kind == "Namespace":
-		if r.keepNamespace && isDriverMade(p) {
-			return true, "", nil
-		}
+	case isNamespace && r.keepNamespace && isDriverMade(p), isDefinition(p) && r.keepDefinitions:
+		return true, "", nil
+	}
+	users := r.wantedWith(p)
+	switch {
+	case len(users) > 0:
+		return false, "objects of the package need it: " + firstNames(users), nil
+	case isNamespace:
 		users, err = r.session.namespaceUsers(ctx, p)
 		inUse = "it holds "
 	case isDefinition(p):
-		if r.keepDefinitions {
-			return true, "", nil
-		}
 		users, err = r.session.livingForeignObjects(ctx, p)
 		inUse = "objects of its kind that do not belong to the instance exist: "
 	}

@@ -2,6 +2,7 @@ package kubernetes
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -51,8 +52,15 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	listed := ahead(func() error {
+		_, err := s.foreignAutoscalers(ctx, s.namespace)
+		return err
+	})
 	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: func(*targetObject) bool { return true }}
-	if err := s.readLive(ctx, workloads, options); err != nil {
+	if err := errors.Join(s.readLive(ctx, workloads, options), listed()); err != nil {
+		return err
+	}
+	if err := s.leaveReplicas(ctx, workloads); err != nil {
 		return err
 	}
 	// The repair that follows creates missing workloads, with their counts.

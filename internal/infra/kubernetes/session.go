@@ -36,6 +36,10 @@ type session struct {
 	// early are watches that were opened with the first write of a workload of their collection.
 	earlyMu sync.Mutex
 	early   map[collection]*kube.EarlyWatch
+	// autoscalers are those of others, by namespace, as far as they were listed; autoscaled names those that decide on replicas, by workload.
+	autoscalersMu sync.Mutex
+	autoscalers   map[string][]autoscaler
+	autoscaled    map[string]string
 	// drifted is what an observation has shown of drifted objects, by their keys.
 	drifted map[string]*live
 	// keptBefore, namespaceBefore and planBefore give what was asked for ahead; nil for what was not.

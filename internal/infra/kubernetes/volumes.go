@@ -3,7 +3,6 @@ package kubernetes
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,53 +15,62 @@ import (
 // claimsStay is why claims stay behind.
 const claimsStay = "volume claims stay with their data, for a later instance of this name takes them over; deletion_policy = { volumes = \"delete\" } deletes them with the instance"
 
-// volumesInUse separates the PersistentVolumes of a batch that a claim is bound to which is not deleted with them. The API
-// server would delete such a volume only after its claim, for which the removal would wait, and the claim would have lost its
-// data.
-func (r *removal) volumesInUse(ctx context.Context, batch []*targetObject) (free, inUse []*targetObject, err error) {
+// removeVolumes deletes PersistentVolumes and waits until they are gone. One whose claim stays, stays, also while the claim is being
+// bound: the API server would delete the volume only after the claim, for which the removal would wait, and the claim would have lost its
+// data. The claims that the removal deletes are gone by now.
+func (r *removal) removeVolumes(ctx context.Context, volumes []*targetObject) error {
 	s := r.session
-	claimOf := make([]string, len(batch))
-	err = s.each(ctx, len(batch), false, func(ctx context.Context, i int) (err error) {
-		if isVolume(batch[i]) {
-			claimOf[i], err = s.claimThatStays(ctx, batch[i], batch)
-		}
+	deleted := make([]bool, len(volumes))
+	err := s.each(ctx, len(volumes), true, func(ctx context.Context, i int) (err error) {
+		deleted[i], err = r.removeVolume(ctx, volumes[i])
 		return err
 	})
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	for i, p := range batch {
-		if claimOf[i] == "" {
-			free = append(free, p)
-			continue
+	var refs []kube.Ref
+	for i, p := range volumes {
+		if deleted[i] {
+			refs = append(refs, p.ref)
 		}
-		inUse = append(inUse, p)
-		r.leave(p, "claim "+claimOf[i]+" stays, and it is bound to this volume")
 	}
-	return free, inUse, nil
+	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// claimThatStays names the claim that is bound to a volume and exists when the batch is deleted; empty when there is none. A claim
-// that may not be read may exist.
-func (s *session) claimThatStays(ctx context.Context, volume *targetObject, batch []*targetObject) (string, error) {
-	object, err := s.client.Get(ctx, volume.ref)
-	if apierrors.IsNotFound(err) {
+// removeVolume deletes a PersistentVolume as it was read, or leaves it to the claim that stays. A volume that has changed is read again.
+func (r *removal) removeVolume(ctx context.Context, p *targetObject) (deleted bool, err error) {
+	s := r.session
+	for {
+		volume, err := s.client.Get(ctx, p.ref)
+		if apierrors.IsNotFound(err) || err == nil && volume.GetUID() != p.live.UID {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+		claim, err := s.claimThatStays(ctx, volume)
+		if err != nil {
+			return false, err
+		}
+		if claim != "" {
+			r.leave(p, "claim "+claim+" stays, and this volume is for it")
+			return false, s.retain(ctx, p)
+		}
+		options := r.options(p)
+		options.UID, options.ResourceVersion = p.live.UID, volume.GetResourceVersion()
+		if err = s.client.Delete(ctx, p.ref, options); !apierrors.IsConflict(err) {
+			return true, err
+		}
+	}
+}
+
+// claimThatStays names the claim that a volume is for and that exists; empty when there is none. A claim that may not be read may exist.
+func (s *session) claimThatStays(ctx context.Context, volume *unstructured.Unstructured) (string, error) {
+	claim, _, _ := unstructured.NestedStringMap(volume.Object, "spec", "claimRef")
+	if claim["name"] == "" {
 		return "", nil
 	}
-	if err != nil {
-		return "", err
-	}
-	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
-	claim, bound, _ := unstructured.NestedStringMap(object.Object, "spec", "claimRef")
-	if !bound || phase != string(corev1.VolumeBound) {
-		return "", nil
-	}
-	goes := slices.ContainsFunc(batch, func(p *targetObject) bool {
-		return isClaim(p) && p.ref.Namespace == claim["namespace"] && p.ref.Name == claim["name"]
-	})
-	if goes {
-		return "", nil
-	}
+	name := claim["namespace"] + "/" + claim["name"]
 	claims, err := s.client.Resource(ctx, claimKind)
 	if err != nil {
 		return "", err
@@ -71,12 +79,20 @@ func (s *session) claimThatStays(ctx context.Context, volume *targetObject, batc
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", nil
-	case err != nil && !apierrors.IsForbidden(err):
-		return "", fmt.Errorf("looking for the claim of %s: %w", volume, err)
-	case err == nil && (string(there.GetUID()) != claim["uid"] || there.GetDeletionTimestamp() != nil):
+	case apierrors.IsForbidden(err):
+		if phase, _, _ := unstructured.NestedString(volume.Object, "status", "phase"); phase == string(corev1.VolumeReleased) {
+			return "", nil
+		}
+		return name, nil
+	case err != nil:
+		return "", fmt.Errorf("looking for the claim of PersistentVolume %s: %w", volume.GetName(), err)
+	}
+	bound, _, _ := unstructured.NestedString(there.Object, "spec", "volumeName")
+	another := claim["uid"] != "" && claim["uid"] != string(there.GetUID()) || bound != "" && bound != volume.GetName()
+	if another || there.GetDeletionTimestamp() != nil {
 		return "", nil
 	}
-	return claim["namespace"] + "/" + claim["name"], nil
+	return name, nil
 }
 
 // leave reports an object that stays although the instance goes, with its namespace.

@@ -72,7 +72,7 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 	var replicas *int64
 	if o.Scaling != nil {
 		if p.live == nil {
-			replicas = &o.Scaling.Count
+			replicas = o.Scaling.Initial()
 		} else if err := s.handOverReplicas(ctx, p, kube.FieldManager); err != nil {
 			return err
 		}

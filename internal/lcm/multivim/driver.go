@@ -386,6 +386,7 @@ func (m *multiVIMDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Obs
 		for _, key := range o.Unread {
 			merged.Unread = append(merged.Unread, m.targets[i].key(key))
 		}
+		merged.Warnings = append(merged.Warnings, o.Warnings...)
 	}
 	if len(merged.Unseen) == len(m.targets) {
 		return nil, err

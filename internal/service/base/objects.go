@@ -64,6 +64,18 @@ func (o Objects) changedFrom(before Objects) map[string]string {
 	return out
 }
 
+// leftFrom are the keys of the objects before that are not among these.
+func (o Objects) leftFrom(before Objects) []string {
+	var out []string
+	for key := range before {
+		if _, ok := o[key]; !ok {
+			out = append(out, key)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 // observed are the objects that an observation shows and, where it could not look, those that were known before.
 func (o Objects) observed(seen *vnfm.Observation) Objects {
 	out := make(Objects, len(seen.Objects)+len(seen.Gone))

@@ -53,6 +53,7 @@ func TestObjects_same(t *testing.T) {
 		assert.False(t, known.same(other), name)
 	}
 	assert.False(t, Objects{"a": ""}.same(Objects{"a": ""}), "what is not known yet may be anything")
+	assert.Equal(t, []string{"c", "e"}, Objects{"a": "1", "d": ""}.leftFrom(Objects{"a": "1", "c": "2", "e": deleted}))
 	assert.Equal(t, map[string]string{"b": "2", "c": "", "d": ""}, Objects{"a": "1", "b": "3", "c": "4", "d": ""}.changedFrom(known))
 }
 

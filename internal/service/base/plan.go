@@ -61,7 +61,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	defer hide()
 	m.SetPreviewUnknown(&config)
 	if known && enough && manager != nil {
-		r.preview(ctx, m, idOf[M, P](state), spec, req.Private, &resp.Diagnostics)
+		r.preview(ctx, m, state, spec, req.Private, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -133,7 +133,8 @@ func idOf[M any, P Model[M]](state *M) string {
 
 // preview fills the planned objects and counts of the instance. A missing VIM or package is
 // registered by the same apply, if an update of its resource is planned.
-func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
+func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, state *M, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
+	id := idOf[M, P](state)
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) && r.readPackage(ctx, private, err, diags) {
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
@@ -152,7 +153,7 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 		tfutil.AddError(diags, "Preview", r.config.titled(spec.Name), err, r.config.ContentPath)
 		return
 	}
-	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
+	diags.Append(tfutil.Problems(r.beforeDestroy(ctx, plan, state, spec, true, problems), r.config.ContentPath)...)
 	if !problems.HasErrors() && preview != nil && !preview.NamespaceNeeded {
 		plan.SetPreview(preview)
 	}
@@ -226,10 +227,9 @@ func argumentsDiffer(state *tfsdk.State, plan *tfsdk.Plan, except ...string) boo
 	return false
 }
 
-// dryRun has the VIM try the objects that the plan adds or changes. Where the VIM or
+// dryRun has the VIM try the objects that the plan adds or changes, and look at what it removes. Where the VIM or
 // the objects are not known yet there is nothing to try, and a plan that changes no
-// object asks for nothing. What is rejected is a warning where no argument asks for it, as in
-// a repair: a destroy is preceded by such a plan, and the provider cannot tell.
+// object asks for nothing. asked is set when an argument asks for what is tried.
 func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, asked bool, diags *diag.Diagnostics) {
 	plan := m.Common()
 	if !plan.ServerDryRun.ValueBool() || !tfutil.Set(m.VIM()) || plan.Objects == nil || (state != nil && !m.VIM().Equal(P(state).VIM())) {
@@ -238,16 +238,14 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	keys := slices.Sorted(maps.Keys(changedFrom(plan, priorModel[M, P](state))))
 	if state != nil {
 		keys = append(keys, m.Tried(state)...)
+		keys = append(keys, plan.Objects.leftFrom(P(state).Common().Objects)...)
 	}
 	if len(keys) == 0 {
 		return
 	}
 	problems, err := r.data.Manager.DryRunInstance(ctx, idOf[M, P](state), spec, keys)
-	if !asked {
-		problems = warnings(problems)
-	}
 	// Of several VIMs some may have answered.
-	diags.Append(tfutil.Problems(problems, r.config.ContentPath)...)
+	diags.Append(tfutil.Problems(r.beforeDestroy(ctx, m, state, spec, asked, problems), r.config.ContentPath)...)
 	switch {
 	case err == nil, errors.Is(err, vnfm.ErrNotFound):
 		// A VIM or package that is not found is registered by the same apply.
@@ -258,14 +256,54 @@ func (r *InstanceResource[M, P]) dryRun(ctx context.Context, m P, state *M, spec
 	}
 }
 
-// warnings are problems that do not stop a plan: the apply finds them again.
-func warnings(problems vnfm.Problems) vnfm.Problems {
+// beforeDestroy are the problems of a plan that may precede a destroy, which the provider cannot tell. They are warnings where no
+// argument asks for what is rejected, as in a repair, and where the last operation did not complete. Else the last error says how a
+// destroy goes on.
+func (r *InstanceResource[M, P]) beforeDestroy(ctx context.Context, plan P, state *M, spec vnfm.InstanceSpec, asked bool, problems vnfm.Problems) vnfm.Problems {
+	switch {
+	case !problems.HasErrors():
+		return problems
+	case !asked:
+		return warnings(problems, "No argument has changed")
+	case r.isIncomplete(ctx, plan, state, spec):
+		return warnings(problems, "The last operation did not complete")
+	}
+	out := slices.Clone(problems)
+	for i := range slices.Backward(out) {
+		if p := &out[i]; p.Severity == vnfm.SeverityError {
+			p.Detail = withSentence(p.Detail, `If this stops a destroy, "terraform destroy -refresh=false" goes on: it plans no change first`)
+			break
+		}
+	}
+	return out
+}
+
+// isIncomplete reports whether the last operation of an instance did not complete, or its creation did not. Terraform plans what
+// replaces a tainted resource without its state.
+func (r *InstanceResource[M, P]) isIncomplete(ctx context.Context, plan P, state *M, spec vnfm.InstanceSpec) bool {
+	if state != nil {
+		return P(state).Common().Status.ValueString() != r.config.CompletedStatus
+	}
+	if !tfutil.Set(plan.VIM()) || spec.Name == "" {
+		return false
+	}
+	found, err := r.data.Manager.Instances(ctx, vnfm.InstanceFilter{VIMID: spec.VIMID, Namespace: spec.Namespace, Name: spec.Name})
+	return err == nil && slices.ContainsFunc(found, func(i vnfm.Instance) bool { return r.config.Owns(&i) && i.Status != vnfm.StatusInstantiated })
+}
+
+// warnings are problems that do not stop a plan, and why: the apply finds them again.
+func warnings(problems vnfm.Problems, why string) vnfm.Problems {
 	out := slices.Clone(problems)
 	for i := range out {
 		if p := &out[i]; p.Severity == vnfm.SeverityError {
 			p.Severity = vnfm.SeverityWarning
-			p.Detail = strings.TrimPrefix(p.Detail+"; no argument has changed, so that a destroy goes on: an apply is rejected", "; ")
+			p.Detail = withSentence(p.Detail, why+", so that a destroy goes on: an apply is rejected")
 		}
 	}
 	return out
+}
+
+// withSentence adds a sentence to the detail of a problem.
+func withSentence(detail, sentence string) string {
+	return strings.TrimPrefix(strings.TrimSuffix(detail, ".")+". "+sentence, ". ")
 }

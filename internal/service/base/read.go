@@ -118,4 +118,5 @@ func (r *InstanceResource[M, P]) observed(ctx context.Context, state P, instance
 		common.Drift = common.Objects.drift()
 	}
 	state.SetObservation(ctx, seen, diags)
+	diags.Append(tfutil.Problems(seen.Warnings, r.config.ContentPath)...)
 }

@@ -76,7 +76,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 		},
 		"force_conflicts": switched("Whether to take over fields of another field manager. If `false`, a conflict is an error that names field and manager. Defaults to `false`. Changing this applies to the next operation.", false),
 		"adopt_existing":  switched(c.AdoptDescription, false),
-		"server_dry_run":  switched(fmt.Sprintf("Whether the plan runs a server-side dry run of changed objects on the %s, if it can be reached. Rejected objects are errors; results that can differ at apply time, such as quotas and webhooks, are warnings. Of more than 64 new objects it tries 64, each kind and form first, unless `adopt_existing` is set. Defaults to `true`. Changing this applies to the next plan.", c.VIMNoun), true),
+		"server_dry_run":  switched(fmt.Sprintf("Whether the plan runs a server-side dry run of changed objects on the %s, if it can be reached. Rejected objects are errors, or warnings if the last operation did not complete; results that can differ at apply time, such as quotas and webhooks, are warnings. Of more than 64 new objects it tries 64, each kind and form first, unless `adopt_existing` is set. Defaults to `true`. Changing this applies to the next plan.", c.VIMNoun), true),
 		"lock_timeout": schema.StringAttribute{
 			MarkdownDescription: fmt.Sprintf("Time that an operation waits for another process that works on the %s; `0s` fails at once. The lock of a process that was killed on another machine expires within a minute, and the operation waits for that. Never waits if another process of this machine is creating the same %[1]s. Defaults to `%[2]s`. Changing this applies to the next operation.", c.Noun, defaultLockTimeout),
 			Optional:            true,

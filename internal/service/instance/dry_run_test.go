@@ -67,7 +67,7 @@ func TestAccInstance_dryRun(t *testing.T) {
 		// A new instance on the same VIM.
 		resource.TestStep{
 			Config:   env.config("hello") + strings.ReplaceAll(pkg(bad), `"test"`, `"bad"`) + strings.ReplaceAll(env.second(), "vnf_package.test.id", "vnf_package.bad.id"),
-			PlanOnly: true, ExpectError: sentence(`v1/Service web would be rejected by the API server`, `with vnf_instance.second`, `not_a_port`),
+			PlanOnly: true, ExpectError: sentence(`v1/Service web would be rejected by the API server`, `with vnf_instance.second`, `not_a_port`, `If this stops a destroy, "terraform destroy -refresh=false" goes on`),
 		},
 	)
 	env.run(t, steps...)

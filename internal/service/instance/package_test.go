@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
@@ -60,6 +61,15 @@ func TestAccInstance_packageChanged(t *testing.T) {
 		manifests("web:1.0.0", "web:2.0.0"),
 		with("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\ndata: {a: b}\n"),
 		descriptor("initial_delta: { number_of_instances: 1 }", "initial_delta: { number_of_instances: 2 }"))
+	apart := env.namespace + "-apart"
+	inNamespace := func(brought bool) string {
+		text := "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: apart, namespace: " + apart + " }\n"
+		if brought {
+			text += "---\napiVersion: v1\nkind: Namespace\nmetadata: { name: " + apart + " }\n"
+		}
+		return env.configFor(hello(t, with(text)))
+	}
+	stays := `Namespaces or definitions of kinds leave the package and stay on VIM "[^"]*": v1/Namespace ` + apart + `: objects of the package need it: v1/ConfigMap ` + apart + `/apart`
 	same := statecheck.CompareValue(compare.ValuesSame())
 	var content, deployment string
 	released := func(*terraform.State) error {
@@ -125,6 +135,12 @@ func TestAccInstance_packageChanged(t *testing.T) {
 					return nil
 				}),
 		},
+		// A namespace that leaves the package and holds an object of it stays, as the plan says.
+		after(env.diagnostics.Discard, updated(inNamespace(true), env.diagnostics.NoWarnings())),
+		resource.TestStep{Config: inNamespace(false), PlanOnly: true, ExpectNonEmptyPlan: true},
+		after(func() { require.NoError(t, env.diagnostics.HasWarning(stays)(nil)) },
+			updated(inNamespace(false), allChecks(env.diagnostics.HasWarning(stays), env.expectKubectl("configmap/apart", "get", "configmap", "apart", "-n", apart, "-o", "name")))),
+		updated(inNamespace(true), env.diagnostics.NoWarnings()),
 	)
 }
 

@@ -215,7 +215,7 @@ func deletionPolicyAttribute() schema.Attribute {
 				Validators:          []validator.String{stringvalidator.OneOf(string(vnfm.VolumesKeep), string(vnfm.VolumesDelete))},
 			},
 			"namespace": schema.StringAttribute{
-				MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless it contains kept or foreign objects; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package. Defaults to `delete`, also if `deletion_policy` is omitted.",
+				MarkdownDescription: "Namespace that was made for the instance: `delete` deletes it unless it contains kept or foreign objects; `keep` leaves it behind, and a later instance of the same name takes it over. A namespace that the package brings is an object of the package, and stays likewise while it contains kept or foreign objects. Defaults to `delete`, also if `deletion_policy` is omitted.",
 				Optional:            true,
 				Computed:            true,
 				Default:             stringdefault.StaticString(string(vnfm.SharedDelete)),

@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -20,7 +22,7 @@ func (r *Rendering) bindAutoscaled(t *vnfm.Target, ps *vnfm.Problems) {
 			continue
 		}
 		for _, o := range r.Objects {
-			if o.GVK.Kind != ref.kind || o.Name != ref.name || (ref.group != "" && ref.group != o.GVK.Group) || a.NamespaceIn(r.namespace) != o.NamespaceIn(r.namespace) {
+			if !ref.Is(o) || a.NamespaceIn(r.namespace) != o.NamespaceIn(r.namespace) {
 				continue
 			}
 			r.setAutoscaled(o, a.GVK.Group == "keda.sh")
@@ -49,43 +51,84 @@ func warnOfLevels(t *vnfm.Target, vdu string, autoscaler *Object, ps *vnfm.Probl
 
 // setAutoscaled leaves the replicas of an object to its autoscaler.
 func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
-	if o.Scaling != nil {
-		o.Scaling.autoscaled, o.Scaling.FromZero = true, fromZero
-		if o.Scaling.VDU != "" {
-			state := r.States[o.Scaling.VDU]
-			state.Autoscaled = true
-			if !o.Scaling.DriverOwned() {
-				state.Replicas = nil
-			}
-			r.States[o.Scaling.VDU] = state
+	o.leaveReplicas(r.replicasPath(o), fromZero)
+	if o.Scaling != nil && o.Scaling.VDU != "" {
+		state := r.States[o.Scaling.VDU]
+		state.Autoscaled = true
+		if !o.Scaling.DriverOwned() {
+			state.Replicas = nil
 		}
-		return
+		r.States[o.Scaling.VDU] = state
 	}
-	path := r.replicasPath(o)
-	count, ok := o.Field(path...).(int64)
-	if !ok {
-		return
+}
+
+// leaveReplicas leaves the replicas of an object to an autoscaler. A manifest need not have them: what was applied before may.
+func (o *Object) leaveReplicas(path []string, fromZero bool) {
+	if o.Scaling == nil {
+		count, written := o.Field(path...).(int64)
+		if !written && o.Field(path...) != nil {
+			return
+		}
+		o.Scaling = &Scaling{Path: path, Count: count, Written: written}
+		unstructured.RemoveNestedField(o.Content, path...)
 	}
-	o.Scaling = &Scaling{Path: path, Count: count, autoscaled: true, FromZero: fromZero, Written: true}
-	unstructured.RemoveNestedField(o.Content, path...)
+	o.Scaling.autoscaled, o.Scaling.FromZero = true, fromZero
+}
+
+// LeftToAutoscaler is an object whose replicas an autoscaler of others decides on. It has the digest of the object, and leaves that as it is.
+func (o *Object) LeftToAutoscaler(fromZero bool) *Object {
+	out := *o
+	if o.Scaling != nil {
+		scaling := *o.Scaling
+		out.Scaling = &scaling
+	} else if o.Field(defaultReplicasPath...) != nil {
+		out.Content = kube.Merged(o.Content, nil)
+		kube.SetNested(out.Content, o.Field(defaultReplicasPath...), defaultReplicasPath...)
+	}
+	out.leaveReplicas(defaultReplicasPath, fromZero)
+	return &out
+}
+
+// Replicas are where an object holds its replicas, and how many it is to have; nil where its manifest has none.
+func (o *Object) Replicas() (path []string, wanted *int64) {
+	if o.Scaling != nil {
+		return o.Scaling.Path, &o.Scaling.Count
+	}
+	if count, written := o.Field(defaultReplicasPath...).(int64); written {
+		wanted = &count
+	}
+	return defaultReplicasPath, wanted
+}
+
+// ScaleTarget is what an autoscaler scales. The group is empty when it names none.
+type ScaleTarget struct{ group, kind, name string }
+
+// Is reports whether an object of the namespace of the autoscaler is what it scales.
+func (t ScaleTarget) Is(o *Object) bool {
+	return o.GVK.Kind == t.kind && o.Name == t.name && (t.group == "" || t.group == o.GVK.Group)
+}
+
+// ScaleTargetOf returns what an autoscaler scales; ok is false when it does not say it.
+func ScaleTargetOf(content map[string]any) (t ScaleTarget, ok bool) {
+	fields, _ := fieldOf(content, "spec", "scaleTargetRef").(map[string]any)
+	apiVersion, _ := fields["apiVersion"].(string)
+	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
+		t.group = gv.Group
+	}
+	t.kind, _ = fields["kind"].(string)
+	t.name, _ = fields["name"].(string)
+	if own, _ := content["apiVersion"].(string); t.kind == "" && strings.HasPrefix(own, "keda.sh/") {
+		t.kind = "Deployment" // KEDA's default.
+	}
+	return t, t.kind != "" && t.name != ""
 }
 
 // scaleTarget returns what an autoscaler scales; ok is false for other objects.
-func scaleTarget(o *Object) (ref struct{ group, kind, name string }, ok bool) {
+func scaleTarget(o *Object) (t ScaleTarget, ok bool) {
 	if !IsAutoscaler(o.GVK.GroupKind()) {
-		return ref, false
+		return t, false
 	}
-	fields, _ := o.Field("spec", "scaleTargetRef").(map[string]any)
-	apiVersion, _ := fields["apiVersion"].(string)
-	if gv, err := schema.ParseGroupVersion(apiVersion); err == nil {
-		ref.group = gv.Group
-	}
-	ref.kind, _ = fields["kind"].(string)
-	ref.name, _ = fields["name"].(string)
-	if ref.kind == "" && o.GVK.Group == "keda.sh" {
-		ref.kind = "Deployment" // KEDA's default.
-	}
-	return ref, ref.kind != "" && ref.name != ""
+	return ScaleTargetOf(o.Content)
 }
 
 // IsAutoscaler reports whether objects of a kind are autoscalers of workloads.

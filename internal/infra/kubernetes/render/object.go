@@ -121,13 +121,21 @@ type Scaling struct {
 	// Path is where the object holds its replicas.
 	Path []string
 	// Count is the number of replicas that the VDU asks for, or that the manifest of an
-	// autoscaled workload starts with.
+	// autoscaled workload starts with; zero when that has none.
 	Count      int64
 	autoscaled bool
 	// FromZero is set when the autoscaler scales to zero and back by itself.
 	FromZero bool
 	// Written is set when the manifest itself has replicas at path.
 	Written bool
+}
+
+// Initial is the number of replicas that a new object gets; nil leaves it to the server.
+func (s *Scaling) Initial() *int64 {
+	if s.VDU == "" && !s.Written {
+		return nil
+	}
+	return &s.Count
 }
 
 // DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -118,4 +119,33 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	target.Counts["amf"] = 9
 	second, _ := new(Renderings).Preview(t.Context(), target)
 	assert.Equal(t, first.Objects, second.Objects, "scaling changes digests")
+}
+
+// TestReplicasOfAnAutoscaler: the replicas of a workload are an autoscaler's whether its manifest has some or not, and a new object gets
+// those of the manifest.
+func TestReplicasOfAnAutoscaler(t *testing.T) {
+	t.Parallel()
+	hpa := "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"
+	for spec, want := range map[string]*int64{"{replicas: 4, paused: true}": new(int64(4)), "{paused: true}": nil} {
+		text := strings.Replace(deploymentAMF2("web"), "{replicas: 1}", spec, 1)
+		r, ps := Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text + hpa}, nil))
+		require.False(t, ps.HasErrors(), ps)
+		o := r.Objects[0]
+		require.False(t, o.Scaling.DriverOwned(), spec)
+		require.Equal(t, want, o.Scaling.Initial(), spec)
+		require.Equal(t, map[string]any{"paused": true}, o.Field("spec"), spec)
+
+		// One of others leaves the object as it is, and its digest.
+		r, ps = Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
+		require.False(t, ps.HasErrors(), ps)
+		o = r.Objects[0]
+		left := o.LeftToAutoscaler(true)
+		require.True(t, left.Scaling.FromZero, spec)
+		require.Equal(t, want, left.Scaling.Initial(), spec)
+		require.Equal(t, map[string]any{"paused": true}, left.Field("spec"), spec)
+		require.Equal(t, o.Digest, left.Digest, spec)
+		require.Nil(t, o.Scaling, spec)
+		_, written := o.Replicas()
+		require.Equal(t, want, written, spec)
+	}
 }
