@@ -60,8 +60,11 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	ctx, hide := tfutil.HideSecrets(ctx, &resp.Diagnostics, m.Conceal(ctx, &config, &spec, &resp.Diagnostics)...)
 	defer hide()
 	m.SetPreviewUnknown(&config)
-	if known && enough && manager != nil {
-		r.preview(ctx, m, idOf[M, P](state), spec, req.Private, &resp.Diagnostics)
+	if state != nil && manager != nil {
+		r.checkTargets(ctx, nil, m, state, spec, &resp.Diagnostics)
+	}
+	if known && enough && manager != nil && !resp.Diagnostics.HasError() {
+		r.preview(ctx, m, state, spec, req.Private, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -133,7 +136,8 @@ func idOf[M any, P Model[M]](state *M) string {
 
 // preview fills the planned objects and counts of the instance. A missing VIM or package is
 // registered by the same apply, if an update of its resource is planned.
-func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
+func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, state *M, spec vnfm.InstanceSpec, private privateState, diags *diag.Diagnostics) {
+	id := idOf[M, P](state)
 	preview, problems, err := r.data.Manager.PreviewInstance(ctx, id, spec)
 	if errors.Is(err, vnfm.ErrNotFound) && r.readPackage(ctx, private, err, diags) {
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
@@ -143,8 +147,10 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, id string,
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {
-		if id == "" {
+		if state == nil {
 			r.warnOfLost(ctx, err, spec, diags)
+		} else {
+			r.checkTargets(ctx, err, plan, state, spec, diags)
 		}
 		return
 	}
