@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -55,11 +56,11 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 	switch {
 	case err == nil:
 		plan.setWords(planned, before, runs)
-	case missing:
-		// Nothing is known of what there was: whoever adopts a cluster compares the names.
+	case missing && errors.As(err, new(*vnfm.InvalidError)):
+		// The state of an imported cluster without a record does not describe it: whoever adopts one compares the names.
 		plan.Changes = types.MapValueMust(changesType, map[string]attr.Value{appliedObjects: limited(slices.Collect(maps.Keys(plan.Objects)))})
 	default:
-		// What is wrong is reported by the preview.
+		// What is wrong is reported by the preview. A record that the apply can write again, such as once its VIM is registered, says more then.
 	}
 }
 
