@@ -18,6 +18,9 @@ const (
 	moreObjects    = "and more"
 )
 
+// oldUnknown is said of an object that changes from something that nothing describes any more.
+const oldUnknown = "changed, old value not known"
+
 // changes compares the objects that both the record and the request have, and says what is restored of those that were changed outside of
 // Terraform.
 func (w *words) changes() {
@@ -25,7 +28,7 @@ func (w *words) changes() {
 		if lines := drifted(was); len(lines) > 0 {
 			w.out.Changes[key] = lines
 		} else if w.before == nil && was != "" {
-			w.out.Changes[key] = []string{"changed, old value not known"}
+			w.out.Changes[key] = []string{oldUnknown}
 		}
 	}
 	if w.before == nil {
@@ -33,7 +36,7 @@ func (w *words) changes() {
 	}
 	for key, fields := range w.after.Fields {
 		was, had := w.before.Fields[key]
-		if !had {
+		if !had || w.done(key) {
 			continue
 		}
 		if found := w.countFields(w.fields(was, fields)); len(found) > 0 {
@@ -41,8 +44,11 @@ func (w *words) changes() {
 		}
 	}
 	for key, was := range w.changed {
-		if _, had := w.before.Objects[key]; had && was == "" {
+		switch _, had := w.before.Objects[key]; {
+		case had && was == "":
 			w.out.Changes[key] = []string{"gone, made again"}
+		case w.halfway && was != "" && len(w.out.Changes[key]) == 0:
+			w.out.Changes[key] = []string{oldUnknown}
 		}
 	}
 	w.joinCommon()
@@ -50,11 +56,20 @@ func (w *words) changes() {
 	w.onlyIn(removedObjects, w.before.Objects, w.after.Objects)
 }
 
+// done reports whether an object is as the request has it although a change failed half-way.
+func (w *words) done(key string) bool {
+	if !w.halfway || key == "" {
+		return false
+	}
+	_, differs := w.changed[key]
+	return !differs
+}
+
 // onlyIn names the objects that one rendering has and the other has not.
 func (w *words) onlyIn(key string, objects, others map[string]string) {
 	var names []string
 	for name := range objects {
-		if _, both := others[name]; !both {
+		if _, both := others[name]; !both && (key != addedObjects || !w.done(name)) {
 			names = append(names, name)
 		}
 	}

@@ -35,7 +35,7 @@ func (w *words) instantiate(spec vnfm.InstanceSpec) {
 // operation says what one LCM operation does, and takes the record to where it ends.
 func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 	w.say("%s%s", o.Type, w.purpose(record, o))
-	if o.Resumes {
+	if o.Resumes && !w.halfway {
 		w.out.Operations[len(w.out.Operations)-1] += ", resumed"
 	}
 	var charts vnfm.RenderedHooks
@@ -113,6 +113,12 @@ func (w *words) changedPackage(record *vnfm.Instance, o *plannedOperation) strin
 	to := o.to.pkg
 	was, is := product(w.was, record.Cluster), product(to, o.spec.Cluster)
 	switch {
+	case w.halfway && was == is:
+		return is + ", taken back"
+	case w.halfway && w.was == nil:
+		return "half-way -> " + is
+	case w.halfway:
+		return fmt.Sprintf("%s half-way -> %s", was, strings.TrimPrefix(is, w.was.Descriptor.ProductName+" "))
 	case record.Cluster != nil && was == is:
 		return is + ", another description"
 	case record.Cluster != nil:
@@ -140,6 +146,9 @@ func (w *words) roll(o *plannedOperation) {
 	w.rolled = true
 	for _, name := range slices.Sorted(maps.Keys(w.after.Units)) {
 		unit, was := w.after.Units[name], w.before.Units[name]
+		if w.done(unit.Object) {
+			continue
+		}
 		if _, had := w.before.Units[name]; !had {
 			w.sayOf("%s: %s", name, added(unit))
 			continue
