@@ -11,11 +11,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Keys of changes that are not those of objects: objects that come and go, and what the bound leaves out.
+// Keys of changes that are not those of objects: objects that come and go, those that were deleted outside of Terraform, and what the bound
+// leaves out.
 const (
-	addedObjects   = "added"
-	removedObjects = "removed"
-	moreObjects    = "and more"
+	addedObjects     = "added"
+	removedObjects   = "removed"
+	recreatedObjects = "recreated"
+	moreObjects      = "and more"
 )
 
 // oldUnknown is said of an object that changes from something that nothing describes any more.
@@ -43,10 +45,12 @@ func (w *words) changes() {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
-	for key, was := range w.changed {
+	for _, key := range slices.Sorted(maps.Keys(w.changed)) {
+		was := w.changed[key]
 		switch _, had := w.before.Objects[key]; {
 		case had && was == "":
-			w.out.Changes[key] = []string{"gone, made again"}
+			delete(w.out.Changes, key)
+			w.out.Changes[recreatedObjects] = append(w.out.Changes[recreatedObjects], key)
 		case w.halfway && was != "" && len(w.out.Changes[key]) == 0:
 			w.out.Changes[key] = []string{oldUnknown}
 		}
@@ -189,7 +193,7 @@ func (w *words) limitChanges() {
 
 // byWeight are the keys of the changes, those that matter most first.
 func (w *words) byWeight() []string {
-	weights := map[string]int{addedObjects: 1, removedObjects: 1}
+	weights := map[string]int{addedObjects: 1, removedObjects: 1, recreatedObjects: 1}
 	for _, rendering := range []*vnfm.Rendering{w.after, w.before} {
 		if rendering == nil {
 			continue

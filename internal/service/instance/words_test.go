@@ -30,6 +30,7 @@ func plansWords(operations []string, changes map[string][]string) (resource.Conf
 	}
 	return resource.ConfigPlanChecks{
 		PreApply: []plancheck.PlanCheck{
+			ownWords{},
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), lines(operations)),
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("changes"), knownvalue.MapExact(objects)),
 		},
@@ -51,7 +52,7 @@ func TestAccInstance_words(t *testing.T) {
 		return s
 	}
 	one, three := "scale_levels = { web = 0 }", "scale_levels = { web = 2 }"
-	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, map[string][]string{"v1/Service web": {"gone, made again"}})
+	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, map[string][]string{"recreated": {"v1/Service web"}})
 	later := "resource \"terraform_data\" \"later\" { input = \"north\" }\n" + env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`, `metadata = { site = terraform_data.later.output }`)
 	drifted.PreConfig = func() { env.kubectl("delete", "service", "web") }
 	env.run(t,

@@ -188,6 +188,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	// The next plan shows its own words alone.
+	state.Operations = types.ListNull(types.StringType)
 	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
 	id := state.ID.ValueString()
