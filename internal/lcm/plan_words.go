@@ -93,6 +93,8 @@ type words struct {
 	was *vnfm.Package
 	// halfway says that an unfinished change is taken back: before is what it led to, and objects that do not differ are done.
 	halfway bool
+	// abandoned is the type of an unfinished operation that a repair takes back; empty for none.
+	abandoned vnfm.OperationType
 	// changed are the objects that differ from the state, with what the state has of them.
 	changed map[string]string
 	// rolled says that an operation has told what becomes of the VNFCs.
@@ -165,7 +167,11 @@ func (w *words) update(ctx context.Context, s store.Store, en *records.Entry[vnf
 		in.unfinished = &occurrence
 	}
 	w.changed = changed
-	operations := planUpdate(in).operations
+	plan := planUpdate(in)
+	operations := plan.operations
+	if plan.abandons {
+		w.abandoned = in.unfinished.Type
+	}
 	if w.halfway = slices.ContainsFunc(operations, func(o plannedOperation) bool { return o.TakesBack }); w.halfway {
 		en = unfinishedTarget(en, in.unfinished)
 	}

@@ -112,6 +112,14 @@ func TestPlanUpdate(t *testing.T) {
 	}, got.Changes["apps/v1/StatefulSet upf"])
 	require.Len(t, got.Changes, 10, "objects change")
 
+	w.driver.breaks("scale")
+	scaled.OnFailure = vnfm.OnFailureFail
+	require.Error(t, second(w.Update(t.Context(), i.ID, scaled)), "the scale")
+	expect("scale taken back", []string{"HEAL: take back SCALE"}, planned(i.ID, spec, "apps/v1/StatefulSet upf").Operations)
+	w.driver.fail = nil
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
+
 	// An upgrade that failed half-way is taken back from where it stopped: what was not sent does not change.
 	w.driver.breaks("applied")
 	upgraded.OnFailure = vnfm.OnFailureFail

@@ -279,14 +279,15 @@ func (p *planner) atPresentLevels(state vnfm.OperationalState) (vnfm.InstanceSpe
 
 // connect changes the networks of external connection points.
 func (p *planner) connect() {
-	if sameExternal(p.record.Links, p.spec.Links) && !p.takenBack(vnfm.OpChangeExtConn) {
+	same := sameExternal(p.record.Links, p.spec.Links)
+	if same && !p.takenBack(vnfm.OpChangeExtConn) {
 		return
 	}
 	spec, to := p.atPresentLevels(p.record.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
 		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{vnfm.AttributeExternalLinks: p.spec.Links.External},
-		Leaving: leavingReplaced, spec: spec, to: to,
+		Leaving: leavingReplaced, TakesBack: same, spec: spec, to: to,
 	})
 	describe(&p.record, spec, to)
 }

@@ -35,8 +35,11 @@ func (w *words) instantiate(spec vnfm.InstanceSpec) {
 // operation says what one LCM operation does, and takes the record to where it ends.
 func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 	w.say("%s%s", o.Type, w.purpose(record, o))
-	if o.Resumes && !w.halfway {
-		w.out.Operations[len(w.out.Operations)-1] += ", resumed"
+	switch last := &w.out.Operations[len(w.out.Operations)-1]; {
+	case o.TakesBack && o.Action == actionConnect:
+		*last += ", taken back"
+	case o.Resumes && !o.TakesBack:
+		*last += ", resumed"
 	}
 	var charts vnfm.RenderedHooks
 	switch o.Action {
@@ -78,6 +81,9 @@ func (w *words) purpose(record *vnfm.Instance, o *plannedOperation) string {
 	case actionHeal:
 		return " " + healedWhat(o.spec.Heal)
 	case actionRepair:
+		if w.abandoned != "" {
+			return fmt.Sprintf(": take back %s", w.abandoned)
+		}
 		if record.Status != vnfm.StatusInstantiated || len(w.changed) == 0 {
 			return ": finish what was interrupted"
 		}
