@@ -121,7 +121,7 @@ func (w *words) changedPackage(record *vnfm.Instance, o *plannedOperation) strin
 	switch {
 	case w.halfway && was == is:
 		return is + ", taken back"
-	case w.halfway && w.was == nil:
+	case w.halfway && (w.was == nil || w.was.Descriptor == nil):
 		return "half-way -> " + is
 	case w.halfway:
 		return fmt.Sprintf("%s half-way -> %s", was, strings.TrimPrefix(is, w.was.Descriptor.ProductName+" "))
