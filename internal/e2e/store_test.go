@@ -94,6 +94,57 @@ func TestAccLostStore_packageGone(t *testing.T) {
 	env.destroyed()
 }
 
+// TestAccLostStore_writeOnly empties each kind of store, as that of a colleague is whose credentials the state does not have: the refresh
+// cannot register the VIM again, and one apply does, with a change and all.
+func TestAccLostStore_writeOnly(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"local", "kubernetes", "postgres"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			env := newEnv(t)
+			lose := env.loseStore
+			if name != "local" {
+				env.useRemote(t, name)
+				lose = env.emptyRemote
+			}
+			vims := strings.Replace(env.vims(), "bearer_token ", "bearer_token_wo_version = 1\n    bearer_token_wo ", 1)
+			configure := func(arguments ...string) {
+				env.write(env.provider(), vims, pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", arguments...))
+			}
+			configure()
+			env.apply()
+			ids, objects := [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, env.uids()
+			for _, arguments := range []string{"", "scale_levels = { web = 1 }"} {
+				lose()
+				configure(arguments)
+				env.apply()
+				env.expectEmptyPlan()
+				env.expectConsistent()
+			}
+			require.Equal(t, ids, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")})
+			require.Equal(t, objects, env.uids())
+			env.destroy()
+			env.destroyed()
+		})
+	}
+}
+
+// emptyRemote removes all records of a store that outlives the runner, its key as well.
+func (env *testEnv) emptyRemote() {
+	env.Helper()
+	env.looked(func(s store.Store) {
+		for _, kind := range []store.Kind{
+			store.KindVIM, store.KindPackage, store.KindInstance, store.KindOperation, store.KindDryRun, store.KindPlan, store.KindChart, store.KindReport, store.KindKey,
+		} {
+			records, err := s.List(env.Context(), store.Query{Kind: kind})
+			require.NoError(env, err)
+			for _, r := range records {
+				require.NoError(env, s.Delete(env.Context(), kind, r.ID))
+			}
+		}
+	})
+}
+
 // loseStore removes everything but the key.
 func (env *testEnv) loseStore() {
 	env.Helper()

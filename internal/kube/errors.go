@@ -41,6 +41,9 @@ func (e *CredentialsError) Error() string {
 
 func (e *CredentialsError) Unwrap() error { return e.Err }
 
+// Is makes errors.Is(err, vnfm.ErrCredentials) true.
+func (e *CredentialsError) Is(target error) bool { return target == vnfm.ErrCredentials }
+
 // UnknownKindError says that the API server does not serve a kind.
 type UnknownKindError struct {
 	GVK schema.GroupVersionKind

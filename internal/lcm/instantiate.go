@@ -149,7 +149,7 @@ func (e *Engine) instantiate(ctx context.Context, s store.Store, en *records.Ent
 	if op == nil {
 		e.deciding.takeAhead(ctx, s)
 		op = e.newOperation(ctx, s, en, vnfm.OpInstantiate, map[string]any{
-			"flavour_id": r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
+			paramFlavour: r.flavour.ID, "instantiation_level_id": r.levelID, paramPackage: r.pkg.ID,
 		})
 		begins = op.start
 	}

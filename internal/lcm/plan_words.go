@@ -91,6 +91,10 @@ type words struct {
 	wanted        *resolution
 	// was is the package that the instance has; nil where it cannot be read any more.
 	was *vnfm.Package
+	// halfway says that an unfinished change is taken back: before is what it led to, and objects that do not differ are done.
+	halfway bool
+	// abandoned is the type of an unfinished operation that a repair takes back; empty for none.
+	abandoned vnfm.OperationType
 	// changed are the objects that differ from the state, with what the state has of them.
 	changed map[string]string
 	// rolled says that an operation has told what becomes of the VNFCs.
@@ -163,15 +167,34 @@ func (w *words) update(ctx context.Context, s store.Store, en *records.Entry[vnf
 		in.unfinished = &occurrence
 	}
 	w.changed = changed
+	plan := planUpdate(in)
+	operations := plan.operations
+	if plan.abandons {
+		w.abandoned = in.unfinished.Type
+	}
+	if w.halfway = slices.ContainsFunc(operations, func(o plannedOperation) bool { return o.TakesBack }); w.halfway {
+		en = unfinishedTarget(en, in.unfinished)
+	}
 	if err := w.readRecorded(ctx, en); err != nil {
 		return err
 	}
 	record := in.record
-	for _, o := range planUpdate(in).operations {
+	for _, o := range operations {
 		w.operation(&record, &o)
 	}
 	w.changes()
 	return nil
+}
+
+// unfinishedTarget is the record with what an unfinished change leads to.
+func unfinishedTarget(en *records.Entry[vnfm.Instance], unfinished *vnfm.Operation) *records.Entry[vnfm.Instance] {
+	own := *en
+	for param, field := range map[string]*string{paramPackage: &own.Value.PackageID, paramFlavour: &own.Value.FlavourID} {
+		if id, ok := unfinished.Parameters[param].(string); ok {
+			*field = id
+		}
+	}
+	return &own
 }
 
 // readRecorded renders the instance as its record stands, as far as that can still be done. Its secrets are not shown either.

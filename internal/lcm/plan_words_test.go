@@ -112,6 +112,34 @@ func TestPlanUpdate(t *testing.T) {
 	}, got.Changes["apps/v1/StatefulSet upf"])
 	require.Len(t, got.Changes, 10, "objects change")
 
+	w.driver.breaks("scale")
+	scaled.OnFailure = vnfm.OnFailureFail
+	require.Error(t, second(w.Update(t.Context(), i.ID, scaled)), "the scale")
+	expect("scale taken back", []string{"HEAL: take back SCALE"}, planned(i.ID, spec, "apps/v1/StatefulSet upf").Operations)
+	w.driver.fail = nil
+	_, err := w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
+
+	// An upgrade that failed half-way is taken back from where it stopped: what was not sent does not change.
+	w.driver.breaks("applied")
+	upgraded.OnFailure = vnfm.OnFailureFail
+	require.Error(t, second(w.Update(t.Context(), i.ID, upgraded)), "the upgrade")
+	back, err := w.PlanUpdate(t.Context(), i.ID, spec, map[string]string{"apps/v1/Deployment amf": "as 1.5.0 has it", "v1/Service gone": "as nothing has it"})
+	require.NoError(t, err)
+	expect("back", &vnfm.PlannedUpdate{
+		Operations: []string{"CHANGE_VNFPKG core5g 1.5.0 half-way -> 1.4.0", "  amf: 2 rolled, 1 more at a time"},
+		Changes: map[string][]string{
+			"apps/v1/Deployment amf": {"spec.template.spec.containers[amf].image: registry.example.com/core5g/amf:1.5.0 -> registry.example.com/core5g/amf:1.4.0"},
+			"v1/Service gone":        {"changed, old value not known"},
+		},
+	}, back)
+	w.driver.fail = nil
+	_, err = w.Update(t.Context(), i.ID, spec)
+	require.NoError(t, err)
+	settled := spec
+	settled.Known.Generation++
+	expect("after it", &vnfm.PlannedUpdate{Operations: []string{}, Changes: map[string][]string{}}, planned(i.ID, settled))
+
 	// What many objects have alike is said once.
 	labelled := spec
 	labelled.PackageID = onboard(release(t, "app.kubernetes.io/part-of: core5g", "app.kubernetes.io/part-of: other"))
@@ -140,7 +168,7 @@ func TestPlanUpdate(t *testing.T) {
 	expect("with leave", []string{"CHANGE_VNFPKG core5g 1.4.0, another content", "  upf: 1 deleted and made again, interrupted"}, planned(i.ID, moved).Operations)
 
 	// A plan that is applied again says the same, however far the apply before it came.
-	_, err := w.Update(t.Context(), i.ID, configured)
+	_, err = w.Update(t.Context(), i.ID, configured)
 	require.NoError(t, err)
 	expect("the same plan again", got, planned(i.ID, configured))
 	configured.Known.Generation++

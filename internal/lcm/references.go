@@ -387,9 +387,12 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 	return len(registries) > 0, nil
 }
 
-// paramPackage is the parameter of an operation that names the package which its instance is
+// paramPackage and paramFlavour are the parameters of an operation that name the package and the flavour which its instance is
 // to have.
-const paramPackage = "package_id"
+const (
+	paramPackage = "package_id"
+	paramFlavour = "flavour_id"
+)
 
 func instanceNames(entries []*records.Entry[vnfm.Instance]) []string {
 	names := make([]string, 0, len(entries))

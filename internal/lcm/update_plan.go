@@ -63,6 +63,8 @@ type plannedOperation struct {
 	Params map[string]any
 	// Resumes says that it continues the occurrence that an earlier update did not finish.
 	Resumes bool
+	// TakesBack says that it continues it in order to restore what the record has.
+	TakesBack bool
 	// OnlyIfDrifted says that it runs only when an object differs from what was applied, which was not observed yet.
 	OnlyIfDrifted bool
 	// Leaving says which VNFCs leave with it, and Changes what it does to those of each VDU.
@@ -222,24 +224,34 @@ func (p *planner) modify() {
 }
 
 // changePackage applies another package, flavour or other parameters at the scale levels of the record; the wanted levels
-// follow in an operation of their own.
+// follow in an operation of their own. What the record has is applied again when a change that failed half-way is taken back.
 func (p *planner) changePackage() {
-	if !p.packageDiffers() {
+	differs := p.packageDiffers()
+	if !differs && !p.takenBack(vnfm.OpChangePackage, vnfm.OpChangeFlavour) {
 		return
 	}
 	i, kind := &p.record, vnfm.OpChangePackage
-	if i.PackageID == p.spec.PackageID && i.FlavourID != p.wanted.flavour.ID {
+	switch {
+	case !differs:
+		kind = p.unfinished.Type
+	case i.PackageID == p.spec.PackageID && i.FlavourID != p.wanted.flavour.ID:
 		kind = vnfm.OpChangeFlavour
 	}
 	spec, to := p.atPresentLevels(i.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
-		Action: actionChangePackage, Type: kind, Leaving: leavingReplaced, spec: spec, to: to,
-		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, "flavour_id": to.flavour.ID},
+		Action: actionChangePackage, Type: kind, Leaving: leavingReplaced, TakesBack: !differs, spec: spec, to: to,
+		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, paramFlavour: to.flavour.ID},
 	})
 	describe(i, spec, to)
 	noteTriggers(i, &spec)
 	p.secrets = p.spec.InfraSecrets
+}
+
+// takenBack reports whether a change of one of these types is unfinished, given a request that does not ask for one: objects may be as
+// that change has them.
+func (p *planner) takenBack(kinds ...vnfm.OperationType) bool {
+	return !p.applied && p.unfinished != nil && slices.Contains(kinds, p.unfinished.Type)
 }
 
 // packageDiffers reports whether package, flavour, parameters or the parts of the instance are to change, or results of random
@@ -267,14 +279,15 @@ func (p *planner) atPresentLevels(state vnfm.OperationalState) (vnfm.InstanceSpe
 
 // connect changes the networks of external connection points.
 func (p *planner) connect() {
-	if sameExternal(p.record.Links, p.spec.Links) {
+	same := sameExternal(p.record.Links, p.spec.Links)
+	if same && !p.takenBack(vnfm.OpChangeExtConn) {
 		return
 	}
 	spec, to := p.atPresentLevels(p.record.OperationalState)
 	p.applied = true
 	p.add(plannedOperation{
 		Action: actionConnect, Type: vnfm.OpChangeExtConn, Params: map[string]any{vnfm.AttributeExternalLinks: p.spec.Links.External},
-		Leaving: leavingReplaced, spec: spec, to: to,
+		Leaving: leavingReplaced, TakesBack: same, spec: spec, to: to,
 	})
 	describe(&p.record, spec, to)
 }

@@ -190,6 +190,9 @@ func TestPlanAfterAnInterruption(t *testing.T) {
 			},
 		},
 		{"a change of package is resumed", with(interrupted(vnfm.OpChangePackage, nil), by["parameters"]), []string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes, replaced leave"}},
+		{"a change of package that is taken back", interrupted(vnfm.OpChangePackage, nil), []string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes, replaced leave"}},
+		{"a change of flavour that is taken back", interrupted(vnfm.OpChangeFlavour, nil), []string{"CHANGE_FLAVOUR: change package, flavour or parameters, resumes, replaced leave"}},
+		{"networks that are taken back", interrupted(vnfm.OpChangeExtConn, nil), []string{"CHANGE_EXT_CONN: change external connectivity, resumes, replaced leave"}},
 		{
 			"a heal of the same trigger is resumed",
 			with(interrupted(vnfm.OpHeal, map[string]any{paramTrigger: "1", paramCause: "old", "vnfc_ids": []string{"VDU1-a"}}), by["heal"]),

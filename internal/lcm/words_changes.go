@@ -11,12 +11,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Keys of changes that are not those of objects: objects that come and go, and what the bound leaves out.
+// Keys of changes that are not those of objects: objects that come and go, those that were deleted outside of Terraform, and what the bound
+// leaves out.
 const (
-	addedObjects   = "added"
-	removedObjects = "removed"
-	moreObjects    = "and more"
+	addedObjects     = "added"
+	removedObjects   = "removed"
+	recreatedObjects = "recreated"
+	moreObjects      = "and more"
 )
+
+// oldUnknown is said of an object that changes from something that nothing describes any more.
+const oldUnknown = "changed, old value not known"
 
 // changes compares the objects that both the record and the request have, and says what is restored of those that were changed outside of
 // Terraform.
@@ -25,7 +30,7 @@ func (w *words) changes() {
 		if lines := drifted(was); len(lines) > 0 {
 			w.out.Changes[key] = lines
 		} else if w.before == nil && was != "" {
-			w.out.Changes[key] = []string{"changed, old value not known"}
+			w.out.Changes[key] = []string{oldUnknown}
 		}
 	}
 	if w.before == nil {
@@ -33,16 +38,21 @@ func (w *words) changes() {
 	}
 	for key, fields := range w.after.Fields {
 		was, had := w.before.Fields[key]
-		if !had {
+		if !had || w.done(key) {
 			continue
 		}
 		if found := w.countFields(w.fields(was, fields)); len(found) > 0 {
 			w.out.Changes[key] = append(found, w.out.Changes[key]...)
 		}
 	}
-	for key, was := range w.changed {
-		if _, had := w.before.Objects[key]; had && was == "" {
-			w.out.Changes[key] = []string{"gone, made again"}
+	for _, key := range slices.Sorted(maps.Keys(w.changed)) {
+		was := w.changed[key]
+		switch _, had := w.before.Objects[key]; {
+		case had && was == "":
+			delete(w.out.Changes, key)
+			w.out.Changes[recreatedObjects] = append(w.out.Changes[recreatedObjects], key)
+		case w.halfway && was != "" && len(w.out.Changes[key]) == 0:
+			w.out.Changes[key] = []string{oldUnknown}
 		}
 	}
 	w.joinCommon()
@@ -50,11 +60,20 @@ func (w *words) changes() {
 	w.onlyIn(removedObjects, w.before.Objects, w.after.Objects)
 }
 
+// done reports whether an object is as the request has it although a change failed half-way.
+func (w *words) done(key string) bool {
+	if !w.halfway || key == "" {
+		return false
+	}
+	_, differs := w.changed[key]
+	return !differs
+}
+
 // onlyIn names the objects that one rendering has and the other has not.
 func (w *words) onlyIn(key string, objects, others map[string]string) {
 	var names []string
 	for name := range objects {
-		if _, both := others[name]; !both {
+		if _, both := others[name]; !both && (key != addedObjects || !w.done(name)) {
 			names = append(names, name)
 		}
 	}
@@ -174,7 +193,7 @@ func (w *words) limitChanges() {
 
 // byWeight are the keys of the changes, those that matter most first.
 func (w *words) byWeight() []string {
-	weights := map[string]int{addedObjects: 1, removedObjects: 1}
+	weights := map[string]int{addedObjects: 1, removedObjects: 1, recreatedObjects: 1}
 	for _, rendering := range []*vnfm.Rendering{w.after, w.before} {
 		if rendering == nil {
 			continue

@@ -35,8 +35,11 @@ func (w *words) instantiate(spec vnfm.InstanceSpec) {
 // operation says what one LCM operation does, and takes the record to where it ends.
 func (w *words) operation(record *vnfm.Instance, o *plannedOperation) {
 	w.say("%s%s", o.Type, w.purpose(record, o))
-	if o.Resumes {
-		w.out.Operations[len(w.out.Operations)-1] += ", resumed"
+	switch last := &w.out.Operations[len(w.out.Operations)-1]; {
+	case o.TakesBack && o.Action == actionConnect:
+		*last += ", taken back"
+	case o.Resumes && !o.TakesBack:
+		*last += ", resumed"
 	}
 	var charts vnfm.RenderedHooks
 	switch o.Action {
@@ -78,6 +81,9 @@ func (w *words) purpose(record *vnfm.Instance, o *plannedOperation) string {
 	case actionHeal:
 		return " " + healedWhat(o.spec.Heal)
 	case actionRepair:
+		if w.abandoned != "" {
+			return fmt.Sprintf(": take back %s", w.abandoned)
+		}
 		if record.Status != vnfm.StatusInstantiated || len(w.changed) == 0 {
 			return ": finish what was interrupted"
 		}
@@ -113,6 +119,12 @@ func (w *words) changedPackage(record *vnfm.Instance, o *plannedOperation) strin
 	to := o.to.pkg
 	was, is := product(w.was, record.Cluster), product(to, o.spec.Cluster)
 	switch {
+	case w.halfway && was == is:
+		return is + ", taken back"
+	case w.halfway && (w.was == nil || w.was.Descriptor == nil):
+		return "half-way -> " + is
+	case w.halfway:
+		return fmt.Sprintf("%s half-way -> %s", was, strings.TrimPrefix(is, w.was.Descriptor.ProductName+" "))
 	case record.Cluster != nil && was == is:
 		return is + ", another description"
 	case record.Cluster != nil:
@@ -140,6 +152,9 @@ func (w *words) roll(o *plannedOperation) {
 	w.rolled = true
 	for _, name := range slices.Sorted(maps.Keys(w.after.Units)) {
 		unit, was := w.after.Units[name], w.before.Units[name]
+		if w.done(unit.Object) {
+			continue
+		}
 		if _, had := w.before.Units[name]; !had {
 			w.sayOf("%s: %s", name, added(unit))
 			continue

@@ -30,6 +30,9 @@ func (e *CredentialsError) Error() string {
 
 func (e *CredentialsError) Unwrap() error { return e.Err }
 
+// Is makes errors.Is(err, vnfm.ErrCredentials) true.
+func (e *CredentialsError) Is(target error) bool { return target == vnfm.ErrCredentials }
+
 // answerError is an answer that is not success.
 type answerError struct {
 	code    int

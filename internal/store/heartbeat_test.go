@@ -18,7 +18,9 @@ func TestUnansweredRenewals(t *testing.T) {
 		renew store.Renew
 		want  string
 	}{
-		"refused": {func(context.Context) (time.Time, bool, error) { return time.Time{}, false, errors.New("connection refused") }, `^the store has not answered since 20.*Z: connection refused$`},
+		"refused": {func(context.Context) (time.Time, bool, error) {
+			return time.Time{}, false, errors.New("connection refused")
+		}, `^the store has not answered since 20.*Z: connection refused$`},
 		"silent": {func(ctx context.Context) (time.Time, bool, error) {
 			<-ctx.Done()
 			return time.Time{}, false, ctx.Err()

@@ -26,6 +26,9 @@ func (e *NotFoundError) Error() string {
 // Is makes errors.Is(err, ErrNotFound) true.
 func (e *NotFoundError) Is(target error) bool { return target == ErrNotFound }
 
+// ErrCredentials is what errors.Is finds where a VIM answered and refused the credentials.
+var ErrCredentials = errors.New("the credentials were refused")
+
 // IsMissing reports whether an error says that the store has no record of an id.
 func IsMissing(err error, id string) bool {
 	var missing *NotFoundError

@@ -60,7 +60,10 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	ctx, hide := tfutil.HideSecrets(ctx, &resp.Diagnostics, m.Conceal(ctx, &config, &spec, &resp.Diagnostics)...)
 	defer hide()
 	m.SetPreviewUnknown(&config)
-	if known && enough && manager != nil {
+	if state != nil && manager != nil {
+		r.checkTargets(ctx, nil, m, state, spec, &resp.Diagnostics)
+	}
+	if known && enough && manager != nil && !resp.Diagnostics.HasError() {
 		r.preview(ctx, m, state, spec, req.Private, &resp.Diagnostics)
 	}
 	if resp.Diagnostics.HasError() {
@@ -144,8 +147,10 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, state *M, 
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
 	}
 	if errors.Is(err, vnfm.ErrNotFound) {
-		if id == "" {
+		if state == nil {
 			r.warnOfLost(ctx, err, spec, diags)
+		} else {
+			r.checkTargets(ctx, err, plan, state, spec, diags)
 		}
 		return
 	}

@@ -23,6 +23,7 @@ func (r *InstanceResource[M, P]) Read(ctx context.Context, req resource.ReadRequ
 	if resp.Diagnostics.HasError() || !r.data.Known() {
 		return
 	}
+	P(state).Common().forgetWords()
 	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), P(state).Common().Timeouts.Read, r.config.ReadLimit, &resp.Diagnostics)
 	defer cancel()
 	if err := r.ensureVIMs(ctx, req.Private, &resp.Diagnostics); err != nil {

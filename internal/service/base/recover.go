@@ -3,8 +3,6 @@ package base
 import (
 	"context"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
@@ -84,49 +82,4 @@ func (r *InstanceResource[M, P]) ensureAll(ctx context.Context, state P, from tf
 	// What stands in the way meets the update too, which has more arguments than the state.
 	_, _ = r.recoverAll(ctx, state, from, private, diags)
 	return nil
-}
-
-// lostRecord is a record that a creation needs and that the store does not have.
-type lostRecord struct{ id, object, owner string }
-
-// lostRecords are those that a creation lacks, given the error of its preview.
-func (r *InstanceResource[M, P]) lostRecords(ctx context.Context, err error, spec vnfm.InstanceSpec) []lostRecord {
-	var lost []lostRecord
-	vims := vnfm.Instance{VIMID: spec.VIMID, Connections: spec.Connections, Cluster: spec.Cluster}
-	for _, id := range vims.VIMIDs() {
-		if _, err := r.data.Manager.VIM(ctx, id); id != "" && vnfm.IsMissing(err, id) {
-			lost = append(lost, lostRecord{id, "VIM", "vnf_vim"})
-		}
-	}
-	if spec.PackageID != "" && vnfm.IsMissing(err, spec.PackageID) {
-		lost = append(lost, lostRecord{spec.PackageID, "VNF package", "vnf_package"})
-	}
-	return lost
-}
-
-// restoreLost writes the records again that a creation lacks and that this process has the states of. In the apply of a saved plan
-// these are the states of resources with conditions, since Terraform calls no others that the plan does not change.
-func (r *InstanceResource[M, P]) restoreLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	for _, each := range r.lostRecords(ctx, err, spec) {
-		r.data.Restore(ctx, each.id, diags)
-	}
-}
-
-// warnOfLost says why the plan of a creation shows no objects, unless the same apply registers what is missing. It is no error: ids may
-// be those of a mock, or of the store of another machine, where the apply runs. In the apply of a saved plan over a store that was lost
-// since, Terraform has the error that the plan is not the one that was saved, and this is the reason.
-func (r *InstanceResource[M, P]) warnOfLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
-	var objects, owners []string
-	for _, each := range r.lostRecords(ctx, err, spec) {
-		if !r.data.Expected(each.id) {
-			objects, owners = append(objects, fmt.Sprintf("%s %q", each.object, each.id)), append(owners, each.owner)
-		}
-	}
-	if len(objects) == 0 {
-		return
-	}
-	diags.AddWarning(fmt.Sprintf("Plan of %s Shows No Objects", r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
-		"If another configuration has it, apply that one first.\n\n"+
-		"If this is the apply of a saved plan, the store was lost since, and Terraform finds the final plan inconsistent: plan and apply in one run. Or add a postcondition to the %s, such as one on its status: "+
-		"Terraform applies a saved plan without calling resources that have neither changes nor conditions.", strings.Join(objects, " and of "), strings.Join(slices.Compact(owners), " and the ")))
 }

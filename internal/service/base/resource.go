@@ -108,6 +108,14 @@ type DataSource struct {
 	Data *tfutil.ProviderData
 }
 
+// LookedUp is the argument by which a data source looks for its record, given its id: a name given as id is found nowhere.
+func LookedUp(id types.String) string {
+	if id.IsNull() {
+		return "name"
+	}
+	return "id"
+}
+
 // Metadata implements datasource.DataSource.
 func (d *DataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
 	resp.TypeName = d.Type

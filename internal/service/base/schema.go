@@ -53,13 +53,13 @@ func (c *Config) attributes() map[string]schema.Attribute {
 		},
 		"operations": schema.ListAttribute{
 			MarkdownDescription: "What the last apply was planned to do, in words: the LCM operations in their order, each followed by indented lines that say what it does to what runs and which management drivers it calls ([Reading plans](../guides/reading-plans.md)). " +
-				"It stays as it is until the next operation; what ran is in the data source `vnf_operations`.",
+				"A refresh sets it to null; what ran is in the data source `vnf_operations`.",
 			ElementType: types.StringType,
 			Computed:    true,
 		},
 		"changes": schema.MapAttribute{
-			MarkdownDescription: "What the last apply was planned to change in objects, field by field, from `group/version/Kind namespace/name` to lines such as `spec.replicas: 1 -> 2`, `added` or `removed`. Of Secrets it has the keys, and of a new instance nothing. " +
-				"It has 40 lines at most, and stays as it is until the next operation.",
+			MarkdownDescription: "What the last apply was planned to change in objects, field by field, from `group/version/Kind namespace/name` to lines such as `spec.replicas: 1 -> 2`, with lists of the objects that are `added`, `removed` or `recreated`. " +
+				"Of Secrets it has the keys, and of a new instance nothing. It has 40 lines at most, and a refresh sets it to null.",
 			ElementType: changesType,
 			Computed:    true,
 		},

@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -24,8 +25,7 @@ var changesType = types.ListType{ElemType: types.StringType}
 const appliedObjects = "applied"
 
 // planWords says in the plan what the apply will do. Terraform holds a provider to what it has planned, and asks for the same plan once
-// more when it applies: the attributes say what was planned, whatever ran, and stay as they are until an operation runs again. What
-// cannot be said yet is unknown.
+// more when it applies: the attributes say what was planned, whatever ran, until the next refresh. What cannot be said yet is unknown.
 func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, spec vnfm.InstanceSpec, known, runs bool, req *resource.ModifyPlanRequest, diags *diag.Diagnostics) {
 	plan, before := m.Common(), priorModel[M, P](state)
 	// A change of the record alone, such as of metadata, is an operation as well.
@@ -55,11 +55,11 @@ func (r *InstanceResource[M, P]) planWords(ctx context.Context, m P, state *M, s
 	switch {
 	case err == nil:
 		plan.setWords(planned, before, runs)
-	case missing:
-		// Nothing is known of what there was: whoever adopts a cluster compares the names.
+	case missing && errors.As(err, new(*vnfm.InvalidError)):
+		// The state of an imported cluster without a record does not describe it: whoever adopts one compares the names.
 		plan.Changes = types.MapValueMust(changesType, map[string]attr.Value{appliedObjects: limited(slices.Collect(maps.Keys(plan.Objects)))})
 	default:
-		// What is wrong is reported by the preview.
+		// What is wrong is reported by the preview. A record that the apply can write again, such as once its VIM is registered, says more then.
 	}
 }
 
@@ -70,7 +70,7 @@ func (r *InstanceResource[M, P]) fillWords(ctx context.Context, m P, state *M, s
 		return
 	}
 	operations, changes := plan.Operations, plan.Changes
-	plan.Operations, plan.Changes = types.ListNull(types.StringType), types.MapNull(changesType)
+	plan.forgetWords()
 	if state != nil {
 		spec.Known = r.known(P(state))
 	}
@@ -106,6 +106,11 @@ func (m *InstanceModel) setWords(planned *vnfm.PlannedUpdate, before *InstanceMo
 		changes[key] = texts(lines)
 	}
 	m.Operations, m.Changes = texts(planned.Operations), types.MapValueMust(changesType, changes)
+}
+
+// forgetWords ends what the last apply was planned to do, so that the next plan shows its own words alone.
+func (m *InstanceModel) forgetWords() {
+	m.Operations, m.Changes = types.ListNull(types.StringType), types.MapNull(changesType)
 }
 
 // keepWords takes over the words that are known.

@@ -213,7 +213,9 @@ func TestAccInstance_rights(t *testing.T) {
 			Config:      with(token, `scale_levels = { web = 1 }`),
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `refused the credentials: Unauthorized; they are wrong or have expired: rotate them in its vnf_vim resource and apply again`),
 		},
-		applied(with(few, `scale_levels = { web = 1 }`), env.checkBackend(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)}))),
+		after(func() {
+			require.NoError(t, env.diagnostics.HasWarning(`VIM "test" Refused the Credentials: (?s).*kubeconfig_wo_version`, `VNF Instance "test" Could Not Be Refreshed`)(nil))
+		}, applied(with(few, `scale_levels = { web = 1 }`), env.checkBackend(), value("scale_status", knownvalue.MapExact(map[string]knownvalue.Check{"web": knownvalue.Int64Exact(1)})))),
 		// Drift is seen and put right.
 		after(func() { env.kubectl("delete", "deployment", "web") }, updated(with(few, `scale_levels = { web = 1 }`), env.checkBackend())),
 	)

@@ -70,12 +70,11 @@ func (m *model) RegisteredVIM() string { return m.RegisteredVIMID.ValueString() 
 
 // Spec implements base.Model.
 func (m *model) Spec(ctx context.Context, _ *model, diags *diag.Diagnostics) (s vnfm.InstanceSpec, known bool) {
-	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks, m.Regenerate} {
-		if !tfutil.FullyKnown(ctx, v) {
-			return s, false
-		}
-	}
 	connections, known := m.connections(ctx, diags)
+	s.Connections = connections
+	for _, v := range []attr.Value{m.Name, m.PackageID, m.ScaleLevels, m.OperationalState, m.ExtVirtualLinks, m.ExtManagedVirtualLinks, m.Regenerate} {
+		known = known && tfutil.FullyKnown(ctx, v)
+	}
 	if !known {
 		return s, false
 	}

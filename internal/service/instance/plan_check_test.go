@@ -39,6 +39,19 @@ func (e expectPrior) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest
 	resp.Error = fmt.Errorf("the plan does not have %s", address)
 }
 
+// ownWords checks that a plan shows its own operations and changes alone: the state before has none.
+type ownWords struct{}
+
+// CheckPlan implements plancheck.PlanCheck.
+func (ownWords) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	for _, change := range req.Plan.ResourceChanges {
+		before, _ := change.Change.Before.(map[string]any)
+		if change.Address == address && (before["operations"] != nil || before["changes"] != nil) {
+			resp.Error = fmt.Errorf("the plan shows %v and %v of the apply before", before["operations"], before["changes"])
+		}
+	}
+}
+
 // replacedBy checks which arguments, in alphabetical order, replace the instance.
 type replacedBy []string
 

@@ -12,6 +12,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/terraform"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
 
 func replicas(vdu string, n int64) statecheck.StateCheck {
@@ -38,6 +40,13 @@ func TestAccInstance_life(t *testing.T) {
 			return nil
 		}
 	}
+	// A name, or an id of nothing: it ends neither the instance nor its namespace.
+	rejected := func(argument, says string) resource.TestStep {
+		return resource.TestStep{
+			Config:   env.store.Config(acctest.VIM(t, env.lab, "test"), pkg(examplePackage(t, "hello")), env.instanceWith(argument)),
+			PlanOnly: true, ExpectError: acctest.Says(`(?s)VIM or Package of VNF Instance "test" Not Found.*` + says),
+		}
+	}
 	env.run(t,
 		resource.TestStep{
 			Config: env.config("hello"),
@@ -61,6 +70,10 @@ func TestAccInstance_life(t *testing.T) {
 			},
 			Check: allChecks(deployed("1 1"), env.checkBackend()),
 		},
+		rejected(`vim_id = "test"`, `"test" is the name of a VIM, and the argument takes its id. .*vnf_vim\.test\.id`),
+		rejected(`vim_id = "3f1d8f8e-0000-4000-8000-000000000000"`, `no VIM with the id "3f1d8f8e-0000-4000-8000-000000000000"`),
+		rejected(`package_id = "test"`, `"test" is the name of a VNF package, and the argument takes its id. .*vnf_package\.test\.id`),
+		rejected(`package_id = "other@sha256:00"`, `no VNF package with the id "other@sha256:00"`),
 		updated(env.config("hello", `scale_levels = { web = 2 }`), deployed("3 3"), replicas("web", 3), value("generation", knownvalue.Int64Exact(2))),
 		updated(env.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
 			deployed("3 3"), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))),

@@ -1,6 +1,8 @@
 package instance_test
 
 import (
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
@@ -8,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/plancheck"
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/acctest"
 )
@@ -30,6 +33,7 @@ func plansWords(operations []string, changes map[string][]string) (resource.Conf
 	}
 	return resource.ConfigPlanChecks{
 		PreApply: []plancheck.PlanCheck{
+			ownWords{},
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), lines(operations)),
 			plancheck.ExpectKnownValue(address, tfjsonpath.New("changes"), knownvalue.MapExact(objects)),
 		},
@@ -45,13 +49,18 @@ func TestAccInstance_words(t *testing.T) {
 	acctest.Edit(t, next, "Files/kubernetes/web.yaml", "Hello from a VNF", "Hello again")
 	acctest.Edit(t, next, "hello.yaml", `software_version: "1.0.0"`, `software_version: "1.1.0"`)
 	acctest.Hash(t, next)
+	broken := filepath.Join(t.TempDir(), "broken")
+	require.NoError(t, os.CopyFS(broken, os.DirFS(next)))
+	acctest.Edit(t, broken, "hello.yaml", `software_version: "1.1.0"`, `software_version: "1.2.0"`)
+	failing("crash")(t, broken)
+	acctest.Hash(t, broken)
 	step := func(config string, operations []string, changes map[string][]string) resource.TestStep {
 		s := resource.TestStep{Config: config}
 		s.ConfigPlanChecks, s.ConfigStateChecks = plansWords(operations, changes)
 		return s
 	}
 	one, three := "scale_levels = { web = 0 }", "scale_levels = { web = 2 }"
-	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, map[string][]string{"v1/Service web": {"gone, made again"}})
+	drifted := step(env.configFor(next, three), []string{"HEAL: repair v1/Service web"}, map[string][]string{"recreated": {"v1/Service web"}})
 	later := "resource \"terraform_data\" \"later\" { input = \"north\" }\n" + env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`, `metadata = { site = terraform_data.later.output }`)
 	drifted.PreConfig = func() { env.kubectl("delete", "service", "web") }
 	env.run(t,
@@ -60,6 +69,11 @@ func TestAccInstance_words(t *testing.T) {
 		step(env.configFor(next, three), []string{"CHANGE_VNFPKG hello 1.0.0 -> 1.1.0", "  web: 3 rolled, 1 more at a time"}, map[string][]string{
 			"apps/v1/Deployment web":   {"spec.template: reads other configuration", "spec.template.spec.containers[web].image: registry.example.com/hello/web:1.0.0 -> registry.example.com/hello/web:1.1.0"},
 			"v1/ConfigMap web-content": {"data.index.html: <h1>Hello from a VNF</h1> -> <h1>Hello again</h1>"},
+		}),
+		// An upgrade that fails half-way is taken back from there.
+		resource.TestStep{Config: env.configFor(broken, three, `timeouts = { update = "20s" }`), ExpectError: acctest.Says(`Unable to Update VNF Instance "test"`)},
+		step(env.configFor(next, three), []string{"CHANGE_VNFPKG hello 1.2.0 half-way -> 1.1.0", "  web: 3 rolled, 1 more at a time"}, map[string][]string{
+			"apps/v1/Deployment web": {"spec.template.metadata.annotations.lab.vnf/fail: removed, was crash"},
 		}),
 		drifted,
 		step(env.configFor(next, three, `heal = { trigger = "1", vdu_ids = ["web"] }`), []string{"HEAL web", "  web: 3 replaced"}, nil),

@@ -80,7 +80,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		resp.Diagnostics.AddWarning("Record of "+object(seen.Spec.Name)+" Was Edited", tfutil.ErrorDetail(err))
 	case err != nil:
 		m.Status = types.StringValue(statusUnreachable)
-		resp.Diagnostics.AddWarning(object(seen.Spec.Name)+" Does Not Answer",
+		resp.Diagnostics.AddWarning(object(seen.Spec.Name)+" Could Not Be Refreshed",
 			tfutil.ErrorDetail(err)+"\n\nThe other attributes are those of the last installation.")
 	}
 	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.State, &m)...)

@@ -68,8 +68,13 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if r.Data.Known() && config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
-		r.check(ctx, &plan, &config, resp)
+	if r.Data.Known() {
+		if !req.State.Raw.IsNull() {
+			r.checkHost(ctx, &plan, &state, &resp.Diagnostics)
+		}
+		if config.known(ctx) && tfutil.FullyKnown(ctx, plan.Name) {
+			r.check(ctx, &plan, &config, resp)
+		}
 	}
 	if resp.Diagnostics.HasError() {
 		return
@@ -89,6 +94,19 @@ func (r *Resource) ModifyPlan(ctx context.Context, req resource.ModifyPlanReques
 		plan.URL, plan.ImageID, plan.OperatingSystem, plan.RuntimeVersion = state.URL, state.ImageID, state.OperatingSystem, state.RuntimeVersion
 	}
 	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
+}
+
+// checkHost rejects another instance that the store does not have: the registry would be removed for a host that was not seen.
+func (r *Resource) checkHost(ctx context.Context, plan, state *model, diags *diag.Diagnostics) {
+	id := plan.InstanceID.ValueString()
+	if id == "" || plan.InstanceID.Equal(state.InstanceID) {
+		return
+	}
+	if _, err := r.Data.Manager.Instance(ctx, id); vnfm.IsMissing(err, id) {
+		diags.AddAttributeError(path.Root("instance_id"), fmt.Sprintf("VNF Instance of %s Not Found", object(state.Name.ValueString())),
+			fmt.Sprintf("The store of this provider configuration has no VNF instance with the id %q. The argument takes the id of a VNF instance and not its name. "+
+				"Refer to its resource, for example as vnf_instance.core.id. Nothing is changed or removed.", id))
+	}
 }
 
 // check finds what is wrong with the configuration; defaults are in the plan alone.
@@ -173,6 +191,8 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 	if resp.Diagnostics.HasError() || !r.Data.Known() {
 		return
 	}
+	// The next plan shows its own words alone.
+	state.Operations = types.ListNull(types.StringType)
 	ctx, cancel := tfutil.WithTimeout(vnfm.WithRefresh(ctx), state.Timeouts.Read, readTimeout, &resp.Diagnostics)
 	defer cancel()
 	id := state.ID.ValueString()

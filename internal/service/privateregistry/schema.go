@@ -227,7 +227,7 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"operations": schema.ListAttribute{
 			Computed: true, ElementType: types.StringType,
-			MarkdownDescription: "What the last apply was planned to do, in words: the arguments that change, and indented lines that say what is replaced or restarted ([Reading plans](../guides/reading-plans.md)). It stays as it is until the next change.",
+			MarkdownDescription: "What the last apply was planned to do, in words: the arguments that change, and indented lines that say what is replaced or restarted ([Reading plans](../guides/reading-plans.md)). A refresh sets it to null.",
 		},
 		"pinned_host_keys": schema.MapAttribute{
 			Computed: true, ElementType: types.StringType,

@@ -76,7 +76,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
 		resp.Diagnostics.AddError("VIM Not Found",
-			fmt.Sprintf("No VIM in the store of this provider configuration has the id or the name %q. A vnf_vim resource registers one.", config.ID.ValueString()+config.Name.ValueString()))
+			fmt.Sprintf("No VIM in the store of this provider configuration has the %s %q. A vnf_vim resource registers one.", base.LookedUp(config.ID), config.ID.ValueString()+config.Name.ValueString()))
 		return
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(config.ID.ValueString()+config.Name.ValueString()), err, path.Empty())

@@ -68,6 +68,11 @@ func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm
 		tfutil.AddError(&diags, "Read", object(recorded.Name), err, path.Empty())
 		return nil, diags
 	}
+	if errors.Is(err, vnfm.ErrCredentials) {
+		diags.AddWarning(fmt.Sprintf("VIM %q Refused the Credentials", recorded.Name), tfutil.ErrorDetail(err)+
+			"\n\nThe plan uses the last known values and finds no drift on this VIM. Terraform notices other write-only credentials by their version alone: increment it, such as kubeconfig_wo_version, and apply.")
+		return v, diags
+	}
 	diags.AddWarning(
 		fmt.Sprintf("VIM %q Does Not Answer", recorded.Name),
 		tfutil.ErrorDetail(err)+"\n\nThe plan uses the last known values; the status is UNREACHABLE until the VIM answers again.",

@@ -76,7 +76,7 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	switch {
 	case errors.Is(err, vnfm.ErrNotFound):
 		resp.Diagnostics.AddError("VNF Package Not Found",
-			fmt.Sprintf("No VNF package in the store of this provider configuration has the id or the name %q. A vnf_package resource onboards one.", wanted))
+			fmt.Sprintf("No VNF package in the store of this provider configuration has the %s %q. A vnf_package resource onboards one.", base.LookedUp(m.ID), wanted))
 		return
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(wanted), err, path.Empty())

@@ -234,7 +234,9 @@ func (s *Server) config() *ssh.ServerConfig {
 			return verdict(right(meta.User(), password))
 		}
 		// sshd without PAM offers questions and asks none.
-		config.KeyboardInteractiveCallback = func(ssh.ConnMetadata, ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) { return nil, errDenied }
+		config.KeyboardInteractiveCallback = func(ssh.ConnMetadata, ssh.KeyboardInteractiveChallenge) (*ssh.Permissions, error) {
+			return nil, errDenied
+		}
 	}
 	if s.options.Key != "" {
 		config.PublicKeyCallback = func(meta ssh.ConnMetadata, key ssh.PublicKey) (*ssh.Permissions, error) {
