@@ -61,6 +61,9 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	if err := c.markForDeletion(ctx); err != nil {
 		return err
 	}
+	if err := c.awaitFormer(ctx, t.Instance.Inventory, r); err != nil {
+		return err
+	}
 	l := cloud.NewInventory(t, r)
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	target := l.WithoutCredentials(t)
