@@ -51,7 +51,7 @@ func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	if err != nil || own == nil {
 		return ""
 	}
-	warnings, _ := c.client.LastWarnings(ctx, c.namespace)
+	warnings, _ := c.client.LastWarnings(ctx, c.namespace, c.began)
 	var lines []string
 	for _, obj := range c.explaining(ctx, own) {
 		if strings.Contains(text, objectName(obj)) {

@@ -173,7 +173,7 @@ const (
 // nothing else would, and what they are made of may be another thing by now.
 func (w *failureWatch) begin(ctx context.Context, which string) {
 	w.end()
-	if w.cluster.spec.Paused {
+	if w.cluster.spec.IsPaused() {
 		return
 	}
 	w.begun = false
@@ -263,6 +263,9 @@ func isOnOpenStack(m *unstructured.Unstructured) bool {
 
 // look returns an error for what has failed and is not replaced soon.
 func (w *failureWatch) look(ctx context.Context, own *unstructured.Unstructured, machines, servers map[string]*unstructured.Unstructured) error {
+	if err := w.cluster.blocked(ctx, own); err != nil {
+		return err
+	}
 	failure := clusterFailure(own)
 	if !w.begun {
 		w.failed, w.begun = failure, true

@@ -160,7 +160,7 @@ func TestFailedError(t *testing.T) {
 // TestFailureWatchEnds: a watch that has not begun, or has ended, does not keep an operation from its own error.
 func TestFailureWatchEnds(t *testing.T) {
 	t.Parallel()
-	c := &cluster{spec: &vnfm.ClusterSpec{Paused: true}}
+	c := &cluster{spec: &vnfm.ClusterSpec{Paused: new(true)}}
 	ctx, w := c.watchFailures(t.Context(), nil)
 	w.begin(ctx, allMachines)
 	require.NoError(t, w.reason(nil))

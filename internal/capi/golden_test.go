@@ -44,7 +44,7 @@ func fullTopology(version string) *vnfm.ClusterSpec {
 }
 
 func paused(spec *vnfm.ClusterSpec) *vnfm.ClusterSpec {
-	spec.Paused = true
+	spec.Paused = new(true)
 	return spec
 }
 

@@ -35,27 +35,55 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 	if err != nil {
 		return nil, err
 	}
-	var k *vnfm.Kubeconfig
-	if spec.Wait > 0 {
-		ctx, cancel := context.WithTimeout(ctx, spec.Wait)
-		defer cancel()
-		waiting := spec.Waiting
-		if waiting == nil {
-			waiting = func(error) {}
-		}
-		k, err = c.awaitKubeconfig(ctx, waiting)
-		var expired *vnfm.ExpiredError
-		if spec.ClientCertificate != nil && errors.As(err, &expired) {
-			// A certificate that is issued expires by itself.
-			err = nil
-		}
-	} else if k, err = c.readKubeconfig(ctx); apierrors.IsNotFound(err) {
-		err = &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: ref.Namespace + "/" + ref.Name}
+	ending := false
+	if spec.Wait > 0 || spec.ClientCertificate != nil {
+		ending = c.isEnding(ctx)
 	}
-	if err != nil || spec.ClientCertificate == nil {
+	k, err := c.kubeconfig(ctx, spec, ending)
+	if err == nil && spec.ClientCertificate != nil {
+		k, err = c.issueClientCertificate(ctx, k, spec.ClientCertificate)
+		if ending && apierrors.IsNotFound(err) {
+			// The Secrets of a deleted cluster are collected in any order.
+			err = c.noKubeconfig()
+		}
+	}
+	return k, err
+}
+
+// kubeconfig reads the kubeconfig, or waits for it. The workload API of an ending cluster is not
+// waited for.
+func (c *cluster) kubeconfig(ctx context.Context, spec vnfm.KubeconfigSpec, ending bool) (*vnfm.Kubeconfig, error) {
+	if spec.Wait == 0 || ending {
+		k, err := c.readKubeconfig(ctx)
+		if apierrors.IsNotFound(err) {
+			err = c.noKubeconfig()
+		}
 		return k, err
 	}
-	return c.issueClientCertificate(ctx, k, spec.ClientCertificate)
+	ctx, cancel := context.WithTimeout(ctx, spec.Wait)
+	defer cancel()
+	waiting := spec.Waiting
+	if waiting == nil {
+		waiting = func(error) {}
+	}
+	k, err := c.awaitKubeconfig(ctx, waiting)
+	var expired *vnfm.ExpiredError
+	if spec.ClientCertificate != nil && errors.As(err, &expired) {
+		// A certificate that is issued expires by itself.
+		err = nil
+	}
+	return k, err
+}
+
+func (c *cluster) noKubeconfig() error {
+	return &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: c.namespace + "/" + c.name}
+}
+
+// isEnding reports whether the Cluster is missing or being deleted. An account that may not read it
+// waits.
+func (c *cluster) isEnding(ctx context.Context) bool {
+	own, err := c.getCluster(ctx)
+	return err == nil && (own == nil || own.GetDeletionTimestamp() != nil)
 }
 
 func (d *Driver) referred(management *vnfm.VIM, credentials vnfm.Credentials, ref vnfm.ClusterRef) (*cluster, error) {

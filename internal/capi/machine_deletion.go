@@ -150,7 +150,7 @@ func (c *cluster) namesRemovals() bool {
 // awaitMarkedMachines waits until the marked machines are gone, after the groups were scaled
 // in. Machines that remain lose their mark.
 func (c *cluster) awaitMarkedMachines(ctx context.Context, r vnfm.Recorder) error {
-	if c.spec.Paused || !c.namesRemovals() {
+	if c.spec.IsPaused() || !c.namesRemovals() {
 		return nil
 	}
 	all, err := c.ofCluster(ctx, "Machine")

@@ -3,6 +3,7 @@ package capi
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -58,6 +59,9 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 		return err
 	}
 	if err := c.markForDeletion(ctx); err != nil {
+		return err
+	}
+	if err := c.awaitFormer(ctx, t.Instance.Inventory, r); err != nil {
 		return err
 	}
 	l := cloud.NewInventory(t, r)
@@ -238,6 +242,8 @@ type cluster struct {
 	instance  string
 	namespace string
 	name      string
+	// began is when the work on the cluster began: older events explain nothing of it.
+	began time.Time
 }
 
 func (o *overlay) cluster(t *vnfm.Target) (*cluster, error) {
@@ -250,7 +256,7 @@ func (o *overlay) cluster(t *vnfm.Target) (*cluster, error) {
 	}
 	return &cluster{
 		client: client, clients: o.clients, spec: t.Instance.Cluster, instance: t.Instance.ID,
-		namespace: t.Instance.Namespace, name: t.Instance.Cluster.Name,
+		namespace: t.Instance.Namespace, name: t.Instance.Cluster.Name, began: time.Now(),
 	}, nil
 }
 

@@ -19,8 +19,8 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 	if ps.HasErrors() {
 		return nil, ps
 	}
-	if spec.Paused {
-		pause(objects)
+	if spec.Paused != nil {
+		setPaused(objects, *spec.Paused)
 	}
 	text, err := forms.Encode(objects)
 	if err != nil {
@@ -69,19 +69,21 @@ const flavourID = "default"
 // annotationReadyPath is how the manifests of a package say when an object is ready.
 const annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
 
-// pause has Cluster API leave the cluster alone. Nobody works on the objects of a
+// setPaused has Cluster API leave the cluster alone, or work on it. Nobody works on the objects of a
 // paused cluster, so that waiting for more than their existence would not end.
-func pause(objects []map[string]any) {
+func setPaused(objects []map[string]any, paused bool) {
 	for _, o := range objects {
 		apiVersion, _ := o["apiVersion"].(string)
 		apiGroup, _, _ := strings.Cut(apiVersion, "/")
 		if apiGroup != group && !strings.HasSuffix(apiGroup, "."+group) {
 			continue
 		}
-		meta := forms.Child(o, "metadata")
-		forms.Child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
+		if paused {
+			meta := forms.Child(o, "metadata")
+			forms.Child(meta, "annotations")[annotationReadyPath] = fmt.Sprintf("{.metadata.name}=%v", meta["name"])
+		}
 		if apiGroup == group && o["kind"] == "Cluster" {
-			forms.Child(o, "spec")["paused"] = true
+			forms.Child(o, "spec")["paused"] = paused
 		}
 	}
 }

@@ -101,10 +101,19 @@ func TestTopologyInTheOlderVersion(t *testing.T) {
 
 func TestPausedClusterIsReadyAsItIs(t *testing.T) {
 	spec := topologySpec("v1beta2")
-	spec.Paused = true
+	spec.Paused = new(true)
 	c := render(t, spec)["Cluster edge"]
 	assert.Equal(t, true, at(t, c, "spec", "paused"))
 	assert.Equal(t, "{.metadata.name}=edge", at(t, c, "metadata", "annotations", annotationReadyPath))
+}
+
+func TestPauseIsWrittenBothWays(t *testing.T) {
+	spec := topologySpec("v1beta2")
+	assert.NotContains(t, at(t, render(t, spec)["Cluster edge"], "spec"), "paused", "not set")
+	spec.Paused = new(false)
+	c := render(t, spec)["Cluster edge"]
+	assert.Equal(t, false, at(t, c, "spec", "paused"))
+	assert.NotContains(t, at(t, c, "metadata"), "annotations")
 }
 
 func chartSpec() *vnfm.ClusterSpec {

@@ -22,7 +22,7 @@ import (
 // The condition Available of the Cluster alone says none of that: it stays True all
 // through a rolling upgrade.
 func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
-	if c.spec.Paused {
+	if c.spec.IsPaused() {
 		return nil
 	}
 	own, err := c.awaitReferences(ctx)

@@ -23,7 +23,8 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 		return nil
 	}
 	if paused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); paused {
-		return fmt.Errorf("%s is paused, and Cluster API removes nothing of a paused cluster: set paused = false, apply, and destroy then", c)
+		return fmt.Errorf("%s is paused, and Cluster API removes nothing of a paused cluster: resume it with kubectl --namespace %s patch cluster %s --type merge --patch '{\"spec\":{\"paused\":false}}', "+
+			"or set paused = false and apply, with force_conflicts = true if somebody else has paused it; then destroy", c, c.namespace, c.name)
 	}
 	resource, err := c.kind(ctx, group, "Cluster")
 	if err != nil {

@@ -74,6 +74,9 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, []unstructured
 	if specPaused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); specPaused {
 		s.Paused = true
 	}
+	if at := own.GetDeletionTimestamp(); at != nil {
+		s.DeletingSince, s.Finalizers = at.Time, own.GetFinalizers()
+	}
 	var (
 		machines []unstructured.Unstructured
 		parts    errgroup.Group

@@ -20,7 +20,7 @@ import (
 // control plane for them to wait for.
 func (c *cluster) upgradesNodes(ctx context.Context) (bool, error) {
 	want := forms.WithV(c.spec.KubernetesVersion)
-	if want == "" || c.spec.Topology != nil || c.spec.Paused {
+	if want == "" || c.spec.Topology != nil || c.spec.IsPaused() {
 		return false, nil
 	}
 	groups, err := c.listOf(ctx, "MachineDeployment")

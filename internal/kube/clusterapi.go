@@ -173,7 +173,7 @@ func paused(obj *unstructured.Unstructured) *verdict {
 // topology its controller must have said that all of it is handed on.
 func clusterRule(obj *unstructured.Unstructured) *verdict {
 	if !observed(obj) {
-		return notObserved(obj)
+		return cmp.Or(topologyFailed(obj), notObserved(obj))
 	}
 	if v := paused(obj); v != nil {
 		return v
@@ -213,6 +213,15 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 		}
 	}
 	return isReady("the cluster is available")
+}
+
+// topologyFailed is what keeps the controller of topologies from reconciling the present generation
+// of a Cluster; nil for nothing. The controller of the whole status waits for it.
+func topologyFailed(obj *unstructured.Unstructured) *verdict {
+	if c := ClusterCondition(obj, "TopologyReconciled"); c.Message == "" || c.Generation < obj.GetGeneration() {
+		return nil
+	}
+	return lacks(obj, "TopologyReconciled", "True")
 }
 
 // topologySeen says that the controller of topologies has not come to the present

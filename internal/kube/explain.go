@@ -326,20 +326,23 @@ func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]co
 	return events, err
 }
 
-// LastWarnings are the newest warnings of the events of a namespace, by the object that they are about: one request. Some
+// LastWarnings are the newest warnings of the events of a namespace, by the object that they are about: one request. Events of before
+// that time are left out. Some
 // controllers send what has failed as a normal event, and call the reason so.
-func (c *Client) LastWarnings(ctx context.Context, namespace string) (map[types.UID]string, error) {
+func (c *Client) LastWarnings(ctx context.Context, namespace string, since time.Time) (map[types.UID]string, error) {
 	events, err := c.eventsOf(ctx, namespace, "")
 	if err != nil {
 		return nil, err
 	}
+	// Times of events are whole seconds of the server's clock, which is known to half a second.
+	now, oldest := c.serverNow(), since.Add(time.Duration(c.clockOffset.Load())-2*time.Second)
 	events = slices.DeleteFunc(events, func(e corev1.Event) bool {
-		return e.Type != corev1.EventTypeWarning && !strings.HasPrefix(e.Reason, "Failed")
+		return e.Type != corev1.EventTypeWarning && !strings.HasPrefix(e.Reason, "Failed") || eventTime(&e).Before(oldest)
 	})
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
 	out := map[types.UID]string{}
 	for _, e := range events {
-		out[e.InvolvedObject.UID] = fmt.Sprintf("%s (%s ago): %s", e.Reason, time.Since(eventTime(&e)).Round(time.Second), OneLine(e.Message))
+		out[e.InvolvedObject.UID] = fmt.Sprintf("%s (%s ago): %s", e.Reason, now.Sub(eventTime(&e)).Round(time.Second), OneLine(e.Message))
 	}
 	return out, nil
 }

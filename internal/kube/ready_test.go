@@ -58,6 +58,8 @@ func TestReady(t *testing.T) {
 		{"volume available", `{apiVersion: v1, kind: PersistentVolume, status: {phase: Available}}`, ready, ""},
 		{"volume released", `{apiVersion: v1, kind: PersistentVolume, status: {phase: Released}}`, not, "claimRef"},
 		{"external name", `{apiVersion: v1, kind: Service, spec: {type: ExternalName, externalName: example.org}}`, ready, ""},
+		{"topology without its class", `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {generation: 2}, spec: {topology: {}}, status: {conditions: [{type: TopologyReconciled, status: "False", reason: ReconcileFailed, message: class x not found, observedGeneration: 2}]}}`, not, "class x not found"},
+		{"topology that failed before", `{apiVersion: cluster.x-k8s.io/v1beta2, kind: Cluster, metadata: {generation: 2}, spec: {topology: {}}, status: {conditions: [{type: TopologyReconciled, status: "False", reason: ReconcileFailed, message: class x not found, observedGeneration: 1}]}}`, not, "has not seen generation 2"},
 		{"headless service", `{apiVersion: v1, kind: Service, spec: {type: ClusterIP, clusterIP: None}}`, ready, ""},
 		{"service with IPv6", `{apiVersion: v1, kind: Service, spec: {type: ClusterIP, clusterIP: "fd00::1"}}`, ready, ""},
 		{"namespace", `{apiVersion: v1, kind: Namespace, status: {phase: Active}}`, ready, ""},

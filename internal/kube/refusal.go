@@ -30,6 +30,9 @@ var (
 	// elsewhere are parts of the messages by which an object is called invalid for
 	// what another one is or has.
 	elsewhere = lazyregexp.New(`admission webhook "|is already allocated`)
+	// offTopology is how Cluster API denies what the ClusterClass of a topology does not have. The
+	// class exists: without one the cluster is admitted with a warning.
+	offTopology = lazyregexp.New(`(?s)admission webhook "[^"]*\bcluster\.x-k8s\.io" denied the request: .*\bspec\.topology\.(variables|workers|controlPlane)\b`)
 	// untyped is how a field is refused that the kind does not have: the server
 	// takes it for an error of its own.
 	untyped = "failed to create typed patch object"
@@ -55,6 +58,8 @@ func RefusalOf(err error) (r Refusal, message string) {
 	}
 	message = server.Error()
 	switch code := server.code; {
+	case server.denied && offTopology.MatchString(message):
+		return RefusedAsWritten, message
 	case server.webhook != nil, server.denied, code == http.StatusConflict, code == http.StatusNotFound:
 		return RefusedForNow, message
 	case code == http.StatusForbidden && lacksRight.MatchString(message):

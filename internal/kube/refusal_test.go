@@ -19,6 +19,8 @@ func TestRefusalOf(t *testing.T) {
 		"unknown field":      {answer(500, "", `failed to create typed patch object (n/a; v1, Kind=Service): .spec.prots: field not declared in schema`), RefusedAsWritten},
 		"port taken":         {answer(422, "Invalid", `Service "a" is invalid: spec.ports[0].nodePort: Invalid value: 30080: provided port is already allocated`), RefusedForNow},
 		"denied":             {answer(422, "Invalid", `admission webhook "v.example.com" denied the request: no`), RefusedForNow},
+		"no such variable":   {answer(422, "Invalid", `admission webhook "validation.cluster.cluster.x-k8s.io" denied the request: Cluster.cluster.x-k8s.io "edge" is invalid: spec.topology.variables[x]: Invalid value: "1": variable is not defined`), RefusedAsWritten},
+		"still upgrading":    {answer(422, "Invalid", `admission webhook "validation.cluster.cluster.x-k8s.io" denied the request: Cluster.cluster.x-k8s.io "edge" is invalid: spec.topology.version: Invalid value: "v1.35.0": still upgrading`), RefusedForNow},
 		"webhook's effects":  {answer(400, "BadRequest", `admission webhook "v.example.com" does not support dry run`), RefusedForNow},
 		"webhook is silent":  {answer(500, "InternalError", `Internal error occurred: failed calling webhook "v.example.com": failed to call webhook: connection refused`), RefusedForNow},
 		"quota":              {answer(403, "Forbidden", `pods "a" is forbidden: exceeded quota: none, requested: pods=1, used: pods=0, limited: pods=0`), RefusedForNow},

@@ -67,6 +67,7 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 	for tries := 1; ; tries++ {
 		res, err := c.once(ctx, r, policy.attemptTimeout)
 		if err == nil {
+			noteWarnings(ctx, &r, res.header)
 			return res, nil
 		}
 		if r.undecided != nil && isUndecided(err) {

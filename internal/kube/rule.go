@@ -60,8 +60,11 @@ func leadsToField(n jsonpath.Node) bool {
 }
 
 // judge applies the rule. A status of an older generation of the object is
-// not considered.
+// not considered; metadata has no generation.
 func (r *Rule) judge(obj *unstructured.Unstructured) *verdict {
+	if strings.HasPrefix(r.path, "{.metadata.") {
+		return r.judgePath(obj)
+	}
 	if seen := integer(obj, obj.GetGeneration(), "status", "observedGeneration"); seen < obj.GetGeneration() {
 		return notObserved(obj)
 	}

@@ -34,6 +34,7 @@ func TestRule(t *testing.T) {
 		{"condition of an older generation", ConditionRule("Ready", ""), `{metadata: {generation: 2}, status: {conditions: [{type: Ready, status: "True", observedGeneration: 1}]}}`, "LatestGenerationNotObserved: the controller has not seen generation 2 yet"},
 		{"status of an older generation", path("{.status.phase}", "Running"), `{metadata: {generation: 2}, status: {observedGeneration: 1, phase: Running}}`, "LatestGenerationNotObserved: the controller has not seen generation 2 yet"},
 		{"status of this generation", path("{.status.phase}", "Running"), `{metadata: {generation: 2}, status: {observedGeneration: 2, phase: Running}}`, ready},
+		{"metadata of a paused object", path("{.metadata.name}", "edge"), `{metadata: {name: edge, generation: 2}, status: {observedGeneration: 1}}`, ready},
 		{"field", path("{.status.phase}", "Running"), `{status: {phase: Running}}`, ready},
 		{"field otherwise", path("{.status.phase}", "Running"), `{status: {phase: Pending}}`, "NotReady: .status.phase is Pending, wanted Running"},
 		{"field empty", path("{.status.phase}", "Running"), `{status: {phase: ""}}`, "NotReady: .status.phase is empty, wanted Running"},

@@ -87,7 +87,11 @@ func (y *recordingDriver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Reco
 func (y *recordingDriver) Observe(_ context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	return &vnfm.Observation{Objects: maps.Clone(y.objects[t.Instance.ID])}, nil
+	seen := &vnfm.Observation{Objects: maps.Clone(y.objects[t.Instance.ID])}
+	if t.Instance.Cluster != nil && len(seen.Objects) > 0 {
+		seen.Cluster = &vnfm.ClusterState{}
+	}
+	return seen, nil
 }
 
 func (y *recordingDriver) Terminate(ctx context.Context, t *vnfm.Target, _ vnfm.TerminateSpec, r vnfm.Recorder) error {
@@ -174,6 +178,14 @@ func TestAddonsAreInstalledBeforeTheClusterIsAwaited(t *testing.T) {
 	if err == nil || len(away.Objects) != 1 || !slices.Equal(away.Unseen, []string{"add-on"}) {
 		t.Errorf("without a workload API: %+v, %v", away, err)
 	}
+	// Without the cluster the add-ons are gone as well.
+	cluster := y.objects[i.ID]
+	y.objects[i.ID] = map[string]string{}
+	gone, err := w.Observe(t.Context(), i.ID)
+	require.NoError(t, err)
+	require.Empty(t, gone.Objects)
+	require.ElementsMatch(t, []string{"add-on: ccm", "add-on: cni"}, gone.Gone)
+	y.objects[i.ID] = cluster
 	c.number = 1
 
 	// One is taken out, the other one changed.
@@ -265,7 +277,7 @@ func TestPausedClusterIsLeftAlone(t *testing.T) {
 	w, y, c := newRecordingDriver(t)
 	c.number = 0
 	spec := w.clusterSpec()
-	spec.Cluster.Paused = true
+	spec.Cluster.Paused = new(true)
 	spec.Cluster.Addons = map[string]vnfm.Addon{"cni": {Source: chartAt(t, t.TempDir(), "1.0.0"), Namespace: "kube-system"}}
 	i, err := w.Instantiate(t.Context(), spec)
 	require.NoError(t, err)
@@ -273,7 +285,7 @@ func TestPausedClusterIsLeftAlone(t *testing.T) {
 	if seen, err := w.Observe(t.Context(), i.ID); err != nil || len(seen.Objects) != 1 {
 		t.Errorf("a paused cluster shows %+v, %v", seen, err)
 	}
-	c.number, spec.Cluster.Paused = 1, false
+	c.number, spec.Cluster.Paused = 1, new(false)
 	require.NoError(t, second(w.Update(t.Context(), i.ID, spec)))
 	require.Equal(t, "make edge, make cni, await edge", y.takeCalls(), "done")
 }
@@ -338,7 +350,7 @@ func TestAddonRegenerates(t *testing.T) {
 	spec := w.clusterSpec()
 	with := func(trigger string, paused bool) vnfm.InstanceSpec {
 		s, cluster := spec, *spec.Cluster
-		cluster.Paused = paused
+		cluster.Paused = &paused
 		cluster.Addons = map[string]vnfm.Addon{
 			"ccm": {Source: source, Namespace: "kube-system"},
 			"cni": {Source: source, Namespace: "kube-system", After: []string{"ccm"}, Regenerate: &vnfm.RegenerateSpec{Trigger: trigger}},

@@ -36,7 +36,7 @@ func (c *clusters) CarryOver(_, present *vnfm.ClusterSpec) {
 
 func (c *clusters) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) {
 	id := "cluster:" + spec.Name
-	if spec.Paused {
+	if spec.IsPaused() {
 		id += ":paused"
 	}
 	if c.owner {
@@ -142,7 +142,7 @@ func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
 		}
 		return nil
 	}
-	spec.Cluster.Paused = true
+	spec.Cluster.Paused = new(true)
 	require.ErrorIs(t, second(w.Update(t.Context(), i.ID, spec)), errBroken, "a change with a kubeconfig that has expired")
 	spec.RotationTrigger = "expired"
 	if _, err := w.Update(t.Context(), i.ID, spec); err != nil || c.number != 2 {

@@ -157,9 +157,11 @@ func (w *words) update(ctx context.Context, s store.Store, en *records.Entry[vnf
 	if err != nil {
 		return err
 	}
-	if op != nil && op.kind() == vnfm.OpInstantiate {
+	if resumes := op != nil && op.kind() == vnfm.OpInstantiate; resumes || spec.Known.Gone {
 		w.instantiate(spec)
-		w.out.Operations[0] += ", resumed"
+		if resumes {
+			w.out.Operations[0] += ", resumed"
+		}
 		return nil
 	}
 	if op != nil {

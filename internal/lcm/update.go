@@ -98,6 +98,9 @@ func (u *update) run(ctx context.Context) error {
 	if unfinished != nil && unfinished.kind() == vnfm.OpInstantiate {
 		return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, unfinished)
 	}
+	if u.spec.Known.Gone {
+		return u.instantiateAgain(ctx, unfinished)
+	}
 	u.unfinished, u.sealedBefore = unfinished, u.instance.Rec.Sealed
 	if err := u.engine.checkInstance(ctx, u.store, u.instance); err != nil {
 		return err
@@ -119,8 +122,22 @@ func (u *update) run(ctx context.Context) error {
 	if err := u.record(ctx); err != nil || !plan.abandons {
 		return err
 	}
-	return u.unfinished.enter(ctx, vnfm.StateFailed, errors.New("the request that it served was replaced by a later one"))
+	return u.unfinished.enter(ctx, vnfm.StateFailed, errReplaced)
 }
+
+// instantiateAgain makes an instance that is missing or being deleted. What was left unfinished on
+// the former one, such as its termination, is given up.
+func (u *update) instantiateAgain(ctx context.Context, unfinished *operation) error {
+	if unfinished != nil {
+		if err := unfinished.enter(ctx, vnfm.StateFailed, errReplaced); err != nil {
+			return err
+		}
+	}
+	return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, nil)
+}
+
+// errReplaced ends an operation that no request needs any more.
+var errReplaced = errors.New("the request that it served was replaced by a later one")
 
 // takeForKnown takes the parameters that a recovered record does not tell for those that are asked for: nothing rolls and no hook runs
 // for that alone. Objects that differ are found as drift.

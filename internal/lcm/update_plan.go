@@ -438,7 +438,7 @@ func (p *planner) sendCredentials() {
 	if sink == nil || len(p.operations) > 0 {
 		return
 	}
-	paused := i.Cluster != nil && i.Cluster.Paused
+	paused := i.Cluster != nil && i.Cluster.IsPaused()
 	// A recovered record does not know the connections: they were sent before.
 	moved := len(i.Deliveries) == 0 && !paused && !i.Recovered
 	for _, d := range i.Deliveries {

@@ -301,7 +301,7 @@ func TestPlanOfAWorkloadCluster(t *testing.T) {
 		{"a sink of a paused cluster", func(in *planInput) {
 			sink(in)
 			paused := *in.record.Cluster
-			paused.Paused = true
+			paused.Paused = new(true)
 			in.record.Cluster, in.spec.Cluster = &paused, &paused
 		}, ""},
 	} {

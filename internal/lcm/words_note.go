@@ -32,7 +32,7 @@ type wordsNote struct {
 type wordsEntry struct{ *records.Entry[wordsNote] }
 
 func (e *Engine) newWordsNote(ctx context.Context, en *records.Entry[vnfm.Instance], spec vnfm.InstanceSpec, changed map[string]string) (wordsEntry, error) {
-	text, err := json.Marshal([]any{spec, spec.SecretParams, spec.Known.Status, spec.Known.Generation, changed})
+	text, err := json.Marshal([]any{spec, spec.SecretParams, spec.Known.Status, spec.Known.Gone, spec.Known.Generation, changed})
 	if err != nil {
 		return wordsEntry{}, err
 	}

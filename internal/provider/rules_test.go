@@ -219,7 +219,7 @@ func brokenDefaults(w walked) (broken []string) {
 	}
 	switch literal := fixedDefault.FindStringSubmatch(w.schema.Description); {
 	case w.schema.Computed:
-	case boolean:
+	case boolean && !strings.Contains(w.schema.Description, "If not set, "):
 		broken = append(broken, "is a boolean without a default in the schema")
 	case literal != nil && w.schema.Type != nil && !isTimeLimit(w):
 		broken = append(broken, "has the default "+literal[1]+", but not in the schema")

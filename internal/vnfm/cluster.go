@@ -32,8 +32,9 @@ type ClusterSpec struct {
 	OpenStack *ClusterOpenStack `json:"openstack,omitempty"`
 	// Addons are charts on the workload cluster, by name.
 	Addons map[string]Addon `json:"addons,omitempty"`
-	// Paused stops all controllers of Cluster API from working on the cluster.
-	Paused bool `json:"paused,omitempty"`
+	// Paused stops all controllers of Cluster API from working on the cluster, or has them resume.
+	// Nil leaves it to others.
+	Paused *bool `json:"paused,omitempty"`
 	// RolloutAfter, a time in RFC 3339, makes control plane and nodes be replaced
 	// that are older.
 	RolloutAfter string `json:"rollout_after,omitempty"`
@@ -43,6 +44,9 @@ type ClusterSpec struct {
 	MakeResults bool            `json:"-"`
 	Regenerate  *RegenerateSpec `json:"-"`
 }
+
+// IsPaused reports whether the specification pauses the cluster.
+func (s *ClusterSpec) IsPaused() bool { return s.Paused != nil && *s.Paused }
 
 // ClusterTopology is the form of a cluster that a ClusterClass describes.
 type ClusterTopology struct {
@@ -210,7 +214,14 @@ type ClusterState struct {
 	OtherKubelets []string
 	// InstanceID is that of the instance whose label the Cluster has; empty for none.
 	InstanceID string
+	// DeletingSince is the deletion timestamp of the Cluster; zero when it is not being deleted.
+	// Finalizers are then those that it still has.
+	DeletingSince time.Time
+	Finalizers    []string
 }
+
+// IsDeleting reports whether the Cluster is being deleted.
+func (s *ClusterState) IsDeleting() bool { return !s.DeletingSince.IsZero() }
 
 // GroupState counts the machines of a control plane or node group.
 type GroupState struct {

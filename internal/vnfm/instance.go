@@ -94,6 +94,9 @@ type KnownState struct {
 	// InSync says that the refresh has found every object as it was applied. An update then repairs nothing that changed after the plan:
 	// it does what the plan has shown, and the next one shows the rest.
 	InSync bool
+	// Gone says that the instance was complete, and that the refresh has found it missing or being deleted: an update instantiates it
+	// again.
+	Gone bool
 	// RegisteredVIMID is the VIM that the instance is, see Instance.
 	RegisteredVIMID string
 	// Ending says that nothing but a termination follows, for which the package may be lost.
@@ -170,6 +173,10 @@ const (
 	StatusFailedTemp InstanceStatus = "FAILED_TEMP"
 	// StatusProcessing means that an operation runs, in this or in another process.
 	StatusProcessing InstanceStatus = "PROCESSING"
+	// StatusDeleting and StatusDeleted mean that the last refresh found the Cluster of a workload
+	// cluster being deleted, or missing. No record has them.
+	StatusDeleting InstanceStatus = "DELETING"
+	StatusDeleted  InstanceStatus = "DELETED"
 	// StatusUnknown means that the store holds no record of the instance.
 	StatusUnknown InstanceStatus = "UNKNOWN"
 )

@@ -47,6 +47,13 @@ func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	return f.objects, f.nodeGroups(ctx, forms.Child(spec, "workers"))
 }
 
+// ClassIsMissing reports whether the ClusterClass of the topology does not exist. One that cannot be
+// read may exist.
+func (c *Cluster) ClassIsMissing(ctx context.Context) bool {
+	class, err := c.class(ctx)
+	return err == nil && class == nil
+}
+
 // class is the ClusterClass of the topology; nil when there is none.
 func (c *Cluster) class(ctx context.Context) (*unstructured.Unstructured, error) {
 	r, err := c.Client.Kind(ctx, schema.GroupKind{Group: forms.Group, Kind: "ClusterClass"})

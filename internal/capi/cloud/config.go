@@ -73,7 +73,7 @@ type Config struct {
 
 // IsNeeded reports whether there is anything to write or to remove.
 func (c *Config) IsNeeded() bool {
-	return !c.Spec.Paused && (c.Spec.CloudConfig() != nil || len(c.inventory.configs()) > 0)
+	return !c.Spec.IsPaused() && (c.Spec.CloudConfig() != nil || len(c.inventory.configs()) > 0)
 }
 
 // Ensure has the Secret hold the credential that Credential.Ensure has made sure of, rolls out again what has read another one, and
@@ -278,7 +278,7 @@ func namesSecret(value any, name string) bool {
 // workload API that does not answer says nothing against it.
 func (c *Config) Observe(ctx context.Context, seen *vnfm.Observation) {
 	wanted := c.Spec.CloudConfig()
-	if wanted == nil || c.Spec.Paused {
+	if wanted == nil || c.Spec.IsPaused() {
 		return
 	}
 	key := ConfigKey(wanted)

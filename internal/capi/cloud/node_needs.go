@@ -41,7 +41,7 @@ func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 
 // checkNodeNeeds finds what the nodes of a cluster on OpenStack need to become ready and what nothing gives them.
 func checkNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Problems {
-	if spec.Topology != nil || spec.Paused || !isOnOpenStack(objects) || isSelected(spec, objects) {
+	if spec.Topology != nil || spec.IsPaused() || !isOnOpenStack(objects) || isSelected(spec, objects) {
 		return nil
 	}
 	// The objects were decoded from YAML.

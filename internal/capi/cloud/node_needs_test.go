@@ -59,7 +59,7 @@ func TestNodeNeeds(t *testing.T) {
 		"command": {chart(func(s *vnfm.ClusterSpec) {
 			s.Chart.Values["controlPlane"] = map[string]any{"machineFlavor": "m1.large", "kubeadmConfigSpec": map[string]any{"postKubeadmCommands": []any{"kubectl apply -f /etc/Calico.yaml"}}}
 		}), []string{controller}},
-		"paused":             {chart(func(s *vnfm.ClusterSpec) { s.Paused = true }), nil},
+		"paused":             {chart(func(s *vnfm.ClusterSpec) { s.Paused = new(true) }), nil},
 		"in-memory":          {&vnfm.ClusterSpec{Name: "edge", KubernetesVersion: "v1.34.0", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "in-memory"}}}, nil},
 		"template":           {of(template), []string{plugin}},
 		"template, kubelets": {of(template + kubelets), []string{plugin, controller}},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -26,7 +27,8 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	s.planAhead(reading)
-	defer func() { s.warn(s.dropped.problems()) }()
+	ctx, warnings := kube.WithWarnings(ctx)
+	defer func() { s.warn(slices.Concat(s.dropped.problems(), serverWarnings(warnings))) }()
 	return s.locked(ctx, s.apply)
 }
 

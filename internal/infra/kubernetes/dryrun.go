@@ -31,6 +31,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	}
 	ctx, cancel := context.WithTimeout(ctx, dryRunLimit)
 	defer cancel()
+	ctx, warnings := kube.WithWarnings(ctx)
 	s.drifted = d.takeDrifted(t.Instance.ID)
 	wanted := make(map[string]bool, len(keys))
 	for _, key := range keys {
@@ -61,7 +62,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(),
+	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(), serverWarnings(warnings),
 		s.replacedPods(ctx, objects), s.keepsShared(ctx), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {

@@ -74,7 +74,7 @@ func New(ctx context.Context, cluster vnfm.InfraDriver, i *vnfm.Instance, cfg Co
 		return cluster
 	}
 	out := &addonDriver{InfraDriver: cluster, cfg: cfg}
-	if i.Cluster.Paused {
+	if i.Cluster.IsPaused() {
 		// A paused cluster is left alone.
 		return out
 	}

@@ -3,6 +3,7 @@ package addons
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,6 +22,10 @@ func (d *addonDriver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observ
 		return seen, err
 	}
 	listed, err := d.observeAll(ctx, t)
+	if ends := seen.Cluster == nil || seen.Cluster.IsDeleting(); ends && errors.Is(err, vnfm.ErrNotFound) {
+		// The add-ons go with their cluster, whose kubeconfig is gone.
+		err = nil
+	}
 	if err != nil {
 		seen.Unseen = append(seen.Unseen, vnfm.ListedAddons)
 		return seen, fmt.Errorf("reading the add-ons: %w", err)

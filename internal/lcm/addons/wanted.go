@@ -87,7 +87,7 @@ func Same(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 
 // Regenerates reports whether results of random functions of an add-on are to be made again. Those of a paused cluster wait.
 func Regenerates(i *vnfm.Instance, spec *vnfm.ClusterSpec) bool {
-	if spec == nil || spec.Paused {
+	if spec == nil || spec.IsPaused() {
 		return false
 	}
 	for name, a := range spec.Addons {
@@ -100,7 +100,7 @@ func Regenerates(i *vnfm.Instance, spec *vnfm.ClusterSpec) bool {
 
 // Triggers are the AddonTriggers of an instance whose add-ons were applied as a spec says, given those of before.
 func Triggers(before map[string]string, spec *vnfm.ClusterSpec) map[string]string {
-	if spec.Paused {
+	if spec.IsPaused() {
 		return before
 	}
 	var out map[string]string

@@ -89,7 +89,7 @@ func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 func (s *Sender) sendKubeconfig(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
 	k, err := call.Kubeconfig(ctx, ref)
 	if errors.Is(err, vnfm.ErrNotFound) {
-		if call.Instance.Cluster != nil && call.Instance.Cluster.Paused {
+		if call.Instance.Cluster != nil && call.Instance.Cluster.IsPaused() {
 			// It is sent by the operation that ends the pause.
 			return nil
 		}

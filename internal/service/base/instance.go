@@ -38,7 +38,8 @@ type Config struct {
 	Schema                          func(context.Context) schema.Schema
 	IDDescription, AdoptDescription string
 	// CompletedStatus is the status after an operation that completed: StatusReady or that of the record.
-	CompletedStatus string
+	// StatusDescription describes further values.
+	CompletedStatus, StatusDescription string
 	// Identity is what identifies the resource.
 	Identity Identity
 	// Fixed are the arguments that only a new resource can have, but for the namespace.

@@ -58,6 +58,12 @@ func (m *InstanceModel) BaseSpec(ctx context.Context, heal *vnfm.HealSpec, diags
 // the word of its record, is for network functions.
 const StatusReady = "READY"
 
+// IsGone reports whether the last refresh found a workload cluster missing or being deleted.
+func (m *InstanceModel) IsGone() bool {
+	status := vnfm.InstanceStatus(m.Status.ValueString())
+	return status == vnfm.StatusDeleting || status == vnfm.StatusDeleted
+}
+
 // Status returns the value of the attribute status for a record.
 func Status(i *vnfm.Instance) string {
 	if i.Cluster != nil && i.Status == vnfm.StatusInstantiated {

@@ -35,6 +35,8 @@ func (r *InstanceResource[M, P]) known(state P) vnfm.KnownState {
 	switch {
 	case common.Status.ValueString() == r.config.CompletedStatus:
 		known.Status = vnfm.StatusInstantiated
+	case common.IsGone():
+		known.Status, known.Gone = vnfm.StatusInstantiated, true
 	case known.Status == vnfm.StatusUnknown && known.Generation > 0:
 		// An earlier refresh could not look. Its creation was complete, and drift is looked for.
 		known.Status = vnfm.StatusInstantiated

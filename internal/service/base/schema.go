@@ -48,7 +48,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			PlanModifiers:       []planmodifier.String{stringplanmodifier.UseStateForUnknown()},
 		},
 		"status": schema.StringAttribute{
-			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record. With any value other than `%[1]s`, the next apply resumes, unless the resource is tainted; see `on_failure`.", c.CompletedStatus),
+			MarkdownDescription: fmt.Sprintf("`%[1]s` if the last operation completed, `FAILED_TEMP` if it stopped half-way, `PROCESSING` while it runs or after its process was killed, `UNKNOWN` if the store lost the record.%[2]s With any value other than `%[1]s`, the next apply resumes, unless the resource is tainted; see `on_failure`.", c.CompletedStatus, c.StatusDescription),
 			Computed:            true,
 		},
 		"operations": schema.ListAttribute{

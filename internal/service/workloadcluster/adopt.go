@@ -29,7 +29,9 @@ func (m *model) Adopt(ctx context.Context, manager vnfm.Manager, vimID, namespac
 	}
 	m.ManagementVIMID = types.StringValue(vimID)
 	m.SetBase(&vnfm.Instance{ID: id, Namespace: namespace, Name: name, Status: vnfm.StatusUnknown})
-	m.observed, m.Paused = newObserved(s), types.BoolValue(s.Paused)
+	if m.observed = newObserved(s); s.Paused {
+		m.Paused = types.BoolValue(true)
+	}
 	m.KubernetesVersion = attrs.NewVersion(s.Version)
 	if s.CACertificate != "" {
 		m.KubeconfigRef = attrs.ClusterRefValue(&ref)

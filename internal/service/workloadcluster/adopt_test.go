@@ -24,6 +24,7 @@ import (
 // apply, which asks for the argument that allows it and replaces no machine. Then it is changed.
 func TestAccWorkloadCluster_topology(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	env.lab.ClusterClass(t, env.namespace)
 	env.apply(`
 apiVersion: cluster.x-k8s.io/v1beta2
@@ -48,6 +49,9 @@ spec:
 	}
 	configured := func(more string) string { return groups(`a = { class = "default-worker", replicas = 2 }`, more) }
 	adopted := func(of string) string { return groups(of, "  adopt_existing = true\n  force_conflicts = true\n") }
+	single := func(more string) string {
+		return groups(`b = { class = "default-worker", replicas = 1 }`, "  adopt_existing = true\n  force_conflicts = true\n"+more)
+	}
 	by := func(name string) resource.ImportStateIdFunc {
 		return func(s *terraform.State) (string, error) {
 			return s.RootModule().Resources["vnf_vim.test"].Primary.ID + "/" + env.namespace + "/" + name, nil
@@ -102,7 +106,7 @@ spec:
 			// A rejection by the management cluster is an error of the plan.
 			Config:      adopted(`a = { class = "no-such-worker", replicas = 2 }`),
 			PlanOnly:    true,
-			ExpectError: acctest.Says(`no-such-worker`),
+			ExpectError: acctest.Says(`(?s)would be rejected by the API server.*no-such-worker`),
 		},
 		resource.TestStep{
 			// Behind Terraform's back, through the topology itself.
@@ -126,6 +130,75 @@ spec:
 			ConfigStateChecks: []statecheck.StateCheck{
 				statecheck.ExpectKnownValue(address, tfjsonpath.New("node_groups_status"), knownvalue.MapSizeExact(1)), groupHas("b", "available_replicas", 1),
 			},
+		},
+		resource.TestStep{
+			// A running cluster is paused, and its controllers are not waited for.
+			Config:            single("  paused = true\n"),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+			Check:             func(*terraform.State) error { return env.isPaused("true") },
+		},
+		resource.TestStep{
+			Config:            single("  paused = false\n"),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+			Check:             func(*terraform.State) error { return env.isPaused("false") },
+		},
+		resource.TestStep{
+			// A pause by somebody else is drift where the argument says otherwise.
+			PreConfig:         func() { env.lab.Pause(t, env.namespace, "edge", true) },
+			Config:            single("  paused = false\n"),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+			Check:             func(*terraform.State) error { return env.isPaused("false") },
+		},
+		resource.TestStep{
+			// Without the argument it is left alone, and nothing is waited for in vain.
+			PreConfig:   func() { env.lab.Pause(t, env.namespace, "edge", true) },
+			Config:      single(""),
+			ExpectError: acctest.Says(`is paused by somebody else, and Cluster API changes nothing of a paused cluster`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				require.NoError(t, env.isPaused("true"))
+				require.NoError(t, env.diagnostics.HasWarning(`Workload Cluster "edge" Is Paused`)(nil))
+				env.lab.Pause(t, env.namespace, "edge", false)
+			},
+			Config:            single(""),
+			ConfigPlanChecks:  updates(),
+			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
+		},
+	)
+}
+
+// isPaused checks the field of the Cluster.
+func (env *testEnv) isPaused(want string) error {
+	if is := env.kubectl("get", "cluster", "edge", "-o", "jsonpath={.spec.paused}"); is != want {
+		return fmt.Errorf("spec.paused is %q, wanted %q", is, want)
+	}
+	return nil
+}
+
+// A class that does not exist is a warning of the plan, since it may be created before the apply. The
+// apply does not wait for it.
+func TestAccWorkloadCluster_missingClass(t *testing.T) {
+	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
+	config := env.config(`
+  kubernetes_version = "1.34.0"
+  topology           = { class = "no-such-class" }
+  control_plane      = { replicas = 1 }
+  on_failure         = "rollback"
+`)
+	env.run(t,
+		resource.TestStep{Config: env.store.Config(acctest.VIM(env, env.lab, "test"))},
+		resource.TestStep{Config: config, PlanOnly: true, ExpectNonEmptyPlan: true},
+		resource.TestStep{
+			PreConfig: func() {
+				require.NoError(t, env.diagnostics.HasWarning(`(?s)API server warns.*no-such-class`)(nil))
+			},
+			Config:      config,
+			ExpectError: acctest.Says(`Cluster ` + env.namespace + `/edge waits for ClusterClass ` + env.namespace + `/no-such-class, which does not exist`),
 		},
 	)
 }

@@ -52,7 +52,7 @@ func computedAttributes() map[string]schema.Attribute {
 			Computed:            true, CustomType: timetypes.RFC3339Type{},
 		},
 		"kubeconfig_ref": schema.SingleNestedAttribute{
-			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
+			MarkdownDescription: "Reference to the kubeconfig, for `vnf_capi_workload_kubeconfig` and for `kubernetes.kubeconfig_ref` of `vnf_vim`. It is unknown in plans until the cluster has been ready once, and in those that create it again, so that Terraform defers everything that reads the kubeconfig; the data source has it as soon as a kubeconfig exists.",
 			Computed:            true,
 			Attributes: map[string]schema.Attribute{
 				managementVIM: text("Id of the `vnf_vim` that is the management cluster."),

@@ -76,7 +76,7 @@ func (d *DataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 		NestedObject:        schema.NestedAttributeObject{Attributes: machineViewAttributes()},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads a workload cluster of Cluster API from its management cluster, also a cluster of another configuration or tool. It holds no secret: read the kubeconfig with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
+		MarkdownDescription: "Reads a workload cluster of Cluster API from its management cluster, also a cluster of another configuration or tool. Without such a cluster its values are null or empty. It holds no secret: read the kubeconfig with the ephemeral resource `vnf_capi_workload_kubeconfig`.",
 		Attributes:          attributes,
 	}
 }
@@ -110,15 +110,17 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	var missing *vnfm.NotFoundError
 	switch {
 	case errors.As(err, &missing) && missing.ID != ref.VIMID:
-		resp.Diagnostics.AddError("Workload Cluster Not Found",
-			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q. Check the names, and that management_vim_id is the management cluster.", ref.Name, ref.Namespace))
-		return
+		// An error would stop the destroy of a cluster whose deletion was interrupted.
+		resp.Diagnostics.AddWarning("Workload Cluster Not Found",
+			fmt.Sprintf("The management cluster has no Cluster %q in namespace %q, so that its values are null or empty. If it should exist, check the names, and that management_vim_id is the management cluster.", ref.Name, ref.Namespace))
+		s = &vnfm.ClusterState{}
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", titled(ref.Name), err, path.Empty())
 		return
 	}
 	warnOfExpiries(ref.Name, s, &resp.Diagnostics)
 	warnOfKubelets(ref.Name, s, &resp.Diagnostics)
+	warnOfDeletion(ref.Name, s, &resp.Diagnostics)
 	v.observed, v.Paused = newObserved(s), types.BoolValue(s.Paused)
 	v.KubeconfigRef = types.ObjectNull(attrs.ClusterRefType.AttrTypes)
 	if s.CACertificate != "" {

@@ -80,7 +80,7 @@ func listedOf(i *vnfm.Instance) listedModel {
 		ID: types.StringValue(i.ID), ManagementVIMID: types.StringValue(i.VIMID),
 		Namespace: types.StringValue(i.Namespace), Name: types.StringValue(i.Name),
 		KubernetesVersion: tfutil.Version(i.Cluster.KubernetesVersion),
-		APIVersion:        tfutil.OptionalString(i.Cluster.APIVersion), Paused: types.BoolValue(i.Cluster.Paused),
+		APIVersion:        tfutil.OptionalString(i.Cluster.APIVersion), Paused: types.BoolValue(i.Cluster.IsPaused()),
 		Status: types.StringValue(base.Status(i)), Generation: types.Int64Value(i.Generation),
 	}
 }

@@ -53,7 +53,7 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 		"namespace":   named("Namespace of the cluster on the management cluster."),
 		"name":        named("Name of the cluster."),
 		"wait_timeout": {
-			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`. Defaults to no wait. Plans wait too: take the names from `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and leave this out if the same plan repairs the cluster.",
+			MarkdownDescription: "Time to wait for a kubeconfig with which the workload API answers, for example `10m`; not for a cluster that is missing or being deleted. Defaults to no wait. Plans wait too: take the names from `kubeconfig_ref` of the cluster, which is unknown until the cluster is ready, and leave this out if the same plan repairs the cluster.",
 			CustomType:          timetypes.GoDurationType{},
 			Validators:          []validator.String{tfutil.NotNegative()},
 			Optional:            true,
@@ -68,15 +68,17 @@ func kubeconfigAttributes() map[string]schema.StringAttribute {
 	}
 }
 
-// read fills the model from the management cluster.
+// read fills the model from the management cluster. Without a kubeconfig the values stay null.
 func (m *kubeconfigModel) read(ctx context.Context, manager vnfm.ClusterManager, certificate *vnfm.ClientCertificateSpec, diags *diag.Diagnostics) {
 	spec := vnfm.KubeconfigSpec{ClientCertificate: certificate, Wait: tfutil.GoDuration(m.WaitTimeout)}
 	ref := vnfm.ClusterRef{VIMID: m.ManagementVIMID.ValueString(), Namespace: m.Namespace.ValueString(), Name: m.Name.ValueString()}
 	k, err := manager.WorkloadKubeconfig(ctx, ref, spec)
 	var missing *vnfm.NotFoundError
 	if errors.As(err, &missing) && missing.ID != ref.VIMID {
-		diags.AddError("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q. "+
-			"Cluster API writes it as soon as the endpoint of the cluster is known. Check the names, and that management_vim_id is the management cluster, or set wait_timeout.", ref.Name+"-kubeconfig", ref.Namespace))
+		// An error would stop the destroy of a cluster whose deletion was interrupted.
+		diags.AddWarning("Kubeconfig Not Found", fmt.Sprintf("The management cluster has no Secret %q in namespace %q, so that all values of the kubeconfig are null. "+
+			"Cluster API writes the Secret once the endpoint of the cluster is known, and it disappears with the cluster. If the cluster exists and is not being deleted, check the names and management_vim_id, or set wait_timeout.",
+			ref.Name+"-kubeconfig", ref.Namespace))
 		return
 	}
 	if err != nil {

@@ -27,7 +27,7 @@ func (d *KubeconfigDataSource) Schema(_ context.Context, _ datasource.SchemaRequ
 		attributes[name] = a
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster at each refresh. It grants full rights on the cluster, and **its values are in the state**: with Terraform 1.10 or later use the ephemeral resource of the same name, and for `vnf_vim` its argument `kubernetes.kubeconfig_ref`.",
+		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster at each refresh. Its values are null while there is no kubeconfig. It grants full rights on the cluster, and **its values are in the state**: with Terraform 1.10 or later use the ephemeral resource of the same name, and for `vnf_vim` its argument `kubernetes.kubeconfig_ref`.",
 		Attributes:          attributes,
 	}
 }

@@ -89,7 +89,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 		},
 	}
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster, in the plan and again in the apply. It enters neither state nor plan.",
+		MarkdownDescription: "Reads the kubeconfig of a workload cluster from the management cluster, in the plan and again in the apply. It enters neither state nor plan. Its values are null while there is no kubeconfig.",
 		Attributes:          attributes,
 	}
 }

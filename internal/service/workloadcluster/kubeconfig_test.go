@@ -54,6 +54,9 @@ func (env *testEnv) runEphemeral(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
 	acctest.PreCheck(t)
 	factories := acctest.Factories()
+	if env.diagnostics != nil {
+		factories = env.diagnostics.Factories()
+	}
 	factories["echo"] = echoprovider.NewProviderServer()
 	resource.Test(t, resource.TestCase{
 		ProtoV6ProviderFactories: factories,
@@ -70,6 +73,7 @@ func (env *testEnv) configWithVIM(parts ...string) string {
 // Cluster API wrote to the byte, and a rotation is seen by the next refresh.
 func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	env.plantCluster("edge")
 	const address = "data.vnf_capi_workload_kubeconfig.test"
 	notAfter := time.Now().Add(1000 * time.Hour).UTC().Truncate(time.Second)
@@ -79,10 +83,21 @@ func TestAccWorkloadKubeconfig_dataSource(t *testing.T) {
 	is := func(name, want string) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.StringExact(want))
 	}
+	isNull := func(name string) statecheck.StateCheck {
+		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), knownvalue.Null())
+	}
 	env.runEphemeral(t,
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataKubeconfig, "")),
-			ExpectError: acctest.Says(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + env.namespace + `"`),
+			// An error would stop the destroy of a cluster that is gone.
+			Config:            env.configWithVIM(env.lookup(dataKubeconfig, "")),
+			ConfigStateChecks: []statecheck.StateCheck{isNull("kubeconfig"), isNull("host"), isNull("not_after")},
+			Check:             env.diagnostics.HasWarning(`(?s)Kubeconfig Not Found.*no Secret "edge-kubeconfig" in namespace "` + env.namespace + `"`),
+		},
+		resource.TestStep{
+			// Nobody waits for a cluster that does not exist.
+			Config:            env.configWithVIM(strings.Replace(env.lookup(dataKubeconfig, `wait_timeout = "10m"`), `"edge"`, `"gone"`, 1)),
+			ConfigStateChecks: []statecheck.StateCheck{isNull("kubeconfig")},
+			Check:             env.diagnostics.HasWarning(`(?s)Kubeconfig Not Found.*no Secret "gone-kubeconfig"`),
 		},
 		resource.TestStep{
 			Config:      env.configWithVIM(env.lookup(dataKubeconfig, `wait_timeout = "2s"`)),
@@ -169,6 +184,7 @@ func (env *testEnv) expectNodes(address string) resource.TestCheckFunc {
 // certificate with the rights of its user alone.
 func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	env.plantCluster("edge")
 	intact, key := env.kubeconfig(time.Now().Add(1000 * time.Hour))
 	env.plantSecret("edge-kubeconfig", map[string]string{"value": intact})
@@ -212,6 +228,18 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 				return env.isReader(text)
 			}),
 		},
+		resource.TestStep{
+			// The cluster goes, and its CA before the kubeconfig.
+			PreConfig: func() {
+				env.removeFinalizers("cluster", "edge")
+				env.kubectl("delete", "secret", "edge-ca")
+			},
+			Config: env.configWithVIM(env.lookup(ephemeralKubeconfig, `
+  wait_timeout        = "10m"
+  certificate_request = { common_name = "reader", ttl = "1h" }
+`)),
+			Check: env.diagnostics.HasWarning(`Kubeconfig Not Found`),
+		},
 	)
 }
 
@@ -245,6 +273,7 @@ func (env *testEnv) isReader(text string) error {
 // The data source of a cluster that somebody else made.
 func TestAccWorkloadCluster_dataSource(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	const address = "data.vnf_capi_workload_cluster.test"
 	is := func(name string, want knownvalue.Check) statecheck.StateCheck {
 		return statecheck.ExpectKnownValue(address, tfjsonpath.New(name), want)
@@ -255,8 +284,9 @@ func TestAccWorkloadCluster_dataSource(t *testing.T) {
 	management := config.Variables{}
 	env.runEphemeral(t,
 		resource.TestStep{
-			Config:      env.configWithVIM(env.lookup(dataCluster, "")),
-			ExpectError: acctest.Says(`The management cluster has no Cluster "edge" in namespace "` + env.namespace + `"`),
+			Config:            env.configWithVIM(env.lookup(dataCluster, "")),
+			ConfigStateChecks: []statecheck.StateCheck{is("phase", knownvalue.Null()), is("endpoint", knownvalue.Null()), is("kubeconfig_ref", knownvalue.Null()), is("machines", knownvalue.ListSizeExact(0))},
+			Check:             env.diagnostics.HasWarning(`The management cluster has no Cluster "edge" in namespace "` + env.namespace + `"`),
 		},
 		resource.TestStep{
 			PreConfig: func() { env.plantCluster("edge") },

@@ -66,7 +66,7 @@ func (m *model) Spec(ctx context.Context, state *model, diags *diag.Diagnostics)
 	chart := tfutil.As[chartModel](ctx, m.Chart, diags)
 	cluster := &vnfm.ClusterSpec{
 		Name: m.Name.ValueString(), Namespace: m.Namespace.ValueString(), KubernetesVersion: m.KubernetesVersion.Number(),
-		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBool(), RolloutAfter: instantText(m.RolloutAfter, diags),
+		Labels: tfutil.Texts(m.Labels), Annotations: tfutil.Texts(m.Annotations), Paused: m.Paused.ValueBoolPointer(), RolloutAfter: instantText(m.RolloutAfter, diags),
 
 		Topology: tfutil.As[topologyModel](ctx, m.Topology, diags).toDomain(diags),
 		Chart:    chart.toDomain(tfutil.As[chartStatusModel](ctx, m.ChartStatus, diags), diags),
@@ -149,9 +149,6 @@ func (m *model) SetRecord(_ context.Context, i *vnfm.Instance, _ *diag.Diagnosti
 	if i.Cluster != nil {
 		m.APIVersion = tfutil.OptionalString(i.Cluster.APIVersion)
 		m.recordCharts(i.Cluster)
-		if m.Paused.IsNull() {
-			m.Paused = types.BoolValue(i.Cluster.Paused)
-		}
 	}
 	if i.Status == vnfm.StatusInstantiated {
 		m.KubeconfigRef = attrs.ClusterRefValue(&vnfm.ClusterRef{VIMID: i.VIMID, Namespace: i.Namespace, Name: i.Name})
@@ -165,6 +162,8 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 	m.observed = newObserved(o.Cluster)
 	m.setObservedStatus(ctx, m.Objects.Present(), diags)
 	m.setCredentialExpiry(o.Cluster)
+	m.setGone(o, diags)
+	m.warnOfPause(o.Cluster, diags)
 	if o.Cluster != nil {
 		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)
 		warnOfKubelets(m.Name.ValueString(), o.Cluster, diags)

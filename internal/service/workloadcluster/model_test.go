@@ -85,7 +85,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 // TestObserved: each field that a management cluster reports reaches the state.
 func TestObserved(t *testing.T) {
 	t.Parallel()
-	modeltest.EachField(t, []string{"Paused", "InstanceID", "Conditions.0.Generation", "CredentialExpiresAt", "OtherKubelets.0"}, func(s vnfm.ClusterState) any { return newObserved(&s) })
+	modeltest.EachField(t, []string{"Paused", "InstanceID", "Conditions.0.Generation", "CredentialExpiresAt", "OtherKubelets.0", "DeletingSince", "Finalizers.0"}, func(s vnfm.ClusterState) any { return newObserved(&s) })
 }
 
 // TestCredentialExpiry: the time at which the application credential expires reaches the state of the resource.

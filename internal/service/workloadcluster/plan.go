@@ -72,9 +72,9 @@ func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags
 	m.setStatusUnknown(ctx, diags)
 	m.ApplicationCredentialID, m.ApplicationCredentialExpiresAt = types.StringUnknown(), timetypes.NewRFC3339Unknown()
 	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(attrs.ClusterRefType.AttrTypes)
-	if state != nil && tfutil.Set(state.KubeconfigRef) {
-		// Once the cluster was ready its kubeconfig can be read, whatever happens to it:
-		// what depends on it must not wait for what may be repaired through it.
+	if state != nil && tfutil.Set(state.KubeconfigRef) && tfutil.Set(state.CACertificate) && !state.IsGone() {
+		// While there is a kubeconfig, what depends on it must not wait for what may be repaired
+		// through it.
 		m.KubeconfigRef = state.KubeconfigRef
 	}
 }

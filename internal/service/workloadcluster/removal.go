@@ -33,7 +33,7 @@ func (m *model) groupOf(ctx context.Context, name string, diags *diag.Diagnostic
 func withoutDone(ctx context.Context, groups map[string]vnfm.NodeGroup, state *model, diags *diag.Diagnostics) {
 	for name, g := range groups {
 		switch {
-		case state == nil:
+		case state == nil, state.IsGone():
 			g.ScaleInMachineNames = nil
 		case state.Status.ValueString() == base.StatusReady:
 			var done []string

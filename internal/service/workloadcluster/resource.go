@@ -36,11 +36,12 @@ func config() base.Config {
 		Fixed:       []string{managementVIM, "name"},
 		ContentPath: path.Empty(),
 		CreateLimit: 60 * time.Minute, ReadLimit: 2 * time.Minute, UpdateLimit: 90 * time.Minute, DeleteLimit: 60 * time.Minute,
-		Schema:           resourceSchema,
-		IDDescription:    "Id of the cluster in the store.",
-		AdoptDescription: "Whether to adopt an existing cluster that no configuration manages. If `false`, an existing cluster is an error. Defaults to `false`. Changing this applies to the next operation.",
-		CompletedStatus:  base.StatusReady,
-		Owns:             func(i *vnfm.Instance) bool { return i.Cluster != nil },
+		Schema:            resourceSchema,
+		IDDescription:     "Id of the cluster in the store.",
+		AdoptDescription:  "Whether to adopt an existing cluster that no configuration manages. If `false`, an existing cluster is an error. Defaults to `false`. Changing this applies to the next operation.",
+		CompletedStatus:   base.StatusReady,
+		StatusDescription: " `DELETING` and `DELETED` if the refresh finds the Cluster being deleted, or missing: the next apply creates it again, and a destroy continues.",
+		Owns:              func(i *vnfm.Instance) bool { return i.Cluster != nil },
 	}
 }
 

@@ -31,6 +31,7 @@ func groupHas(group, field string, want int64) statecheck.StateCheck {
 // upgraded, paused, and removed, with nothing of its kubeconfig in the state.
 func TestAccWorkloadCluster_chart(t *testing.T) {
 	env := newEnv(t)
+	env.diagnostics = &acctest.Diagnostics{}
 	ephemeral := `
 ephemeral "vnf_capi_workload_kubeconfig" "test" {
   management_vim_id = vnf_capi_workload_cluster.test.kubeconfig_ref.management_vim_id
@@ -50,6 +51,7 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 		return statecheck.ExpectKnownValue("data.vnf_capi_workload_clusters.test", tfjsonpath.New("workload_clusters").AtSliceIndex(0).AtMapKey(name), check)
 	}
 	empty := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
+	last := env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`), ephemeral)
 	var machines string
 	paused := env.config(inMemory("1.34.0", `a = { replicas = 1 }`) + "\n  paused = true")
 	env.run(t,
@@ -182,6 +184,39 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 			Config:           env.config(inMemory("1.35.0", `b = { min_replicas = 1, max_replicas = 3 }`)),
 			PreConfig:        func() { env.lab.Pause(t, env.namespace, "edge", false) },
 			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+		},
+		resource.TestStep{
+			// A deleted cluster is instantiated again, and what reads its kubeconfig waits for that.
+			PreConfig: func() { env.kubectl("delete", "cluster", "edge", "--timeout=3m") },
+			Config:    last,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("kubeconfig_ref")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.StringRegexp(regexp.MustCompile(`^INSTANTIATE Kubernetes 1\.35\.0: `))})),
+			}},
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("b", "available_replicas", 1)},
+		},
+		resource.TestStep{
+			// A finalizer keeps the Cluster, and its kubeconfig is gone.
+			PreConfig: func() {
+				env.kubectl("patch", "cluster", "edge", "--type=json", `-p=[{"op":"add","path":"/metadata/finalizers/-","value":"example.org/hold"}]`)
+				env.kubectl("delete", "cluster", "edge", "--wait=false")
+				env.kubectl("wait", "--for=delete", "secret/edge-kubeconfig", "devcluster/edge", "--timeout=3m")
+			},
+			Config: last, PlanOnly: true, ExpectNonEmptyPlan: true,
+			ConfigPlanChecks: resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{
+				plancheck.ExpectUnknownValue(address, tfjsonpath.New("kubeconfig_ref")),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), knownvalue.ListPartial(map[int]knownvalue.Check{0: knownvalue.StringRegexp(regexp.MustCompile(`^INSTANTIATE `))})),
+			}},
+		},
+		resource.TestStep{
+			// An apply waits for the deletion.
+			PreConfig: func() {
+				require.NoError(t, env.diagnostics.HasWarning(`(?s)Workload Cluster "edge" Is Being Deleted.*finalizers .*example\.org/hold`)(nil))
+				time.AfterFunc(5*time.Second, func() { env.removeFinalizers("cluster", "edge") })
+			},
+			Config:            last,
+			ConfigStateChecks: []statecheck.StateCheck{status("READY"), groupHas("b", "available_replicas", 1)},
 		},
 		// A destroy over an empty store.
 		resource.TestStep{

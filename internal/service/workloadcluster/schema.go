@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
-	"github.com/hashicorp/terraform-plugin-framework/resource/schema/booldefault"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/stringdefault"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
@@ -164,7 +163,7 @@ func shapeAttributes() map[string]schema.Attribute {
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Odd number of machines. Changing this scales in place.",
 					Optional:            true,
-					Validators:          []validator.Int64{int64validator.AtLeast(1)},
+					Validators:          []validator.Int64{int64validator.AtLeast(1), odd{}},
 				},
 				"class_variables": attrs.ClassVariables("Values of the variables of the class for the control plane only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
@@ -172,13 +171,11 @@ func shapeAttributes() map[string]schema.Attribute {
 		"node_groups": schema.MapNestedAttribute{
 			MarkdownDescription: "Groups of worker nodes by name; each group is a MachineDeployment. Changing this adds, changes and removes groups in place and in parallel; other groups do not change.",
 			Optional:            true,
-			NestedObject:        schema.NestedAttributeObject{Attributes: nodeGroupAttributes()},
+			NestedObject:        schema.NestedAttributeObject{Validators: []validator.Object{sizes{}}, Attributes: nodeGroupAttributes()},
 		},
 		"paused": schema.BoolAttribute{
-			MarkdownDescription: "Whether Cluster API ignores the cluster. While it is `true`, Cluster API changes nothing and an apply does not wait. Defaults to `false`. Changing this updates in place.",
+			MarkdownDescription: "Whether Cluster API ignores the cluster. While it is `true`, Cluster API changes nothing and an apply does not wait. If not set, a pause by others is left alone, and an apply that changes the cluster fails meanwhile. Changing this updates in place.",
 			Optional:            true,
-			Computed:            true,
-			Default:             booldefault.StaticBool(false),
 		},
 		"rollout_after": schema.StringAttribute{
 			MarkdownDescription: "Time in RFC 3339, for example `2026-11-22T10:00:00Z`, for `topology`, `chart` and `cluster_template`. Changing this replaces all machines that are older than the new time, one after the other, which renews their certificates.",

@@ -202,3 +202,12 @@ func (s recordedServer) ReadDataSource(ctx context.Context, req *tfprotov6.ReadD
 	}
 	return resp, err
 }
+
+// OpenEphemeralResource implements tfprotov6.EphemeralResourceServer.
+func (s recordedServer) OpenEphemeralResource(ctx context.Context, req *tfprotov6.OpenEphemeralResourceRequest) (*tfprotov6.OpenEphemeralResourceResponse, error) {
+	resp, err := s.ProviderServer.OpenEphemeralResource(ctx, req)
+	if resp != nil {
+		s.diagnostics.record(resp.Diagnostics)
+	}
+	return resp, err
+}

@@ -1,0 +1,65 @@
+package capi
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+)
+
+// blocked returns a final error if Cluster API does nothing more with a Cluster, however long an
+// operation waits.
+func (c *cluster) blocked(ctx context.Context, own *unstructured.Unstructured) error {
+	switch {
+	case own == nil:
+		return nil
+	case isPaused(own):
+		return &pausedError{objectName(own)}
+	case c.lacksClass(ctx, own):
+		t := c.spec.Topology
+		return &classError{object: objectName(own), class: cmp.Or(t.ClassNamespace, c.namespace) + "/" + t.Class}
+	}
+	return nil
+}
+
+// pausedError ends an operation on a cluster that somebody else has paused: nothing that is waited for
+// would happen.
+type pausedError struct{ object string }
+
+func (*pausedError) isFinal() {}
+
+func (e *pausedError) Error() string {
+	return fmt.Sprintf("%s is paused by somebody else, and Cluster API changes nothing of a paused cluster; resume it and apply again, "+
+		"or set paused = false with force_conflicts = true, which ends the pause, or paused = true, with which an apply does not wait", e.object)
+}
+
+// classError ends an operation on a cluster whose ClusterClass does not exist.
+type classError struct{ object, class string }
+
+func (*classError) isFinal() {}
+
+func (e *classError) Error() string {
+	return fmt.Sprintf("%s waits for ClusterClass %s, which does not exist: check topology.class and topology.class_namespace, or create the class and apply again; "+
+		"a class of the same configuration needs depends_on in the cluster", e.object, e.class)
+}
+
+// lacksClass reports whether the topology of a Cluster is not reconciled because its class does not
+// exist.
+func (c *cluster) lacksClass(ctx context.Context, own *unstructured.Unstructured) bool {
+	if c.spec.Topology == nil {
+		return false
+	}
+	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
+	return reconciled.Status == "False" && reconciled.Reason == clusterv1.ClusterTopologyReconciledFailedReason && c.cloudCluster().ClassIsMissing(ctx)
+}
+
+// isPaused reports whether Cluster API leaves a Cluster alone.
+func isPaused(own *unstructured.Unstructured) bool {
+	_, annotated := own.GetAnnotations()[clusterv1.PausedAnnotation]
+	paused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused")
+	return paused || annotated
+}

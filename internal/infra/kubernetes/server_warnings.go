@@ -1,0 +1,25 @@
+package kubernetes
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+// serverWarnings is one warning of all that the API server has added to its answers.
+func serverWarnings(w *kube.Warnings) vnfm.Problems {
+	lines := w.Lines()
+	if len(lines) == 0 {
+		return nil
+	}
+	if more := len(lines) - maxErrors; more > 0 {
+		lines = append(lines[:maxErrors:maxErrors], fmt.Sprintf("and %d more", more))
+	}
+	return vnfm.Problems{{
+		Severity: vnfm.SeverityWarning,
+		Summary:  "the API server warns of objects",
+		Detail:   strings.Join(lines, "\n") + "\nIt accepts them nevertheless. A warning is often an error of a later version, or the reason why an object does not become ready.",
+	}}
+}
