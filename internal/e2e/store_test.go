@@ -121,7 +121,7 @@ func TestAccLostStore_writeOnly(t *testing.T) {
 				env.expectEmptyPlan()
 				env.expectConsistent()
 			}
-			require.Equal(t, ids, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")})
+			require.Equal(t, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, ids)
 			require.Equal(t, objects, env.uids())
 			env.destroy()
 			env.destroyed()

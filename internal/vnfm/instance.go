@@ -173,10 +173,10 @@ const (
 	StatusFailedTemp InstanceStatus = "FAILED_TEMP"
 	// StatusProcessing means that an operation runs, in this or in another process.
 	StatusProcessing InstanceStatus = "PROCESSING"
-	// StatusDeleting and StatusDeleted mean that the last refresh found the Cluster of a workload
-	// cluster being deleted, or missing. No record has them.
+	// StatusDeleting means that the last refresh found the Cluster of a workload cluster being deleted. No record has it.
 	StatusDeleting InstanceStatus = "DELETING"
-	StatusDeleted  InstanceStatus = "DELETED"
+	// StatusDeleted means that the last refresh found the Cluster of a workload cluster missing. No record has it.
+	StatusDeleted InstanceStatus = "DELETED"
 	// StatusUnknown means that the store holds no record of the instance.
 	StatusUnknown InstanceStatus = "UNKNOWN"
 )

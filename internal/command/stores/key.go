@@ -3,17 +3,12 @@ package stores
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 )
@@ -21,40 +16,9 @@ import (
 // keyPlace is where the provider has the key of a store when nothing else is said: in a file beside a local one, and in any other itself.
 func (p *place) keyPlace() seal.KeyPlace {
 	if p.keyFile != "" {
-		return keyFile(p.keyFile)
+		return seal.KeyFile(p.keyFile)
 	}
 	return seal.KeyIn(func(context.Context) (store.Store, error) { return p.Portable, nil })
-}
-
-// keyFile is a seal.KeyPlace.
-type keyFile string
-
-// String implements seal.KeyPlace.
-func (f keyFile) String() string { return "the key file " + string(f) }
-
-// Load implements seal.KeyPlace.
-func (f keyFile) Load(context.Context) ([]byte, error) {
-	text, err := os.ReadFile(string(f))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return text, err
-}
-
-// Create implements seal.KeyPlace.
-func (f keyFile) Create(ctx context.Context, text []byte) ([]byte, error) {
-	if err := durable.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
-		return nil, err
-	}
-	file, err := os.OpenFile(string(f), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if errors.Is(err, fs.ErrExist) {
-		return f.Load(ctx)
-	}
-	if err != nil {
-		return nil, err
-	}
-	_, err = file.Write(text)
-	return text, errors.Join(err, file.Sync(), file.Close())
 }
 
 // copyKey puts the key of a store where the provider looks for that of another one, and says which key that one needs.

@@ -28,7 +28,9 @@ func logIn(repo *remote.Repository, access *vnfm.ChartAccess) error {
 	}
 	repo.PlainHTTP = access.PlainHTTP
 	if access.Password != "" || access.Token != "" {
-		login.Credential = auth.StaticCredential(repo.Reference.Registry, auth.Credential{Username: access.Username, Password: access.Password.Reveal(), AccessToken: access.Token.Reveal()})
+		login.Credential = auth.StaticCredential(repo.Reference.Registry, auth.Credential{
+			Username: access.Username, Password: access.Password.Reveal(), AccessToken: access.Token.Reveal(),
+		})
 	}
 	origin := &url.URL{Scheme: "https", Host: repo.Reference.Host()}
 	if access.PlainHTTP {

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 
 	"filippo.io/age"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/durable"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -39,6 +43,37 @@ func KeyIn(open func(ctx context.Context) (store.Store, error)) KeyPlace {
 
 // String implements KeyPlace.
 func (storePlace) String() string { return "the key that the store itself keeps" }
+
+// KeyFile is the place of a key in a file, such as the one beside a local store.
+type KeyFile string
+
+// String implements KeyPlace.
+func (f KeyFile) String() string { return "the key file " + string(f) }
+
+// Load implements KeyPlace.
+func (f KeyFile) Load(context.Context) ([]byte, error) {
+	text, err := os.ReadFile(string(f))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// Create implements KeyPlace.
+func (f KeyFile) Create(ctx context.Context, text []byte) ([]byte, error) {
+	if err := durable.MkdirAll(filepath.Dir(string(f)), 0o700); err != nil {
+		return nil, err
+	}
+	file, err := os.OpenFile(string(f), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return f.Load(ctx)
+	}
+	if err != nil {
+		return nil, err
+	}
+	_, err = file.Write(text)
+	return text, errors.Join(err, file.Sync(), file.Close())
+}
 
 // IsKeyOfStore reports whether a record is the key of the store that it is in.
 func IsKeyOfStore(r *store.Record) bool { return r.Kind == store.KindKey && r.ID == keyID }
