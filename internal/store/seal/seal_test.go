@@ -167,7 +167,12 @@ func TestDamagedByte(t *testing.T) {
 		for i := from; i <= to; i++ {
 			damaged := bytes.Clone(sealed)
 			damaged[i] ^= 1
-			_, err := k.Open(t.Context(), "vim-1", damaged)
+			opened, err := k.Open(t.Context(), "vim-1", damaged)
+			if err == nil {
+				// The last character of base64 has bits that stand for nothing.
+				require.Equal(t, secrets, opened, "byte %d of %s", i-from, field)
+				continue
+			}
 			wantError(t, err, "vim-1", "changed since it was sealed")
 		}
 	}
