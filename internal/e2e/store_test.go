@@ -123,6 +123,10 @@ func TestAccLostStore_writeOnly(t *testing.T) {
 			}
 			require.Equal(t, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, ids)
 			require.Equal(t, objects, env.uids())
+			lose()
+			env.expectOutput(env.expectExit(1, "destroy", "-auto-approve"),
+				`The store of this run has neither the VNF instance nor its VIM "test", and a destroy gets no credentials.`, "Run terraform apply first, which registers the VIM again, then destroy")
+			env.apply()
 			env.destroy()
 			env.destroyed()
 		})
