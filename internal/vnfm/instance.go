@@ -249,7 +249,7 @@ type Instance struct {
 	// VIMShares are, by the id of a VIM, the shares of the vnf_vim resources that are managed together with the instance, as reads
 	// have shown.
 	VIMShares map[string]string `json:"vim_shares,omitempty"`
-	// Acknowledged is set once a Read has seen the instance: Terraform's state
+	// Acknowledged is set once Terraform has closed the provider that created the instance, or a Read has seen it: Terraform's state
 	// holds its id, so a later Create under the same name is somebody else's.
 	Acknowledged bool      `json:"acknowledged"`
 	CreatedAt    time.Time `json:"created_at"`

@@ -46,14 +46,17 @@ func (s *session) foreignAutoscalers(ctx context.Context, namespace string) ([]a
 	}
 	var found []autoscaler
 	for i := range list {
-		a := autoscaler{name: render.ObjectKey(r.GVK, namespace, list[i].GetName())}
+		scales, ok := render.ScaleTargetOf(list[i].Object)
+		if !ok || list[i].GetDeletionTimestamp() != nil || list[i].GetLabels()[labelInstance] == s.target.Instance.ID {
+			continue
+		}
+		a := autoscaler{name: render.ObjectKey(r.GVK, namespace, list[i].GetName()), scales: scales}
 		var own bool
-		a.scales, _ = render.ScaleTargetOf(list[i].Object)
 		for _, owner := range list[i].GetOwnerReferences() {
 			a.fromZero = a.fromZero || strings.HasPrefix(owner.APIVersion, "keda.sh/")
 			own = own || slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool { return i.UID == string(owner.UID) })
 		}
-		if !own && list[i].GetDeletionTimestamp() == nil && list[i].GetLabels()[labelInstance] != s.target.Instance.ID {
+		if !own {
 			found = append(found, a)
 		}
 	}
