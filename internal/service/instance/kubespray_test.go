@@ -58,7 +58,6 @@ func (k *kubesprayEnv) configOf(edit func(string) string, arguments ...string) s
 // is a worker and two masters, of which kubespray has one and then the other as its first: that is dead, and this
 // works. The test of failures scales workers.
 func TestAccInstance_openStackKubespray(t *testing.T) {
-	nodesOnly(t)
 	k := newKubesprayEnv(t)
 	k.balancer = `script_path = "./Scripts/external_lb.sh", node_ports = [30080]`
 	same := k.same()
@@ -238,7 +237,6 @@ spec:
 // Every failure is reported with the object that it is about, and the operation goes on
 // once it is put right. What is secret shows up on no command line meanwhile.
 func TestAccInstance_openStackKubesprayFailures(t *testing.T) {
-	nodesOnly(t)
 	k := newKubesprayEnv(t)
 	out := "scale_levels = { worker_instance = 1 }"
 	in := "scale_levels = { worker_instance = 0 }"

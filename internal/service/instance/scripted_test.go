@@ -57,7 +57,6 @@ func scriptedPackage(t *testing.T) string {
 // Service that comes between two applies is drift. All its nodes pull from a registry over HTTPS that asks for a login.
 // kubeadm is a stand-in: the real one needs bin/nodes and more processor time, see TestAccInstance_openStackScriptedNodes.
 func TestAccInstance_openStackScriptedCluster(t *testing.T) {
-	nodesOnly(t)
 	k := newClusterScriptEnv(t)
 	k.balancer = fmt.Sprintf("virtual_address = %q, node_ports = [30080], follow_services = true", k.reserve(t))
 	dir, victim := scriptedPackage(t), filepath.Join(t.TempDir(), "victim")
