@@ -187,7 +187,11 @@ func (m *model) Finish(ctx context.Context, manager vnfm.Manager, i *vnfm.Instan
 	if seen == nil {
 		seen = &vnfm.Observation{}
 	}
+	planned := m.observed
 	m.observed = newObserved(seen.Cluster)
+	if tfutil.Set(planned.CACertificate) {
+		m.Endpoint, m.CACertificate = planned.Endpoint, planned.CACertificate
+	}
 	m.setCredentialExpiry(seen.Cluster)
 	if m.setObservedStatus(ctx, seen.Objects, diags); err != nil {
 		m.mapStatus(ctx, diags, func(string) addonState { return addonState{status: addonUnknown} })

@@ -74,7 +74,7 @@ func (m *model) PlanProgress(ctx context.Context, state *model, runs bool, diags
 	m.observed, m.KubeconfigRef = unknownObserved(), types.ObjectUnknown(attrs.ClusterRefType.AttrTypes)
 	if state != nil && tfutil.Set(state.KubeconfigRef) && tfutil.Set(state.CACertificate) && !state.IsGone() {
 		// While there is a kubeconfig, what depends on it must not wait for what may be repaired
-		// through it.
-		m.KubeconfigRef = state.KubeconfigRef
+		// through it. Cluster API never changes the endpoint of a cluster, nor its certificate authority.
+		m.KubeconfigRef, m.Endpoint, m.CACertificate = state.KubeconfigRef, state.Endpoint, state.CACertificate
 	}
 }

@@ -137,6 +137,9 @@ data "vnf_instances" "test" { vim_id = vnf_vim.test.id }
 			Config: env.config(inMemory("1.34.0", `a = { replicas = 2 }, b = { min_replicas = 1, max_replicas = 3 }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
+				// What providers of the cluster's objects are configured with.
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("endpoint"), knownvalue.StringRegexp(regexp.MustCompile(`^https://`))),
+				plancheck.ExpectKnownValue(address, tfjsonpath.New("ca_certificate"), knownvalue.StringRegexp(regexp.MustCompile(`BEGIN CERTIFICATE`))),
 				plancheck.ExpectKnownValue(address, tfjsonpath.New("operations"), texts(
 					"CHANGE_VNFPKG Kubernetes 1.34.0, another description", "  node group a: 1 -> 2 machines", "  node group b: added")),
 			}},
