@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
@@ -55,6 +56,27 @@ func (c *cluster) lacksClass(ctx context.Context, own *unstructured.Unstructured
 	}
 	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
 	return reconciled.Status == "False" && reconciled.Reason == clusterv1.ClusterTopologyReconciledFailedReason && c.cloudCluster().ClassIsMissing(ctx)
+}
+
+// undeletableError ends the removal of a cluster that Cluster API may not mark as ready to be deleted.
+type undeletableError struct{ object, reason string }
+
+func (*undeletableError) isFinal() {}
+
+func (e *undeletableError) Error() string {
+	return fmt.Sprintf("%s is being deleted, and Cluster API cannot go on: its own admission refuses the Cluster as its ClusterClass is now; "+
+		"correct the class, for example give a variable that it requires a default, then destroy again. Cluster API says: %s", e.object, e.reason)
+}
+
+// undeletable returns a final error if a Cluster that is being deleted is not valid for its class any more: Cluster API has to
+// annotate it before it deletes anything else.
+func undeletable(own *unstructured.Unstructured) error {
+	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
+	if own.GetDeletionTimestamp() == nil || reconciled.Reason != clusterv1.ClusterTopologyReconciledFailedReason ||
+		reconciled.Generation < own.GetGeneration() || !strings.Contains(reconciled.Message, "denied the request") {
+		return nil
+	}
+	return &undeletableError{objectName(own), kube.OneLine(reconciled.Message)}
 }
 
 // isPaused reports whether Cluster API leaves a Cluster alone.

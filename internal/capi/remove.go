@@ -51,10 +51,10 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 			machinesGone(ctx)
 			machinesGone = nil
 		}
-		return false, nil
+		return false, undeletable(obj)
 	})
-	if err == nil {
-		return nil
+	if err == nil || isFinal(err) {
+		return err
 	}
 	reason := "it does not say what it waits for"
 	if d := kube.ClusterCondition(last, clusterv1.DeletingCondition); d.Message != "" || d.Reason != "" {

@@ -168,7 +168,31 @@ spec:
 			ConfigPlanChecks:  updates(),
 			ConfigStateChecks: []statecheck.StateCheck{status("READY")},
 		},
+		resource.TestStep{
+			// The class in use requires a variable: Cluster API refuses its own writes to the Cluster, also those of a deletion.
+			PreConfig: func() {
+				env.requireZone(true)
+				env.kubectl("wait", "cluster/edge", "--for=condition=TopologyReconciled=False", "--timeout=2m")
+			},
+			Config:      single(""),
+			Destroy:     true,
+			ExpectError: acctest.Says(`(?s)Cluster ` + env.namespace + `/edge is being deleted, and Cluster API cannot go on.*correct the class.*required variable "zone" must be set`),
+		},
+		resource.TestStep{
+			PreConfig: func() {
+				require.NoError(t, env.diagnostics.HasWarning(`Topology of Workload Cluster "edge" Is Not Reconciled`)(nil))
+				env.requireZone(false)
+			},
+			Config:  single(""),
+			Destroy: true,
+		},
 	)
+}
+
+// requireZone adds a variable to the class, which a Cluster needs or not.
+func (env *testEnv) requireZone(required bool) {
+	env.kubectl("patch", "clusterclass", "in-memory", "--type=merge",
+		fmt.Sprintf(`-p={"spec":{"variables":[{"name":"zone","required":%t,"schema":{"openAPIV3Schema":{"type":"string"}}}]}}`, required))
 }
 
 // isPaused checks the field of the Cluster.

@@ -35,6 +35,20 @@ func (m *model) warnOfPause(s *vnfm.ClusterState, diags *diag.Diagnostics) {
 		"An apply that changes the cluster fails until it is resumed. Set paused = false to have Terraform resume it, with force_conflicts = true if another tool owns the field.")
 }
 
+// warnOfTopology says why Cluster API can no longer derive the objects of a cluster from its class, for example because the class
+// requires a variable now.
+func (m *model) warnOfTopology(s *vnfm.ClusterState, diags *diag.Diagnostics) {
+	if s == nil || s.IsDeleting() {
+		return
+	}
+	for _, c := range s.Conditions {
+		if c.Type == "TopologyReconciled" && c.Reason == "ReconcileFailed" {
+			diags.AddWarning("Topology of "+titled(m.Name.ValueString())+" Is Not Reconciled",
+				"What its ClusterClass describes no longer reaches the cluster. Cluster API says: "+strings.TrimSuffix(strings.Join(strings.Fields(c.Message), " "), ".")+".")
+		}
+	}
+}
+
 // warnOfDeletion names the finalizers that the deletion of a cluster waits for.
 func warnOfDeletion(name string, s *vnfm.ClusterState, diags *diag.Diagnostics) {
 	if !s.IsDeleting() {

@@ -53,6 +53,25 @@ func TestStatusOfAGoneCluster(t *testing.T) {
 	}
 }
 
+// TestWarnOfTopology: a class that requires another variable is named with the words of Cluster API.
+func TestWarnOfTopology(t *testing.T) {
+	t.Parallel()
+	m, failed := &model{}, vnfm.Condition{
+		Type: "TopologyReconciled", Status: "False", Reason: "ReconcileFailed",
+		Message: "Cluster.cluster.x-k8s.io \"edge\" is invalid: spec.topology.variables:\n required variable \"zone\" must be set",
+	}
+	m.Name = types.StringValue("edge")
+	var diags diag.Diagnostics
+	m.warnOfTopology(nil, &diags)
+	m.warnOfTopology(&vnfm.ClusterState{Conditions: []vnfm.Condition{{Type: failed.Type, Status: "False", Reason: "MachineDeploymentsUpgradePending"}}}, &diags)
+	require.Empty(t, diags)
+	m.warnOfTopology(&vnfm.ClusterState{Conditions: []vnfm.Condition{failed}}, &diags)
+	require.Len(t, diags, 1)
+	require.Equal(t, `Topology of Workload Cluster "edge" Is Not Reconciled`, diags[0].Summary())
+	require.Equal(t, `What its ClusterClass describes no longer reaches the cluster. Cluster API says: Cluster.cluster.x-k8s.io "edge" is invalid: `+
+		`spec.topology.variables: required variable "zone" must be set.`, diags[0].Detail())
+}
+
 // TestPlannedKubeconfigRef: the reference stays in a plan that changes the cluster, unless there is
 // no kubeconfig or the plan makes the cluster again.
 func TestPlannedKubeconfigRef(t *testing.T) {
@@ -76,6 +95,7 @@ func TestPlannedKubeconfigRef(t *testing.T) {
 		plan.PlanProgress(t.Context(), state, true, &diags)
 		require.Empty(t, diags, name)
 		require.Equal(t, c.known, !plan.KubeconfigRef.IsUnknown(), name)
+		require.Equal(t, c.known, !plan.CACertificate.IsUnknown(), name)
 		plan.PlanProgress(t.Context(), state, false, &diags)
 		require.Equal(t, state.KubeconfigRef, plan.KubeconfigRef, name)
 	}

@@ -164,6 +164,7 @@ func (m *model) SetObservation(ctx context.Context, o *vnfm.Observation, diags *
 	m.setCredentialExpiry(o.Cluster)
 	m.setGone(o, diags)
 	m.warnOfPause(o.Cluster, diags)
+	m.warnOfTopology(o.Cluster, diags)
 	if o.Cluster != nil {
 		warnOfExpiries(m.Name.ValueString(), o.Cluster, diags)
 		warnOfKubelets(m.Name.ValueString(), o.Cluster, diags)
