@@ -71,12 +71,18 @@ func (k *calls) lookup(apiVersion, kind, namespace, name string) map[string]any 
 	l.Own = isOwn || (k.revision.Number == 1 && name != "")
 	k.wanted[key] = l
 	text := k.recorded(l)
+	if k.options.StandsIn && len(text) == 0 {
+		text = anyObject
+	}
 	if !k.options.Asks {
 		// Nothing else will be found, so that it is an answer.
 		return k.answer(key, text)
 	}
 	return objectIn(text)
 }
+
+// anyObject has what templates read of an object without a look whether it is there.
+var anyObject = []byte(`{"metadata":{},"data":{},"spec":{},"status":{},"items":[]}`)
 
 // recorded is what the Secrets of the revision before have of a lookup.
 func (k *calls) recorded(l Lookup) []byte {
@@ -220,13 +226,20 @@ func (o *Options) search(ctx context.Context, wanted []Lookup, failed map[string
 	return found
 }
 
-var errTooManyLookups = errors.New("a chart may look up 200 objects")
+var (
+	errTooManyLookups = errors.New("a chart may look up 200 objects")
+	// errDependent is the reason of a lookup that another one without an answer precedes.
+	errDependent = errors.New("it follows from a lookup without an answer, or from more than 8 lookups")
+)
 
 // unanswered reports the lookups that have no answer. A plan does not know what the apply will find; an apply cannot go on. Without a
 // cluster to ask there is nothing in either.
 func (o *Options) unanswered(c *Chart, wanted []Lookup, failed map[string]error, ps *vnfm.Problems) (later bool) {
 	for _, l := range wanted {
 		reason := failed[l.String()]
+		if reason == nil && o.Asks {
+			reason = errDependent
+		}
 		if l.Own && o.Random != RandomKept || l.Own && reason == nil {
 			continue
 		}

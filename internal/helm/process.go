@@ -208,6 +208,13 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 		if o.Lookup != nil && round < maxLookupRounds && o.search(ctx, wanted, failed, &notFound) {
 			continue
 		}
+		if ps.HasErrors() && o.Random == RandomPlanned && len(failed) > 0 {
+			// Nothing of the objects is known, and the template need not fail.
+			o.StandsIn = true
+			if again, more, found := c.renderWith(ctx, o); !found.HasErrors() {
+				made, wanted, ps = again, more, found
+			}
+		}
 		later := o.unanswered(c, wanted, failed, &ps)
 		if ps = append(ps, notFound...); ps.HasErrors() {
 			return nil, ps

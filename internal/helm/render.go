@@ -48,7 +48,9 @@ type Options struct {
 	// answers so far.
 	Lookup func(ctx context.Context, wanted []Lookup) ([]Found, error)
 	Asks   bool
-	Found  map[string][]byte
+	// StandsIn has lookup find something in any case.
+	StandsIn bool
+	Found    map[string][]byte
 	// Recorded is the manifest of an adopted release, installed from the chart before. Unless there are Results, what it shows of results is
 	// taken for remembered.
 	Recorded string

@@ -13,6 +13,8 @@ import (
 type RenderedRelease struct {
 	// Revisions were rendered by an apply, the present one last.
 	Revisions []Revision `json:"revisions,omitempty"`
+	// Made counts them, and each return to a former one: Helm's records count rollbacks as well.
+	Made int `json:"made,omitempty"`
 	// Secrets are those of the present revision by namespace and name, for a lookup that the VIM does not answer.
 	Secrets map[string]json.RawMessage `json:"secrets,omitempty"`
 	// Idle counts the revisions of other releases since.
@@ -48,15 +50,6 @@ func (r *RenderedRelease) present() Revision {
 	return Revision{}
 }
 
-// next is the number of the revision after all others.
-func (r *RenderedRelease) next() int {
-	out := 1
-	for _, old := range r.Revisions {
-		out = max(out, old.Number+1)
-	}
-	return out
-}
-
 // revision is the one that inputs are rendered as. All that an update makes of changed inputs is one revision, whatever its operations
 // are: the plan, which sees the last of them alone, has the same number. Before are the results as they were before the update.
 func (r *Results) revision(o *Options, before *Results, inputs string) Revision {
@@ -64,7 +57,7 @@ func (r *Results) revision(o *Options, before *Results, inputs string) Revision 
 	if o.New {
 		was = RenderedRelease{}
 	}
-	next := Revision{Inputs: inputs, Number: was.next()}
+	next := Revision{Inputs: inputs, Number: was.Made + 1}
 	if present := own.present(); present.Inputs == inputs && (!o.New || present.Number == next.Number) {
 		return present
 	}
@@ -97,7 +90,14 @@ func (k *calls) releases(r *Rendering) map[string]*RenderedRelease {
 	if revisions = append(revisions, made); len(revisions) > maxIdle {
 		revisions = revisions[len(revisions)-maxIdle:]
 	}
-	own = RenderedRelease{Revisions: revisions}
+	count := own.Made
+	if present := own.present(); present.Inputs != made.Inputs || present.Number != made.Number {
+		count++
+	}
+	if k.options.New {
+		count = 1
+	}
+	own = RenderedRelease{Revisions: revisions, Made: count}
 	if k.looked {
 		own.Secrets = r.secrets()
 	}

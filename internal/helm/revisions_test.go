@@ -95,9 +95,9 @@ func TestRevisions(t *testing.T) {
 	restored := kept(t, files, back, RandomKept)
 	require.Equal(t, first.manifest(), restored.manifest())
 	require.Equal(t, first.manifest(), kept(t, files, c.options(1, 0, restored.Results, restored.Results), RandomPlanned).manifest())
-	// A configuration that is taken back is a revision of its own.
+	// A configuration that is taken back is a revision of its own. Two operations and a rollback are three records of Helm.
 	require.Equal(t, "3 false true b", shown(t, kept(t, files, c.options(1, 0, second.Results, second.Results), RandomKept)))
-	require.Equal(t, "3 false true b", shown(t, kept(t, files, c.options(4, 0, restored.Results, restored.Results), RandomKept)))
+	require.Equal(t, "5 false true b", shown(t, kept(t, files, c.options(4, 0, restored.Results, restored.Results), RandomKept)))
 
 	// A release that was never deployed is installed, whatever an attempt has rendered.
 	fresh := c.options(5, 0, first.Results, first.Results)
@@ -125,6 +125,13 @@ func TestLookupWithoutAnswer(t *testing.T) {
 	require.True(t, r.NamesLater)
 	_, ps = renderedAs(t, files, c.options(1, 0, nil, nil), RandomKept)
 	require.True(t, ps.HasErrors(), "an apply rendered what it does not know")
+
+	// A template that fails without an object that is there is no error of a plan that cannot see it.
+	r, ps = renderedAs(t, with("templates/amf.yaml", configMap(`a: "{{ (lookup "v1" "ConfigMap" "shared" "zone").data.zone }}"`,
+		`b: "{{ len (lookup "v1" "ConfigMap" "shared" "").items }}"`)), c.options(1, 0, nil, nil), RandomPlanned)
+	require.False(t, ps.HasErrors())
+	require.Len(t, ps, 2)
+	require.True(t, r.NamesLater)
 
 	// Without a cluster to ask nothing is found, by plan and apply alike.
 	r, ps = renderedAs(t, files, Options{}, RandomPlanned)
