@@ -243,20 +243,27 @@ func (o *Options) unanswered(c *Chart, wanted []Lookup, failed map[string]error,
 		if l.Own && o.Random != RandomKept || l.Own && reason == nil {
 			continue
 		}
-		p := vnfm.Problem{Severity: vnfm.SeverityWarning, File: c.place(l.File)}
-		if reason == nil {
-			//findings:says set the value that the chart looks up
-			p.Summary = fmt.Sprintf("lookup of %s finds nothing: the chart is rendered without a cluster", l)
-		} else {
-			later = o.Random == RandomPlanned
-			p.Summary = fmt.Sprintf("lookup of %s has no answer: %v", l, reason)
-			p.Detail = "the plan shows no object of the chart, and the apply asks again; see that the VIM can be reached and allows the identity to read the object"
-			if o.Random == RandomKept {
-				p.Severity = vnfm.SeverityError
-				p.Detail = "Helm fails here as well; see that the VIM allows the identity to read the object, or set the value that the chart looks up"
-			}
+		switch file := c.place(l.File); {
+		case reason == nil:
+			*ps = append(*ps, vnfm.Problem{
+				Severity: vnfm.SeverityWarning, File: file,
+				Summary: fmt.Sprintf("lookup of %s finds nothing: the chart is rendered without a cluster", l),
+				Detail:  "set the value that the chart looks up, if it needs one",
+			})
+		case o.Random == RandomKept:
+			*ps = append(*ps, vnfm.Problem{
+				File:    file,
+				Summary: fmt.Sprintf("lookup of %s fails: %v", l, reason),
+				Detail:  "Helm fails here as well; see that the VIM allows the identity to read the object, or set the value that the chart looks up",
+			})
+		default:
+			later = true
+			*ps = append(*ps, vnfm.Problem{
+				Severity: vnfm.SeverityWarning, File: file,
+				Summary: fmt.Sprintf("lookup of %s has no answer: %v", l, reason),
+				Detail:  "the plan shows no object of the chart, and the apply asks again; see that the VIM can be reached and allows the identity to read the object",
+			})
 		}
-		*ps = append(*ps, p)
 	}
 	return later
 }
