@@ -1,7 +1,9 @@
 package helm
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -34,8 +36,9 @@ func (l Lookup) String() string {
 
 // Found is the answer to a Lookup.
 type Found struct {
-	// Object is the object or the list as JSON; empty for none.
-	Object []byte
+	// Object is the object or the list as JSON; empty for none. TooLarge is set for a list of more objects than are read.
+	Object   []byte
+	TooLarge bool
 	// Err says why there is no answer.
 	Err error
 }
@@ -45,9 +48,9 @@ const lookupFunction = "lookup"
 const (
 	// maxLookupRounds is how often a chart may ask for something that depends on an answer.
 	maxLookupRounds = 8
-	// maxLookups bounds the objects that a chart looks up, maxFound all answers in bytes.
+	// maxLookups bounds the objects that a chart looks up, maxFound all answers in bytes as they are remembered.
 	maxLookups = 200
-	maxFound   = 256 << 10
+	maxFound   = 128 << 10
 )
 
 // lookup is the function lookup.
@@ -201,22 +204,24 @@ func (o *Options) search(ctx context.Context, wanted []Lookup, failed map[string
 	}
 	size := 0
 	for _, text := range o.Found {
-		size += len(text)
+		size += packedSize(text)
 	}
 	found := false
 	for i, l := range wanted {
-		if reason := cmp.Or(err, answers[i].Err); reason != nil {
+		if reason := cmp.Or(err, answers[i].Err); reason != nil && !answers[i].TooLarge {
 			failed[l.String()] = reason
 			continue
 		}
 		text := answers[i].Object
-		if size += len(text); size > maxFound {
-			size, text = size-len(text), nil
+		if more := packedSize(text); answers[i].TooLarge || size+more > maxFound {
+			text = nil
 			*ps = append(*ps, vnfm.Problem{
 				Severity: vnfm.SeverityWarning,
 				//findings:says name the object that the chart needs instead of a list, or set the value that the chart looks up
-				Summary: fmt.Sprintf("lookup of %s finds nothing: the answers of a chart may have %d KiB together", l, maxFound>>10),
+				Summary: fmt.Sprintf("lookup of %s finds nothing: the answers of a chart may have %d KiB together once they are compressed", l, maxFound>>10),
 			})
+		} else {
+			size += more
 		}
 		if o.Found == nil {
 			o.Found = map[string][]byte{}
@@ -224,6 +229,16 @@ func (o *Options) search(ctx context.Context, wanted []Lookup, failed map[string
 		o.Found[l.String()], found = text, true
 	}
 	return found
+}
+
+// packedSize is how many bytes a text takes among the results.
+func packedSize(text []byte) int {
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	// A write to memory does not fail.
+	_, _ = w.Write(text)
+	_ = w.Close()
+	return b.Len()
 }
 
 var (

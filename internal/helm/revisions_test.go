@@ -2,8 +2,10 @@ package helm
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -152,10 +154,14 @@ func TestLookupWithoutAnswer(t *testing.T) {
 // TestLookupIsBounded: more than can be remembered is not found.
 func TestLookupIsBounded(t *testing.T) {
 	files := with("templates/amf.yaml", configMap(`all: "{{ len (lookup "v1" "ConfigMap" "shared" "") }}"`))
-	c := &cluster{objects: map[string]string{"v1 ConfigMap shared/": `{"a":"` + strings.Repeat("a", maxFound) + `"}`}}
+	var noise strings.Builder
+	for i := range maxFound / 8 {
+		fmt.Fprintf(&noise, "%x", sha256.Sum256([]byte{byte(i), byte(i >> 8), byte(i >> 16)}))
+	}
+	c := &cluster{objects: map[string]string{"v1 ConfigMap shared/": `{"a":"` + noise.String() + `"}`}}
 	r, ps := renderedAs(t, files, c.options(1, 0, nil, nil), RandomKept)
 	require.Len(t, ps, 1)
-	require.Contains(t, ps[0].String(), "256 KiB")
+	require.Contains(t, ps[0].String(), "128 KiB")
 	require.Equal(t, "0", value(t, r, "all"))
 	require.Equal(t, r.manifest(), func() string {
 		again, _ := renderedAs(t, files, c.options(1, 0, r.Results, r.Results), RandomPlanned)

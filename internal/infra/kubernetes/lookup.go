@@ -20,7 +20,7 @@ const (
 	// lookupLimit bounds how long a plan waits for what a chart looks up.
 	lookupLimit = 10 * time.Second
 	// maxLookedUp bounds a list.
-	maxLookedUp = 500
+	maxLookedUp = 2000
 )
 
 // lookup reads on the VIM what the templates of a chart look up. A preview opens the VIM for it.
@@ -81,7 +81,7 @@ func (s *session) find(ctx context.Context, l helm.Lookup) helm.Found {
 func (s *session) findList(ctx context.Context, r kube.Resource, namespace string) helm.Found {
 	list, err := s.client.List(ctx, r, namespace, kube.ListOptions{AtMost: maxLookedUp})
 	if err != nil {
-		return helm.Found{Err: err}
+		return helm.Found{Err: err, TooLarge: errors.Is(err, kube.ErrMore)}
 	}
 	items := make([]any, 0, len(list))
 	for i := range list {
