@@ -52,6 +52,9 @@ type calls struct {
 	inputs string
 	pass   pass
 	clock  time.Time
+	// release is what is remembered of the release, revision what it is rendered as.
+	release  RenderedRelease
+	revision Revision
 
 	// files are those that are being executed, each included by the one before.
 	files  []string
@@ -67,14 +70,17 @@ type calls struct {
 	selected bool
 	// standing are the results that stand in for others, by their keys; nil if they are not collected.
 	standing map[string]*Call
-	// looked is set when a template has called lookup.
-	looked bool
+	// looked is set when a template has called lookup, answers are what it was given, and wanted are the calls without an answer.
+	looked  bool
+	answers map[string]json.RawMessage
+	wanted  map[string]Lookup
 }
 
-func newCalls(o *Options, known *Results, inputs string, p pass, clock time.Time) *calls {
+func newCalls(o *Options, known *Results, revision Revision, p pass, clock time.Time) *calls {
 	return &calls{
-		options: o, known: known, inputs: inputs, pass: p, clock: clock.Round(0).UTC(),
+		options: o, known: known, inputs: revision.Inputs, pass: p, clock: clock.Round(0).UTC(), release: known.releaseOf(o), revision: revision,
 		counts: map[string]int{}, used: map[string]*Call{}, fresh: map[string]bool{}, names: map[string]bool{},
+		answers: map[string]json.RawMessage{}, wanted: map[string]Lookup{},
 	}
 }
 

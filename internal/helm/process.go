@@ -89,6 +89,8 @@ type result struct {
 	Defaults, Schema []byte
 	Text             string
 	Rendering        sentRendering
+	// Wanted are lookups without an answer, also of a chart that fails without them.
+	Wanted []Lookup
 }
 
 // sentRendering are the parts of a Rendering.
@@ -104,6 +106,7 @@ type sentRendering struct {
 	NamesLater      bool
 	Results         []byte
 	ResultsSize     int
+	ForeignSecrets  []string
 }
 
 // work does a task. It runs in the helper process.
@@ -126,7 +129,7 @@ func work(t task) (r result) {
 	case rendering:
 		t.Options.Values = values
 		var made *Rendering
-		if made, r.Problems = c.render(t.Options); made != nil {
+		if made, r.Wanted, r.Problems = c.render(t.Options); made != nil {
 			r.Rendering, err = made.sent()
 		}
 	}
@@ -147,7 +150,7 @@ const mostProblems = 100
 func (r *Rendering) sent() (sentRendering, error) {
 	out := sentRendering{
 		Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown,
-		NamesLater: r.NamesLater, Results: r.Results, ResultsSize: r.ResultsSize,
+		NamesLater: r.NamesLater, Results: r.Results, ResultsSize: r.ResultsSize, ForeignSecrets: r.ForeignSecrets,
 	}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
@@ -197,13 +200,39 @@ func (c *Chart) describe(ctx context.Context) error {
 // Render renders the chart. Every problem is reported with the file of the package, and
 // the line, as far as Helm tells them.
 func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problems) {
+	var notFound vnfm.Problems
+	failed := map[string]error{}
+	o.Asks = o.Lookup != nil
+	for round := 0; ; round++ {
+		made, wanted, ps := c.renderWith(ctx, o)
+		if o.Lookup != nil && round < maxLookupRounds && o.search(ctx, wanted, failed, &notFound) {
+			continue
+		}
+		if ps.HasErrors() && o.Random == RandomPlanned && len(failed) > 0 {
+			// Nothing of the objects is known, and the template need not fail.
+			o.StandsIn = true
+			if again, more, found := c.renderWith(ctx, o); !found.HasErrors() {
+				made, wanted, ps = again, more, found
+			}
+		}
+		later := o.unanswered(c, wanted, failed, &ps)
+		if ps = append(ps, notFound...); ps.HasErrors() {
+			return nil, ps
+		}
+		made.NamesLater, made.Unanswered = made.NamesLater || later, len(failed) > 0
+		return made, ps
+	}
+}
+
+// renderWith renders the chart with the answers of lookup that there are.
+func (c *Chart) renderWith(ctx context.Context, o Options) (*Rendering, []Lookup, vnfm.Problems) {
 	var ps vnfm.Problems
 	t := task{Do: rendering, Options: o}
-	t.Options.Values = nil
+	t.Options.Values, t.Options.Lookup = nil, nil
 	var err error
 	if t.Values, err = sent(o.Values); err != nil {
 		ps = append(ps, vnfm.Problem{Attribute: o.Attribute, Key: o.Key, Summary: fmt.Sprintf("the values cannot be given to the chart: %v", err), Detail: "give values that JSON has"})
-		return nil, ps
+		return nil, nil, ps
 	}
 	r, err := c.ask(ctx, t)
 	switch limit := new(helper.LimitError); {
@@ -217,23 +246,23 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %s", r.Failed)
 	}
 	if ps = append(ps, r.Problems...); ps.HasErrors() {
-		return nil, ps
+		return nil, r.Wanted, ps
 	}
 	made, err := decoded[*chart.Chart](r.Rendering.Chart)
 	if err != nil {
 		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %v", err)
-		return nil, ps
+		return nil, r.Wanted, ps
 	}
 	out := &Rendering{
 		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes, shown: r.Rendering.Shown,
 		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests, NamesLater: r.Rendering.NamesLater,
-		Results: r.Rendering.Results, ResultsSize: r.Rendering.ResultsSize,
+		Results: r.Rendering.Results, ResultsSize: r.Rendering.ResultsSize, ForeignSecrets: r.Rendering.ForeignSecrets,
 	}
 	for _, h := range r.Rendering.Hooks {
 		out.Hooks = append(out.Hooks, newHook(c, h))
 	}
-	return out, ps
+	return out, r.Wanted, ps
 }
 
 // Fill fills values into one text that is not part of a chart, such as a patch of a

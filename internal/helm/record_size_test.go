@@ -34,5 +34,6 @@ func TestResultsSize(t *testing.T) {
 	planned, made := kept(t, files(10), Options{}, RandomPlanned), kept(t, files(10), Options{}, RandomKept)
 	require.InEpsilon(t, len(made.Results), planned.ResultsSize, 0.05)
 	require.Equal(t, len(made.Results), kept(t, files(10), Options{Results: made.Results}, RandomPlanned).ResultsSize)
-	require.Zero(t, kept(t, core(), Options{}, RandomPlanned).ResultsSize)
+	// A chart without any is remembered by its revision.
+	require.Less(t, kept(t, core(), Options{}, RandomPlanned).ResultsSize, 150)
 }

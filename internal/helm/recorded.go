@@ -35,13 +35,13 @@ type leaf struct {
 
 // seeds are the results that the recorded manifest of a release shows, and its Secrets. It warns of calls whose results it does not
 // show: those are made.
-func (c *Chart) seeds(o Options, caps *common.Capabilities, inputs string, now time.Time, ps *vnfm.Problems) *Results {
+func (c *Chart) seeds(o Options, caps *common.Capabilities, revision Revision, now time.Time, ps *vnfm.Problems) *Results {
 	o.Random = RandomPlanned
 	recorded := recordedObjects(o.Recorded)
 	out := &Results{Calls: map[string]*Call{}}
 	in := func(known *Results, p pass) (*Rendering, *calls) {
 		var ignored vnfm.Problems
-		k := newCalls(&o, known, inputs, p, now)
+		k := newCalls(&o, known, revision, p, now)
 		k.standing = map[string]*Call{}
 		r, _ := c.renderOnce(o, caps, k, &ignored)
 		return r, k
@@ -56,7 +56,7 @@ func (c *Chart) seeds(o Options, caps *common.Capabilities, inputs string, now t
 	for range maxSeedRounds {
 		found, leaves := false, r.leaves(recorded, o.Namespace)
 		for key, standing := range k.standing {
-			if seed := standing.seeded(leaves, inputs); seed != nil {
+			if seed := standing.seeded(leaves, revision.Inputs); seed != nil {
 				out.Calls[key], found = seed, true
 			}
 		}
@@ -68,7 +68,7 @@ func (c *Chart) seeds(o Options, caps *common.Capabilities, inputs string, now t
 		}
 	}
 	// A chart may leave out an object that lookup finds. Then the plan, which found nothing, would be wrong.
-	with := &Results{Calls: out.Calls, Secrets: secretsIn(recorded, o.Namespace)}
+	with := &Results{Calls: out.Calls, Releases: map[string]*RenderedRelease{releaseKey(&o): {Secrets: secretsIn(recorded, o.Namespace)}}}
 	if r, again := in(with, settling); r != nil && planned.foretells(r) {
 		out, k = with, again
 	}

@@ -40,6 +40,17 @@ type Options struct {
 	Random     Randomness
 	Results    []byte
 	Regenerate *vnfm.RegenerateSpec
+	// Before are the Results as they were before the update that renders: whatever it changes is one revision. Nil stands for Results.
+	Before []byte
+	// New is set for a release that was never deployed, which is installed. Restores renders inputs as the revision that they were.
+	New, Restores bool
+	// Lookup finds what templates look up; nil finds nothing but recorded Secrets. Asks is set when there is one, and Found are its
+	// answers so far.
+	Lookup func(ctx context.Context, wanted []Lookup) ([]Found, error)
+	Asks   bool
+	// StandsIn has lookup find something in any case.
+	StandsIn bool
+	Found    map[string][]byte
 	// Recorded is the manifest of an adopted release, installed from the chart before. Unless there are Results, what it shows of results is
 	// taken for remembered.
 	Recorded string
@@ -74,6 +85,9 @@ type Rendering struct {
 	// ResultsSize is how many bytes they will have, with RandomPlanned.
 	Results     []byte
 	ResultsSize int
+	// ForeignSecrets are the values of Secrets of others that templates have looked up. Unanswered is set when a lookup has no answer.
+	ForeignSecrets []string
+	Unanswered     bool
 
 	// sources are the manifests by the names of their templates, as records have them.
 	sources []templateOutput
@@ -117,29 +131,23 @@ func namesOf(made *chart.Chart) []string {
 
 // render renders the chart in this process. Every problem is reported with the file of the
 // package, and the line, as far as Helm tells them.
-func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
+// Lookups without an answer are returned in any case.
+func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
 	var ps vnfm.Problems
 	caps, err := o.capabilities()
 	if err != nil {
 		//findings:says write helm_kube_version as three numbers, for example 1.34.0
 		ps.Errorf(c.path, 0, 0, "%q is not a version of Kubernetes", o.KubeVersion)
-		return nil, ps
+		return nil, nil, ps
 	}
-	known, err := decodeResults(o.Results)
-	if err == nil {
-		err = c.unpack()
-	}
-	var inputs string
-	if err == nil && len(o.Results) > 0 {
-		inputs, err = c.inputs(&o)
-	}
+	known, revision, err := c.remembered(&o)
 	if err != nil {
 		c.problem(&ps, err)
-		return nil, ps
+		return nil, nil, ps
 	}
 	now := time.Now()
 	in := func(p pass) (*Rendering, map[string]string, *calls) {
-		k := newCalls(&o, known, inputs, p, now)
+		k := newCalls(&o, known, revision, p, now)
 		if p == settling && o.Random == RandomPlanned {
 			k.standing = map[string]*Call{}
 		}
@@ -147,19 +155,13 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		return r, output, k
 	}
 	r, output, k := in(scanning)
-	if ps.HasErrors() {
-		return nil, ps
-	}
-	if k.volatile() {
-		if inputs, err = c.inputs(&o); err != nil {
-			c.problem(&ps, err)
-			return nil, ps
-		}
+	if k.volatile() && !ps.HasErrors() {
 		if o.Random != RandomRefused && o.Recorded != "" && len(o.Results) == 0 {
-			known = c.seeds(o, caps, inputs, now, &ps)
+			known = c.seeds(o, caps, revision, now, &ps)
 		}
 		r, output, k = in(settling)
 	}
+	wanted := k.lookups(r)
 	if !ps.HasErrors() && k.stoodIn {
 		again, _, _ := in(varying)
 		switch {
@@ -171,16 +173,34 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		}
 	}
 	if ps.HasErrors() {
-		return nil, ps
+		return nil, wanted, ps
 	}
+	r.ForeignSecrets = k.foreignSecrets(r)
 	c.warnExpiry(k, &ps)
 	k.warnUnselected(&ps)
-	if o.Random != RandomRefused && (k.volatile() || len(known.Calls) > 0) {
+	if o.Random != RandomRefused {
 		if err := r.remember(k); err != nil {
 			c.problem(&ps, err)
 		}
 	}
-	return r, ps
+	return r, wanted, ps
+}
+
+// remembered unpacks the chart and reads what is remembered, and as which revision the chart is rendered.
+func (c *Chart) remembered(o *Options) (*Results, Revision, error) {
+	known, err := decodeResults(o.Results)
+	before := known
+	if err == nil && o.Before != nil {
+		before, err = decodeResults(o.Before)
+	}
+	if err == nil {
+		err = c.unpack()
+	}
+	if err != nil {
+		return nil, Revision{}, err
+	}
+	inputs, err := c.inputs(o)
+	return known, known.revision(o, before, inputs), err
 }
 
 // remember notes the results that the next rendering is to remember or, in a plan, how large they will be: what stands in for a result
@@ -213,8 +233,8 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, k *calls, ps *v
 		c.problem(ps, err)
 		return nil, nil
 	}
-	// The rendered release does not depend on its history, which no plan knows.
-	as := common.ReleaseOptions{Name: o.Release, Namespace: o.Namespace, Revision: 1, IsInstall: true}
+	n := k.revision.Number
+	as := common.ReleaseOptions{Name: o.Release, Namespace: o.Namespace, Revision: n, IsInstall: n == 1, IsUpgrade: n > 1}
 	values, err := util.ToRenderValuesWithSchemaValidation(made, config, as, caps, true)
 	if err != nil {
 		c.problem(ps, err)
@@ -232,7 +252,7 @@ func (c *Chart) renderOnce(o Options, caps *common.Capabilities, k *calls, ps *v
 		// The places in errors are those of the templates as they are.
 		restore = markFiles(made)
 	}
-	// The context is for requests of lookup, which reads no cluster here. The process of a rendering ends by its own limits.
+	// The context is for requests of Helm's own lookup. The process of a rendering ends by its own limits.
 	output, err := engine.Engine{CustomTemplateFuncs: k.functions()}.RenderWithContext(context.Background(), made, values)
 	restore()
 	if err != nil {

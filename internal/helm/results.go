@@ -19,14 +19,10 @@ import (
 
 // Results are what a release remembers from one rendering to the next.
 type Results struct {
-	// Inputs is the digest of chart, values and capabilities of the last revision.
-	Inputs string `json:"inputs"`
+	// Releases are the releases of the chart: one, unless parts of an instance are in several namespaces.
+	Releases map[string]*RenderedRelease `json:"releases,omitempty"`
 	// Calls are the results of functions by the keys of their calls.
 	Calls map[string]*Call `json:"calls"`
-	// Secrets are the Secrets of that revision by their names, Before those of the revision
-	// before it, which lookup finds; null stands for one that is the same in both.
-	Secrets map[string]json.RawMessage `json:"secrets,omitempty"`
-	Before  map[string]json.RawMessage `json:"before,omitempty"`
 }
 
 // Call is the result of one call of a function.
@@ -72,8 +68,18 @@ func decodeResults(packed []byte) (*Results, error) {
 	return out, nil
 }
 
-// encode packs the results. The same results have the same encoding.
+// encode packs the results. The same results have the same encoding. Where they are too large, rollbacks go without the answers of
+// lookup.
 func (r *Results) encode() ([]byte, error) {
+	out, err := r.packed()
+	if err != nil {
+		r.forgetFound()
+		return r.packed()
+	}
+	return out, nil
+}
+
+func (r *Results) packed() ([]byte, error) {
 	text, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("encoding the results of functions: %w", err)
@@ -92,10 +98,11 @@ func (r *Results) encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// after are the results once a rendering is a revision. Before is what was remembered.
+// after are the results once a rendering is a revision.
 func (k *calls) after(r *Rendering) *Results {
-	out := &Results{Inputs: k.inputs, Calls: map[string]*Call{}, Secrets: k.known.Secrets, Before: k.known.Before}
-	another := k.known.Inputs != k.inputs
+	out := &Results{Calls: map[string]*Call{}, Releases: k.releases(r)}
+	own := k.known.releaseOf(k.options)
+	another := own.present().Inputs != k.inputs
 	for key, c := range k.known.Calls {
 		kept := *c
 		if another {
@@ -113,35 +120,6 @@ func (k *calls) after(r *Rendering) *Results {
 		}
 		out.Calls[key] = &kept
 	}
-	out.Secrets = r.secrets()
-	before := k.known.before()
-	switch {
-	case another:
-		before = k.known.Secrets
-	case k.hides():
-		before = nil
-	}
-	out.Before = map[string]json.RawMessage{}
-	for name, text := range before {
-		if bytes.Equal(text, out.Secrets[name]) {
-			text = same
-		}
-		out.Before[name] = text
-	}
-	return out
-}
-
-var same = json.RawMessage("null")
-
-// before are the Secrets of the revision before the last one.
-func (r *Results) before() map[string]json.RawMessage {
-	out := make(map[string]json.RawMessage, len(r.Before))
-	for name, text := range r.Before {
-		if bytes.Equal(text, same) {
-			text = r.Secrets[name]
-		}
-		out[name] = text
-	}
 	return out
 }
 
@@ -150,8 +128,6 @@ func (k *calls) hides() bool {
 	g := k.options.Regenerate
 	return g != nil && (len(g.Functions)+len(g.Templates) == 0 || slices.Contains(g.Functions, lookupFunction))
 }
-
-const lookupFunction = "lookup"
 
 // objects reads the objects of the release. What is not a mapping is left out.
 func (r *Rendering) objects() []map[string]any {
@@ -206,42 +182,6 @@ func asServed(o map[string]any) map[string]any {
 	}
 	delete(out, "stringData")
 	out["data"] = data
-	return out
-}
-
-// lookup is the function lookup: it finds the Secrets of the release's previous revision and
-// nothing else, so that a rendering needs no cluster and is always the same.
-func (k *calls) lookup(apiVersion, kind, namespace, name string) map[string]any {
-	k.looked = true
-	if apiVersion != "v1" || kind != "Secret" || k.hides() {
-		return map[string]any{}
-	}
-	from := k.known.Secrets
-	if k.known.Inputs == k.inputs {
-		from = k.known.before()
-	}
-	if name != "" {
-		return secretIn(from[namespace+"/"+name])
-	}
-	var items []any
-	for _, key := range slices.Sorted(maps.Keys(from)) {
-		o := secretIn(from[key])
-		meta, _ := o["metadata"].(map[string]any)
-		if own, _ := meta["namespace"].(string); namespace == "" || namespace == cmp.Or(own, k.options.Namespace) {
-			items = append(items, o)
-		}
-	}
-	if len(items) == 0 {
-		return map[string]any{}
-	}
-	return map[string]any{"apiVersion": "v1", "kind": "SecretList", "items": items}
-}
-
-func secretIn(text []byte) map[string]any {
-	out := map[string]any{}
-	if len(text) == 0 || json.Unmarshal(text, &out) != nil {
-		return map[string]any{}
-	}
 	return out
 }
 

@@ -32,7 +32,7 @@ func (e *Engine) DryRunInstance(ctx context.Context, id string, spec vnfm.Instan
 	}
 	en := newInstance(id, spec)
 	// Nothing keeps the digests of a dry run.
-	en.Value.DigestKey = e.ownKey
+	en.Value.DigestKey, en.Value.Generation = e.ownKey, spec.Known.Generation
 	if id != "" {
 		found, err := records.Get[vnfm.Instance](ctx, s, store.KindInstance, id)
 		if err != nil && !errors.Is(err, vnfm.ErrNotFound) {

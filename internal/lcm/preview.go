@@ -121,8 +121,8 @@ func (p presentInstance) copied() presentInstance {
 }
 
 // offline lets a driver look at what a spec asks for, without the VIM, and notes in
-// its preview what the engine knows of it. The VIM is asked for one thing: the key of
-// an instance whose record the store has lost.
+// its preview what the engine knows of it. The VIM is asked for two things: the key of
+// an instance whose record the store has lost, and what a chart looks up.
 func (e *Engine) offline(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec,
 	look func(*resolution, vnfm.InfraDriver, *vnfm.Target) (*vnfm.Preview, vnfm.Problems),
 ) (vnfm.Problems, error) {
@@ -175,6 +175,7 @@ func (e *Engine) offline(ctx context.Context, present presentInstance, spec *vnf
 	}
 	describe(instance, *spec, r)
 	t := e.target(instance, r, *spec)
+	t.Access = e.vims.Open
 	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err
 	}

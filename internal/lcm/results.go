@@ -86,6 +86,7 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, present p
 	if noteTriggers(i, &spec); present.id == "" {
 		return nil
 	}
+	i.Generation = spec.Known.Generation
 	s, err := e.store(ctx)
 	if err != nil {
 		return err
@@ -93,7 +94,7 @@ func (e *Engine) previewResults(ctx context.Context, i *vnfm.Instance, present p
 	switch en := present.record; {
 	case en != nil:
 		e.attachResults(ctx, en)
-		i.RegenerateTrigger, i.AddonTriggers = en.Value.RegenerateTrigger, en.Value.AddonTriggers
+		i.RegenerateTrigger, i.AddonTriggers, i.Generation = en.Value.RegenerateTrigger, en.Value.AddonTriggers, en.Value.Generation
 		if i.Results = en.Value.Results; i.Results != nil {
 			return nil
 		}

@@ -114,6 +114,7 @@ func (u *update) restorePrevious(ctx context.Context, op *operation, before *vnf
 	if err := (hostKeys{op}).forget(ctx, replaced); err != nil {
 		return err
 	}
+	t.Restores = true
 	if err := d.Apply(ctx, t, op); err != nil {
 		return err
 	}

@@ -29,6 +29,8 @@ type Target struct {
 	// are made again.
 	Results    *Results
 	Regenerate *RegenerateSpec
+	// Restores is set when the target is what an instance was before an operation that failed: its chart is rendered as it was then.
+	Restores bool
 	// Recorded is the manifest of the Helm release that the instance takes over, which may show results.
 	Recorded string
 	// Arguments returns the arguments of the instance, which Apply and Scale keep on the VIM beside its objects for Find. Nil
@@ -41,7 +43,7 @@ type Target struct {
 	// Yields reports, when an instance that is not made yet is tried, whether another instance
 	// may be gone by then, with all that it has. Nil means that none is.
 	Yields func(ctx context.Context, instanceID string) bool
-	// Access opens a further VIM that the target names.
+	// Access opens a VIM that the target names: a further one, or in a preview its own.
 	Access func(ctx context.Context, vimID string) (*VIM, Credentials, error)
 	// FormerAccess is the access to a further VIM that a user of it had before this run gave it another one. It is false for a
 	// user whose credentials this run never had.
@@ -171,8 +173,8 @@ type InfraDriver interface {
 	// Supports reports whether a package has, in a deployment flavour, what the driver
 	// instantiates.
 	Supports(p *Package, f *Flavour) bool
-	// Preview renders offline: neither VIM nor Credentials of the target are used. It ends with ctx,
-	// which is then among the problems.
+	// Preview renders offline: neither VIM nor Credentials of the target are used, but for what a chart looks up on the VIM. It ends with
+	// ctx, which is then among the problems.
 	Preview(ctx context.Context, t *Target) (*Preview, Problems)
 	// Render is Preview with the objects themselves, which no plan needs.
 	Render(ctx context.Context, t *Target) (*Rendering, Problems)

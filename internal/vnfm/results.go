@@ -23,7 +23,9 @@ const MaxResults = 400 << 10
 type Results struct {
 	mu   sync.Mutex
 	data []byte
-	save func(ctx context.Context, data []byte) error
+	// before is data as it was in the beginning.
+	before []byte
+	save   func(ctx context.Context, data []byte) error
 	// planned are the sizes that the parts will have as far as they were planned, in bytes; the whole has an empty name.
 	planned map[string]int
 	// parent is set for a part, with the name that it has there.
@@ -32,7 +34,7 @@ type Results struct {
 }
 
 // NewResults returns the results that were kept; nil for none.
-func NewResults(data []byte) *Results { return &Results{data: data} }
+func NewResults(data []byte) *Results { return &Results{data: data, before: data} }
 
 // Data are the results as they are kept; nil for none.
 func (r *Results) Data() []byte {
@@ -45,6 +47,17 @@ func (r *Results) Data() []byte {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.data
+}
+
+// Before are the results as they were before the update that holds them changed any; nil for none.
+func (r *Results) Before() []byte {
+	switch {
+	case r == nil:
+		return nil
+	case r.parent != nil:
+		return partsIn(r.parent.Before())[r.part]
+	}
+	return r.before
 }
 
 // Part are the results of a part of the instance that has a chart of its own; these are kept with

@@ -19,6 +19,8 @@ const (
 func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.ClusterSpec, values map[string]any, ps *vnfm.Problems) *helm.Rendering {
 	o := helm.Options{
 		Release: spec.Name, Namespace: spec.Namespace, Values: helm.FileValues(values), Attribute: attributeChart + ".values", Regenerate: spec.Regenerate,
+		// It is no release of Helm: the cluster is the same whatever it was before.
+		New: true,
 	}
 	results := spec.Results.Part(chartPart)
 	var rendered *helm.Rendering

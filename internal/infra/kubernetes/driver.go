@@ -31,7 +31,11 @@ func (d *Driver) takeDrifted(id string) map[string]*live {
 var _ vnfm.InfraDriver = (*Driver)(nil)
 
 // New returns the driver. It takes its clients from the pool.
-func New(clients *kube.Pool) *Driver { return &Driver{clients: clients} }
+func New(clients *kube.Pool) *Driver {
+	d := &Driver{clients: clients}
+	d.renderings.Lookup = d.lookup
+	return d
+}
 
 // CheckVIM connects to the API server, authenticates and reads what it offers.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {

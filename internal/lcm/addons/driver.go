@@ -131,10 +131,11 @@ func (d *addonDriver) target(a *addon, t *vnfm.Target, vim *vnfm.VIM, credential
 	out := &vnfm.Target{
 		VIM: vim, Credentials: credentials, Package: a.pkg,
 		ForceConflicts: t.ForceConflicts, AdoptExisting: t.AdoptExisting, DigestKey: t.DigestKey, Concurrency: t.Concurrency,
-		Results: t.Results.Part(a.name),
+		Results: t.Results.Part(a.name), Restores: t.Restores,
+		Access: func(ctx context.Context, _ string) (*vnfm.VIM, vnfm.Credentials, error) { return d.open(ctx, t) },
 		Instance: &vnfm.Instance{
 			ID: addonID(t.Instance.ID, a.name), Name: a.name, VIMID: t.Instance.VIMID, Namespace: a.Namespace,
-			AdditionalParams: params, OperationalState: vnfm.Started, Status: t.Instance.Status,
+			AdditionalParams: params, OperationalState: vnfm.Started, Status: t.Instance.Status, Generation: t.Instance.Generation,
 			Inventory: parts.Inventory(t.Instance, a.part()),
 		},
 	}
@@ -353,6 +354,20 @@ func (d *addonDriver) inOrder(ctx context.Context, call func(context.Context, *a
 
 // errSkipped is the error of an add-on that is not tried because one before it has failed.
 var errSkipped = errors.New("the preceding add-on has failed")
+
+// open is reach for a preview, which has not opened the management cluster.
+func (d *addonDriver) open(ctx context.Context, t *vnfm.Target) (vim *vnfm.VIM, credentials vnfm.Credentials, err error) {
+	own := *t
+	if own.VIM == nil {
+		if own.Access == nil {
+			return nil, nil, errors.New("the management cluster is not known yet")
+		}
+		if own.VIM, own.Credentials, err = own.Access(ctx, t.Instance.VIMID); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d.reach(ctx, &own, vnfm.KubeconfigSpec{})
+}
 
 // reach returns the workload cluster as a VIM. Its credentials are read where they are, and again when the cluster refuses them: a
 // kubeconfig may be replaced while charts are installed.

@@ -33,6 +33,8 @@ type vimTarget struct {
 	credentials vnfm.Credentials
 	namespace   string
 	part        vnfm.Part
+	// vimID is the id of the VIM of a connection.
+	vimID string
 	// namespaceParam is the additional parameter that gives the namespace on the instance's
 	// own VIM.
 	namespaceParam string
@@ -62,7 +64,7 @@ func New(ctx context.Context, own vnfm.InfraDriver, t *vnfm.Target, lookup Looku
 		rest.part.VDUIDs = append(rest.part.VDUIDs, c.VDUIDs...)
 		rest.part.Manifests = append(rest.part.Manifests, c.Manifests...)
 		v := vimTarget{
-			connection: name, namespace: c.Namespace, namespaceParam: own.Params().Namespace,
+			connection: name, vimID: c.VIMID, namespace: c.Namespace, namespaceParam: own.Params().Namespace,
 			part: vnfm.Part{VDUIDs: c.VDUIDs, Manifests: c.Manifests},
 		}
 		var err error
@@ -104,7 +106,7 @@ func (v *vimTarget) target(t *vnfm.Target) *vnfm.Target {
 	if v.connection != "" {
 		// The instance is found on its own VIM.
 		out.Arguments = nil
-		instance.Namespace = v.namespace
+		instance.Namespace, instance.VIMID = v.namespace, v.vimID
 		// The parameter means the namespace on the instance's own VIM.
 		delete(instance.AdditionalParams, v.namespaceParam)
 		delete(instance.AdditionalParams, v.driver.Params().Namespace)

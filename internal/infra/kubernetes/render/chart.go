@@ -61,7 +61,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	options := helm.Options{
 		Release: c.params.release, Namespace: r.namespace, Values: values, Secrets: secrets,
 		KubeVersion: c.params.kubeVersion, APIVersions: c.params.apiVersions,
-		Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
+		Lookup: r.lookup, Attribute: vnfm.AttributeParams, SecretAttribute: vnfm.AttributeSecretParams, Key: paramValues,
 	}
 	if options.Release == "" {
 		options.Release = helm.ReleaseName(cmp.Or(t.Instance.Name, productName(t.Package)))

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -112,6 +113,7 @@ type Rendering struct {
 	// keeps is set when results of random functions are made and kept, namesLater when it
 	// depends on some that are not made yet which objects there are.
 	keeps, namesLater bool
+	lookup            lookup
 }
 
 // Scaling says who decides on the replicas of a workload and how many it starts with.
@@ -156,6 +158,9 @@ func (r *Rendering) Conceal(ctx context.Context) {
 	named := map[string]bool{}
 	for _, o := range r.Objects {
 		named[o.Name], named[o.namespace] = true, true
+	}
+	if r.Release != nil {
+		concealed.Add(slices.DeleteFunc(slices.Clone(r.Release.ForeignSecrets), func(text string) bool { return named[text] })...)
 	}
 	for _, o := range r.Objects {
 		if !o.isSecret() {

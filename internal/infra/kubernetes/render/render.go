@@ -5,6 +5,7 @@
 package render
 
 import (
+	"context"
 	"fmt"
 	"reflect"
 	"slices"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -24,11 +26,14 @@ import (
 // and computes the digests. It needs neither the VIM nor its credentials. Its reading is
 // charged to the budget.
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
-	return render(b, t, false)
+	return render(b, t, false, nil)
 }
 
+// lookup finds what a chart looks up; nil finds nothing.
+type lookup func(ctx context.Context, wanted []helm.Lookup) ([]helm.Found, error)
+
 // render is Render, and Make with keeps set.
-func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Problems) {
+func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
 		//findings:says apply the vnf_package again, which puts the content into the store
@@ -36,7 +41,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool) (*Rendering, vnfm.Prob
 		return nil, ps
 	}
 	p := readParams(t, &ps)
-	r := &Rendering{namespace: InstanceNamespace(t), keeps: keeps, Definitions: map[schema.GroupKind]*Definition{}}
+	r := &Rendering{namespace: InstanceNamespace(t), keeps: keeps, lookup: find, Definitions: map[schema.GroupKind]*Definition{}}
 	if src := sourceOf(t, &p, &ps); src != nil {
 		for _, m := range src.manifests(b, t, r, &ps) {
 			if o := renderObject(&m, &ps); o != nil {
@@ -220,7 +225,7 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 			continue
 		}
 		// A template may put a secret into any object.
-		secret := len(t.SecretParams) > 0
+		secret := len(t.SecretParams) > 0 || r.Release != nil && len(r.Release.ForeignSecrets) > 0
 		o.keyed = o.keyed || secret
 		sum, err := objectDigest(o, t.DigestKey)
 		if err != nil {

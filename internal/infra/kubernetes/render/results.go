@@ -12,7 +12,7 @@ import (
 // Make is Render for an apply: results of random functions that a chart calls for the first
 // time are made, and saved with those of the target.
 func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
-	return render(b, t, true)
+	return render(b, t, true, nil)
 }
 
 // markLater marks the objects of a package of which not all is known.
@@ -43,11 +43,12 @@ func (r *Rendering) planResults(t *vnfm.Target) vnfm.Problems {
 func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Options, keeps bool, ps *vnfm.Problems) *helm.Rendering {
 	var rendered *helm.Rendering
 	var problems vnfm.Problems
+	o.New, o.Restores = t.Instance.Generation == 0, t.Restores
 	if o.Recorded = t.Recorded; t.Results == nil {
 		rendered, problems = c.Render(b.Context(), *o)
 	} else if o.Regenerate = t.Regenerate; keeps {
 		err := t.Results.Update(b.Context(), func(data []byte) []byte {
-			o.Random, o.Results = helm.RandomKept, data
+			o.Random, o.Results, o.Before = helm.RandomKept, data, t.Results.Before()
 			if rendered, problems = c.Render(b.Context(), *o); rendered == nil {
 				return nil
 			}
@@ -58,7 +59,7 @@ func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Option
 			problems = append(problems, vnfm.Problem{Summary: fmt.Sprintf("the results of random functions cannot be saved: %v", err)})
 		}
 	} else {
-		o.Random, o.Results = helm.RandomPlanned, t.Results.Data()
+		o.Random, o.Results, o.Before = helm.RandomPlanned, t.Results.Data(), t.Results.Before()
 		rendered, problems = c.Render(b.Context(), *o)
 	}
 	if *ps = append(*ps, problems...); problems.HasErrors() {

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -33,6 +34,9 @@ const (
 // Renderings makes each rendering once, for all callers with equal inputs, and keeps the last ones. What it returns is shared and must not
 // be changed, see Rendering.With. It is safe for concurrent use, and its zero value is ready.
 type Renderings struct {
+	// Lookup finds on the VIM of a target what its chart looks up; nil finds nothing.
+	Lookup func(ctx context.Context, t *vnfm.Target, wanted []helm.Lookup) ([]helm.Found, error)
+
 	mu sync.Mutex
 	// kept is in the order in which they were asked for last.
 	kept []*keptRendering
@@ -59,8 +63,8 @@ func (k *Renderings) Render(ctx context.Context, t *vnfm.Target) (*Rendering, vn
 			return r, append(warnings, r.planResults(t)...)
 		}
 	}
-	r, ps := Render(budget.New(ctx, budget.Limits{}), own)
-	if known && !ps.HasErrors() {
+	r, ps := render(budget.New(ctx, budget.Limits{}), own, false, k.lookup(t))
+	if known && !ps.HasErrors() && (r.Release == nil || !r.Release.Unanswered) {
 		k.keep(&keptRendering{inputs: id, rendering: r, warnings: slices.Clone(ps), size: r.size(), made: time.Now()})
 	}
 	return r, append(ps, r.planResults(t)...)
@@ -75,7 +79,15 @@ func (k *Renderings) Make(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm
 			return r, warnings
 		}
 	}
-	return Make(budget.New(ctx, budget.Limits{}), own)
+	return render(budget.New(ctx, budget.Limits{}), own, true, k.lookup(t))
+}
+
+// lookup finds what the chart of a target looks up.
+func (k *Renderings) lookup(t *vnfm.Target) lookup {
+	if k.Lookup == nil {
+		return nil
+	}
+	return func(ctx context.Context, wanted []helm.Lookup) ([]helm.Found, error) { return k.Lookup(ctx, t, wanted) }
 }
 
 // inputsOf is what a rendering depends on of a target. What is not in it is not known to the rendering.
@@ -83,9 +95,9 @@ func inputsOf(t *vnfm.Target) *vnfm.Target {
 	i := t.Instance
 	return &vnfm.Target{
 		VIM: t.VIM, Package: t.Package, Flavour: t.Flavour, Part: t.Part, Counts: t.Counts, SecretParams: t.SecretParams,
-		AvailabilityZones: t.AvailabilityZones, DigestKey: t.DigestKey, Results: t.Results, Regenerate: t.Regenerate, Recorded: t.Recorded,
+		AvailabilityZones: t.AvailabilityZones, DigestKey: t.DigestKey, Results: t.Results, Regenerate: t.Regenerate, Recorded: t.Recorded, Restores: t.Restores,
 		Instance: &vnfm.Instance{
-			Name: i.Name, Namespace: i.Namespace, AdditionalParams: i.AdditionalParams, OperationalState: i.OperationalState,
+			Name: i.Name, Namespace: i.Namespace, VIMID: i.VIMID, Generation: i.Generation, AdditionalParams: i.AdditionalParams, OperationalState: i.OperationalState,
 			ScaleLevels: i.ScaleLevels, Readiness: i.Readiness, Links: i.Links,
 		},
 	}
@@ -97,8 +109,8 @@ func identify(t *vnfm.Target) (id inputs, ok bool) {
 	if p.Content == nil || p.Digest == "" {
 		return id, false
 	}
-	sum := sha256.New()
-	texts := []string{p.ID, p.Digest, InstanceNamespace(t), string(t.DigestKey), string(t.Results.Data()), t.Recorded}
+	sum, i := sha256.New(), t.Instance
+	texts := []string{p.ID, p.Digest, InstanceNamespace(t), string(t.DigestKey), string(t.Results.Data()), string(t.Results.Before()), t.Recorded, i.VIMID}
 	for _, f := range p.Files {
 		// External artifacts are among them, and not in the digest of the package.
 		texts = append(texts, f.Path, f.Digest)
@@ -106,9 +118,10 @@ func identify(t *vnfm.Target) (id inputs, ok bool) {
 	for _, text := range texts {
 		writeText(sum, text)
 	}
-	i := t.Instance
 	err := json.NewEncoder(sum).Encode([]any{
-		t.Flavour, p.KubernetesFiles, p.Later, p.NamesLater, t.Part, t.Counts, t.AvailabilityZones, t.Results != nil, t.Regenerate,
+		t.Flavour, p.KubernetesFiles, p.Later, p.NamesLater, t.Part, t.Counts, t.AvailabilityZones, t.Results != nil, t.Regenerate, t.Restores,
+		// Without results it is the first revision in any case.
+		len(t.Results.Data()) > 0 && i.Generation == 0,
 		i.Name, i.Namespace, i.OperationalState, i.ScaleLevels, i.Readiness, i.Links,
 	})
 	writeValue(sum, i.AdditionalParams)

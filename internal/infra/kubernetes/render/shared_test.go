@@ -50,6 +50,7 @@ func TestEqualInputsShareARendering(t *testing.T) {
 
 // TestOtherInputsShareNothing changes each input by itself.
 func TestOtherInputsShareNothing(t *testing.T) {
+	tb := t
 	changes := map[string]func(*vnfm.Target){
 		"VIM": func(t *vnfm.Target) {
 			t.VIM = &vnfm.VIM{Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{DefaultNamespace: "ran"}}
@@ -74,8 +75,15 @@ func TestOtherInputsShareNothing(t *testing.T) {
 		"no Results":          func(t *vnfm.Target) { t.Results = vnfm.NewResults(nil) },
 		"Regenerate":          func(t *vnfm.Target) { t.Regenerate = &vnfm.RegenerateSpec{Trigger: "1"} },
 		"Recorded":            func(t *vnfm.Target) { t.Recorded = "a: b" },
+		"Restores":            func(t *vnfm.Target) { t.Restores = true },
+		"Results, before": func(t *vnfm.Target) {
+			t.Results = vnfm.NewResults([]byte("b"))
+			require.NoError(tb, t.Results.Update(context.Background(), func([]byte) []byte { return []byte("a") }))
+		},
 
 		"Instance, Name":             func(t *vnfm.Target) { t.Instance.Name = "core-2" },
+		"Instance, VIMID":            func(t *vnfm.Target) { t.Instance.VIMID = "other" },
+		"Instance, Generation":       func(t *vnfm.Target) { t.Instance.Generation, t.Results = 1, vnfm.NewResults([]byte("a")) },
 		"Instance, Namespace":        func(t *vnfm.Target) { t.Instance.Namespace = "default" },
 		"Instance, AdditionalParams": func(t *vnfm.Target) { t.Instance.AdditionalParams["namespace"] = "ran" },
 		"Instance, whole numbers":    func(t *vnfm.Target) { t.Instance.AdditionalParams["a"] = int64(1) },
