@@ -36,6 +36,7 @@ func (w *words) changes() {
 	if w.before == nil {
 		return
 	}
+	w.before = inVersionsOf(w.after, w.before)
 	for key, fields := range w.after.Fields {
 		was, had := w.before.Fields[key]
 		if !had || w.done(key) {
@@ -58,6 +59,26 @@ func (w *words) changes() {
 	w.joinCommon()
 	w.onlyIn(addedObjects, w.after.Objects, w.before.Objects)
 	w.onlyIn(removedObjects, w.before.Objects, w.after.Objects)
+}
+
+// inVersionsOf returns a former rendering with the keys of another one for objects that both have in different versions of their API: they
+// are neither new nor gone.
+func inVersionsOf(after, before *vnfm.Rendering) *vnfm.Rendering {
+	former := vnfm.FormerKeys(after.Objects, before.Objects)
+	if len(former) == 0 {
+		return before
+	}
+	out := *before
+	out.Objects, out.Fields = maps.Clone(before.Objects), maps.Clone(before.Fields)
+	for is, was := range former {
+		out.Objects[is] = out.Objects[was]
+		delete(out.Objects, was)
+		if fields, ok := out.Fields[was]; ok {
+			out.Fields[is] = fields
+			delete(out.Fields, was)
+		}
+	}
+	return &out
 }
 
 // done reports whether an object is as the request has it although a change failed half-way.
