@@ -38,6 +38,20 @@ func TestManyLines(t *testing.T) {
 	require.Len(t, said, 2, "changes")
 }
 
+// TestKept: what stays on the VIM when it leaves the package is not removed.
+func TestKept(t *testing.T) {
+	before := &vnfm.Rendering{
+		Preview: vnfm.Preview{Objects: map[string]string{"v1/PersistentVolumeClaim data": "", "apps/v1/StatefulSet db": "", "v1/ConfigMap c": ""}},
+		Kept:    map[string]string{"v1/PersistentVolumeClaim data": "v1/PersistentVolumeClaim data", "apps/v1/StatefulSet db": "volume claims of apps/v1/StatefulSet db"},
+	}
+	w := &words{before: before, after: &vnfm.Rendering{}, mask: func(text string) string { return text }, out: &vnfm.PlannedUpdate{Changes: map[string][]string{}}}
+	w.changes()
+	require.Equal(t, map[string][]string{
+		"removed":                 {"apps/v1/StatefulSet db", "v1/ConfigMap c"},
+		"kept, no longer managed": {"volume claims of apps/v1/StatefulSet db", "v1/PersistentVolumeClaim data"},
+	}, w.finish().Changes)
+}
+
 // TestVersionChanged: an object that is written in another version of its API is neither new nor gone.
 func TestVersionChanged(t *testing.T) {
 	rendered := func(key string, fields map[string]any) *vnfm.Rendering {

@@ -65,6 +65,9 @@ func TestLabVolumes(t *testing.T) {
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep})
 	assert.Equal(t, all, l.claims(), "claims after a termination that keeps them")
 	assert.Empty(t, l.labelled(), "labelled objects after the termination")
+	said := strings.Join(l.recorder.lines, "\n")
+	assert.Contains(t, said, "keeping v1/PersistentVolumeClaim shared, no longer managed")
+	assert.NotContains(t, said, "removing v1/PersistentVolumeClaim")
 
 	// Another instance must not take them, the next of the same name does.
 	id, name := l.target.Instance.ID, l.target.Instance.Name
