@@ -296,7 +296,7 @@ spec:
 	l.inSync()
 	assert.Equal(t, "5", size(), "the custom resource has size")
 	l.kubectl("patch", "cells."+group, "cells", "--type=merge", "-p", `{"spec":{"note":"z"}}`)
-	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note"})
+	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note (changed by kubectl-patch)"})
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	assert.Empty(t, l.kubectl("get", "crd", "cells."+group, "--ignore-not-found", "-o", "name"), "left behind")
 	got := l.observe()

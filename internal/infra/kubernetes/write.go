@@ -34,6 +34,9 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 		}
 	}
 	if needed {
+		if p.live == nil {
+			s.noteOwners(ctx, p)
+		}
 		if err := s.applyMain(ctx, p, repair); err != nil {
 			return err
 		}

@@ -138,7 +138,7 @@ func limited(texts []string) types.List {
 // driftAttribute describes the attribute drift.
 func driftAttribute() schema.Attribute {
 	return schema.ListAttribute{
-		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: `group/version/Kind namespace/name: <field paths>`, or `deleted` in place of the paths. " +
+		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: `group/version/Kind namespace/name: <field paths> (changed by <field managers>)`, or `deleted` in place of the paths. " +
 			"It is null if there are none, and has 41 lines at most; the next apply repairs them.",
 		ElementType: types.StringType,
 		Computed:    true,
