@@ -29,8 +29,6 @@ const (
 type need struct {
 	group, resource, subresource string
 	verbs                        []string
-	// why ends the sentence "without it, ...".
-	why string
 }
 
 // name is how kubectl auth can-i names the resource.
@@ -48,24 +46,24 @@ func (n need) name() string {
 var (
 	manage = []string{"get", "list", "watch", "create", "patch", "delete"}
 	needs  = []need{
-		{"apps", "deployments", "", manage, "instances with Deployments cannot be managed"},
-		{"apps", "statefulsets", "", manage, "instances with StatefulSets cannot be managed"},
-		{"apps", "replicasets", "", []string{"list"}, "the VNFCs of Deployments cannot be found"},
-		{"apps", "deployments", "scale", []string{"patch"}, "Deployments cannot be scaled"},
-		{"", "services", "", manage, "instances with Services cannot be managed"},
-		{"", "configmaps", "", manage, "instances with ConfigMaps cannot be managed"},
-		{"", "secrets", "", manage, "instances with Secrets cannot be managed"},
-		{"", "pods", "", []string{"get", "list", "delete"}, "VNFCs cannot be listed and healed"},
-		{"", "pods", "log", []string{"get"}, "errors cannot show the log of a container that crashes"},
-		{"", "events", "", []string{"list"}, "errors cannot show events"},
-		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}, "two runs on different machines can work on one instance at once"},
+		{"apps", "deployments", "", manage},
+		{"apps", "statefulsets", "", manage},
+		{"apps", "replicasets", "", []string{"list"}},
+		{"apps", "deployments", "scale", []string{"patch"}},
+		{"", "services", "", manage},
+		{"", "configmaps", "", manage},
+		{"", "secrets", "", manage},
+		{"", "pods", "", []string{"get", "list", "delete"}},
+		{"", "pods", "log", []string{"get"}},
+		{"", "events", "", []string{"list"}},
+		{"coordination.k8s.io", "leases", "", []string{"get", "create", "update", "delete"}},
 	}
 )
 
 // Check reaches the API server, authenticates, and looks what it offers. A server
 // that does not answer is a *vnfm.UnreachableError, refused credentials are a
 // *CredentialsError, a server before 1.25 is refused. Rights that are missing in
-// the default namespace are warnings. All is asked at once; what /version says comes first.
+// the default namespace of the VIM are a warning; without one each plan checks those in the namespace of its instance. All is asked at once; what /version says comes first.
 func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	check := vnfm.VIMCheck{Endpoint: c.endpoint.String()}
 	quick := c.retry.once()
@@ -93,7 +91,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	if rightsErr != nil {
 		return check, rightsErr
 	}
-	if len(missing) > 0 {
+	if len(missing) > 0 && c.namespace != "" {
 		check.Problems = append(check.Problems, c.missingRightsProblem(missing, namespace))
 	}
 	return check, groupsErr
@@ -103,12 +101,12 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 func (c *Client) missingRightsProblem(missing []need, namespace string) vnfm.Problem {
 	lines := make([]string, 0, len(missing))
 	for _, m := range missing {
-		lines = append(lines, fmt.Sprintf("may not %s %s: %s", strings.Join(m.verbs, ", "), m.name(), m.why))
+		lines = append(lines, m.name()+": "+strings.Join(m.verbs, ", "))
 	}
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
 		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s", c.vim, namespace),
-		Detail:   "They " + strings.Join(lines, ".\nThey ") + ".",
+		Detail:   "They may not " + MissingRights(lines) + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace.",
 	}
 }
 

@@ -36,7 +36,11 @@ type StillThereError struct {
 
 func (e *StillThereError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%d objects still exist after %s (%v):", len(e.Objects), e.Elapsed.Round(100*time.Millisecond), e.Err)
+	objects := "1 object still exists"
+	if n := len(e.Objects); n != 1 {
+		objects = fmt.Sprintf("%d objects still exist", n)
+	}
+	fmt.Fprintf(&b, "%s after %s (%v):", objects, e.Elapsed.Round(100*time.Millisecond), e.Err)
 	for _, s := range e.Objects[:min(len(e.Objects), maxExplained)] {
 		b.WriteString("\n* " + s.String())
 	}
@@ -118,21 +122,29 @@ func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
 	defer w.mu.Unlock()
 	if obj != nil {
 		w.left[i] = obj
+		if held := obj.GetFinalizers(); len(held) > 0 && obj.GetDeletionTimestamp() != nil {
+			w.report(fmt.Sprintf("%s to be gone, which the finalizers %s hold", w.refs[i], strings.Join(held, ", ")))
+		}
 		return
 	}
 	delete(w.left, i)
-	if w.o.Progress != nil && (time.Since(w.reported) >= progressEvery || len(w.left) == 0) {
-		w.reported = time.Now()
-		next := ""
-		for k := range w.left {
-			next = w.refs[k].String() + " to be gone"
-			break
-		}
-		w.o.Progress(w.total-len(w.left), w.total, next)
+	next := ""
+	for k := range w.left {
+		next = w.refs[k].String() + " to be gone"
+		break
 	}
+	w.report(next)
 	if len(w.left) == 0 && !w.closed {
 		w.closed = true
 		close(w.done)
+	}
+}
+
+// report says how many objects are gone, and for what the wait is.
+func (w *goneWait) report(next string) {
+	if w.o.Progress != nil && (time.Since(w.reported) >= progressEvery || len(w.left) == 0) {
+		w.reported = time.Now()
+		w.o.Progress(w.total-len(w.left), w.total, next)
 	}
 }
 

@@ -55,6 +55,24 @@ func (c *Client) Rights(ctx context.Context, namespace string, resources []Resou
 	return out, nil
 }
 
+// MissingRights is one phrase of missing rights, whose lines are those of Rights.Missing: "create, patch configmaps, services; list events".
+func MissingRights(lines []string) string {
+	kinds := map[string][]string{}
+	var order []string
+	for _, line := range lines {
+		kind, verbs, _ := strings.Cut(line, ": ")
+		if kinds[verbs] == nil {
+			order = append(order, verbs)
+		}
+		kinds[verbs] = append(kinds[verbs], kind)
+	}
+	parts := make([]string, len(order))
+	for i, verbs := range order {
+		parts[i] = verbs + " " + strings.Join(kinds[verbs], ", ")
+	}
+	return strings.Join(parts, "; ")
+}
+
 // rulesAge is how long an answer is used that was asked for ahead.
 const rulesAge = 10 * time.Second
 

@@ -11,12 +11,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Keys of changes that are not those of objects: objects that come and go, those that were deleted outside of Terraform, and what the bound
+// Keys of changes that are not those of objects: objects that come and go, what stays of the latter, those that were deleted outside of Terraform, and what the bound
 // leaves out.
 const (
 	addedObjects     = "added"
 	removedObjects   = "removed"
 	recreatedObjects = "recreated"
+	keptObjects      = "kept, no longer managed"
 	moreObjects      = "and more"
 )
 
@@ -36,6 +37,7 @@ func (w *words) changes() {
 	if w.before == nil {
 		return
 	}
+	w.before = inVersionsOf(w.after, w.before)
 	for key, fields := range w.after.Fields {
 		was, had := w.before.Fields[key]
 		if !had || w.done(key) {
@@ -58,6 +60,47 @@ func (w *words) changes() {
 	w.joinCommon()
 	w.onlyIn(addedObjects, w.after.Objects, w.before.Objects)
 	w.onlyIn(removedObjects, w.before.Objects, w.after.Objects)
+	w.keepRemoved()
+}
+
+// keepRemoved names what stays of the objects that leave the instance.
+func (w *words) keepRemoved() {
+	var gone, kept []string
+	for _, key := range w.out.Changes[removedObjects] {
+		stays := w.before.Kept[key]
+		if stays != "" {
+			kept = append(kept, stays)
+		}
+		if stays != key {
+			gone = append(gone, key)
+		}
+	}
+	delete(w.out.Changes, removedObjects)
+	for key, names := range map[string][]string{removedObjects: gone, keptObjects: kept} {
+		if len(names) > 0 {
+			w.out.Changes[key] = names
+		}
+	}
+}
+
+// inVersionsOf returns a former rendering with the keys of another one for objects that both have in different versions of their API: they
+// are neither new nor gone.
+func inVersionsOf(after, before *vnfm.Rendering) *vnfm.Rendering {
+	former := vnfm.FormerKeys(after.Objects, before.Objects)
+	if len(former) == 0 {
+		return before
+	}
+	out := *before
+	out.Objects, out.Fields = maps.Clone(before.Objects), maps.Clone(before.Fields)
+	for is, was := range former {
+		out.Objects[is] = out.Objects[was]
+		delete(out.Objects, was)
+		if fields, ok := out.Fields[was]; ok {
+			out.Fields[is] = fields
+			delete(out.Fields, was)
+		}
+	}
+	return &out
 }
 
 // done reports whether an object is as the request has it although a change failed half-way.
@@ -193,7 +236,7 @@ func (w *words) limitChanges() {
 
 // byWeight are the keys of the changes, those that matter most first.
 func (w *words) byWeight() []string {
-	weights := map[string]int{addedObjects: 1, removedObjects: 1, recreatedObjects: 1}
+	weights := map[string]int{addedObjects: 1, removedObjects: 1, recreatedObjects: 1, keptObjects: 1}
 	for _, rendering := range []*vnfm.Rendering{w.after, w.before} {
 		if rendering == nil {
 			continue

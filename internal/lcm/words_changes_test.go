@@ -38,6 +38,39 @@ func TestManyLines(t *testing.T) {
 	require.Len(t, said, 2, "changes")
 }
 
+// TestKept: what stays on the VIM when it leaves the package is not removed.
+func TestKept(t *testing.T) {
+	before := &vnfm.Rendering{
+		Preview: vnfm.Preview{Objects: map[string]string{"v1/PersistentVolumeClaim data": "", "apps/v1/StatefulSet db": "", "v1/ConfigMap c": ""}},
+		Kept:    map[string]string{"v1/PersistentVolumeClaim data": "v1/PersistentVolumeClaim data", "apps/v1/StatefulSet db": "volume claims of apps/v1/StatefulSet db"},
+	}
+	w := &words{before: before, after: &vnfm.Rendering{}, mask: func(text string) string { return text }, out: &vnfm.PlannedUpdate{Changes: map[string][]string{}}}
+	w.changes()
+	require.Equal(t, map[string][]string{
+		"removed":                 {"apps/v1/StatefulSet db", "v1/ConfigMap c"},
+		"kept, no longer managed": {"volume claims of apps/v1/StatefulSet db", "v1/PersistentVolumeClaim data"},
+	}, w.finish().Changes)
+}
+
+// TestVersionChanged: an object that is written in another version of its API is neither new nor gone.
+func TestVersionChanged(t *testing.T) {
+	rendered := func(key string, fields map[string]any) *vnfm.Rendering {
+		return &vnfm.Rendering{Preview: vnfm.Preview{Objects: map[string]string{key: ""}}, Fields: map[string]any{key: fields}}
+	}
+	const was, is = "edge: autoscaling/v1/HorizontalPodAutoscaler core/web", "edge: autoscaling/v2/HorizontalPodAutoscaler core/web"
+	before := rendered(was, map[string]any{"apiVersion": "autoscaling/v1", "spec": map[string]any{"maxReplicas": 3, "targetCPUUtilizationPercentage": 80}})
+	w := &words{
+		before: before, after: rendered(is, map[string]any{"apiVersion": "autoscaling/v2", "spec": map[string]any{"maxReplicas": 3, "metrics": []any{}}}),
+		changed: map[string]string{is: "sha256:1"}, mask: func(text string) string { return text },
+		out: &vnfm.PlannedUpdate{Changes: map[string][]string{}},
+	}
+	w.changes()
+	require.Equal(t, map[string][]string{is: {
+		"apiVersion: autoscaling/v1 -> autoscaling/v2", "spec.metrics: added []", "spec.targetCPUUtilizationPercentage: removed, was 80",
+	}}, w.finish().Changes)
+	require.Contains(t, before.Objects, was, "a rendering is never changed")
+}
+
 // TestChangesOfDefinitions: long parts of objects are counted, and what runs comes before other objects that have many lines.
 func TestChangesOfDefinitions(t *testing.T) {
 	counting := &words{after: &vnfm.Rendering{FieldRules: vnfm.FieldRules{{Lines: lazyregexp.New(`^spec\.versions\[.*?\]\.schema`), Counted: true}}}}

@@ -450,8 +450,8 @@ output "status" { value = vnf_vim.narrow.status }
 	plain := strings.Join(strings.Fields(strings.ReplaceAll(out, "│", "")), " ")
 	for _, want := range []string{
 		`Warning: The credentials of VIM "narrow" lack rights in the namespace ` + lab.LimitedNamespace,
-		"They may not get, list, watch, create, patch, delete deployments.apps: instances with Deployments cannot be managed.",
-		"They may not list events: errors cannot show events.", "1 added", `status = "REACHABLE"`,
+		"They may not get, list, watch, create, patch, delete deployments.apps, statefulsets.apps, services; list replicasets.apps, events; patch deployments.apps/scale; ",
+		"Apply the Role of `examples/rights/kubernetes.yaml` in this namespace.", "1 added", `status = "REACHABLE"`,
 	} {
 		if !strings.Contains(plain, want) {
 			t.Errorf("the apply does not say %q:\n%s", want, out)

@@ -76,3 +76,35 @@ func (p *Part) IsForeign(vdu string) bool { return p != nil && slices.Contains(p
 func (p *Part) Empty() bool {
 	return p != nil && !p.Rest && len(p.VDUIDs)+len(p.Manifests) == 0
 }
+
+// Unversioned is the key of an object without the version of its API: objects with the same one are the same object, written in different
+// versions.
+func Unversioned(key string) string {
+	connection, own := CutConnection(key)
+	kind, name, _ := strings.Cut(own, " ")
+	parts := strings.Split(kind, "/")
+	if n := len(parts); n > 1 {
+		parts = slices.Delete(parts, n-2, n-1)
+	}
+	return ConnectionKey(connection, strings.Join(parts, "/")+" "+name)
+}
+
+// FormerKeys maps keys of objects to those under which others have the same objects in another version of their API.
+func FormerKeys[A, B any](now map[string]A, before map[string]B) map[string]string {
+	left := map[string]string{}
+	for key := range before {
+		if _, stays := now[key]; !stays {
+			left[Unversioned(key)] = key
+		}
+	}
+	out := map[string]string{}
+	for key := range now {
+		if _, had := before[key]; had || len(left) == 0 {
+			continue
+		}
+		if former, ok := left[Unversioned(key)]; ok {
+			out[key] = former
+		}
+	}
+	return out
+}

@@ -370,6 +370,8 @@ type Rendering struct {
 	Fields map[string]any
 	// FieldRules are about the Fields.
 	FieldRules FieldRules
+	// Kept says what stays on the VIM when an object leaves the instance: the object itself, or what it has made.
+	Kept map[string]string
 	// Units are what runs, by names for people: the id of a VDU, a Job, a node group.
 	Units map[string]Unit
 	// Created and Upgraded are what is run around a creation, and around an operation that makes another Revision.

@@ -9,6 +9,8 @@ import (
 
 // fieldRules are what a plan says of changes of some fields.
 var fieldRules = vnfm.FieldRules{
+	// The object is the same in all versions of its API.
+	{Lines: lazyregexp.New(`^apiVersion: `), Words: "version changed: "},
 	// The annotation by which pods follow their configuration, whether it changes, comes or goes.
 	{Lines: lazyregexp.New(`^(.*?)\.metadata\.annotations\..*` + regexp.QuoteMeta(vnfm.LabelPrefix) + `.*$`), Words: "$1: reads other configuration"},
 	// The schema of a version of a custom resource is long, and mostly documentation.

@@ -32,9 +32,13 @@ func TestLabAutoscaler(t *testing.T) {
 
 	seen := l.watchReplicas("amf")
 	changed := strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:2", 1)
-	l.setFiles("2", map[string]string{"core.yaml": changed + hpaManifest})
+	// The autoscaler is the same object in another version of its API.
+	former := l.kubectl("get", "hpa", "amf", "-o", "jsonpath={.metadata.uid}")
+	older := strings.NewReplacer("autoscaling/v2", "autoscaling/v1", "  metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 50}}}]", "  targetCPUUtilizationPercentage: 50")
+	l.setFiles("2", map[string]string{"core.yaml": changed + older.Replace(hpaManifest)})
 	l.apply()
 	l.inSync()
+	assert.Equal(t, former, l.kubectl("get", "hpa", "amf", "-o", "jsonpath={.metadata.uid}"))
 	if counts := seen(); len(counts) != 1 || !counts[5] {
 		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
 	}

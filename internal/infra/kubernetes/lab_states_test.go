@@ -177,3 +177,38 @@ spec: {selector: {app: gate}, ports: [{port: 80}]}
 	l.target.Hooks.AfterWrite = func(context.Context) error { return refused }
 	require.ErrorIs(t, l.driver.Apply(l.ctx, l.target, l.recorder), refused, "the error of what is done then")
 }
+
+// TestLabFormerObject: an apply that waits for the former object of a name to go says so, with what holds it.
+func TestLabFormerObject(t *testing.T) {
+	t.Parallel()
+	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nimmutable: true\ndata: {a: b}\n"
+	l := newLab(t, map[string]string{"a.yaml": text}, nil)
+	l.apply()
+	held := func(patch string) {
+		l.kubectl("patch", "configmap", "a", "--type=merge", "-p", `{"metadata":{"finalizers":`+patch+`}}`)
+	}
+	waits := func(doing string) {
+		t.Helper()
+		l.recorder.lines = nil
+		ctx, cancel := context.WithTimeout(l.ctx, 3*time.Second)
+		defer cancel()
+		err := l.driver.Apply(ctx, l.target, l.recorder)
+		require.ErrorContains(t, err, doing+": 1 object still exists after ")
+		require.ErrorContains(t, err, "waits for the finalizers example.org/hold")
+		require.Regexp(t, "0/1 done, waiting for ConfigMap "+l.namespace+"/a to be gone, which the finalizers example.org/hold(, foregroundDeletion)? hold", strings.Join(l.recorder.lines, "\n"))
+	}
+	held(`["example.org/hold"]`)
+	l.kubectl("delete", "configmap", "a", "--wait=false")
+	waits("waiting until objects that are being deleted are gone, to create them again")
+	held("null")
+	l.apply()
+	l.inSync()
+
+	held(`["example.org/hold"]`)
+	l.setFiles("2", map[string]string{"a.yaml": strings.Replace(text, "a: b", "a: c", 1)})
+	l.target.ReplaceObjects = []string{"v1/ConfigMap a"}
+	waits("waiting until the former v1/ConfigMap a is gone, to create it again")
+	held("null")
+	l.apply()
+	l.inSync()
+}

@@ -65,6 +65,9 @@ func TestLabVolumes(t *testing.T) {
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, Volumes: vnfm.VolumesKeep})
 	assert.Equal(t, all, l.claims(), "claims after a termination that keeps them")
 	assert.Empty(t, l.labelled(), "labelled objects after the termination")
+	said := strings.Join(l.recorder.lines, "\n")
+	assert.Contains(t, said, "keeping v1/PersistentVolumeClaim shared, no longer managed")
+	assert.NotContains(t, said, "removing v1/PersistentVolumeClaim")
 
 	// Another instance must not take them, the next of the same name does.
 	id, name := l.target.Instance.ID, l.target.Instance.Name
@@ -293,7 +296,7 @@ spec:
 	l.inSync()
 	assert.Equal(t, "5", size(), "the custom resource has size")
 	l.kubectl("patch", "cells."+group, "cells", "--type=merge", "-p", `{"spec":{"note":"z"}}`)
-	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note"})
+	l.expectDrift(map[string]string{group + "/v1/Cell cells": "drifted: spec.note (changed by kubectl-patch)"})
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	assert.Empty(t, l.kubectl("get", "crd", "cells."+group, "--ignore-not-found", "-o", "name"), "left behind")
 	got := l.observe()

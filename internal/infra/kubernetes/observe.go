@@ -230,10 +230,24 @@ func (s *session) compareObject(ctx context.Context, p *targetObject) (string, e
 	if different, err = s.withoutAutoscaled(ctx, p, different); err != nil {
 		return "", err
 	}
-	if len(different) > 0 {
-		return drift.Describe(different), nil
+	if len(different) == 0 {
+		return p.object.Digest, nil
 	}
-	return p.object.Digest, nil
+	by, err := drift.ChangedBy(p.live.ManagedFields, different)
+	if err != nil {
+		return "", fmt.Errorf("comparing %s: %w", p, err)
+	}
+	return drift.Describe(withReplicas(p, different), by...), nil
+}
+
+// withReplicas adds to the path of replicas how many there are, and how many were written.
+func withReplicas(p *targetObject, different []string) []string {
+	path, wanted := p.object.Replicas()
+	i := slices.Index(different, strings.Join(path, "."))
+	if i >= 0 && wanted != nil && p.live.replicas != nil {
+		different[i] = fmt.Sprintf("%s is %d, not %d", different[i], *p.live.replicas, *wanted)
+	}
+	return different
 }
 
 // withoutAutoscaled leaves out replicas that an autoscaler of others has set.

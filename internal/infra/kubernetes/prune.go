@@ -35,9 +35,7 @@ func (s *session) prune(ctx context.Context, plan *applyPlan, old []*targetObjec
 			}
 			s.warn(left.problems(s))
 		}
-		if len(batch) > 0 {
-			s.progress(ctx, "removing %s", firstNames(batch))
-		}
+		r.announce(ctx, batch)
 		if err := r.removeWave(ctx, batch); err != nil {
 			return fmt.Errorf("removing objects that are no longer in the package: %w", err)
 		}
@@ -46,6 +44,16 @@ func (s *session) prune(ctx context.Context, plan *applyPlan, old []*targetObjec
 		p.live = nil
 	}
 	return nil
+}
+
+// announce says what is about to be removed, and what stays.
+func (r *removal) announce(ctx context.Context, batch []*targetObject) {
+	if gone := slices.DeleteFunc(slices.Clone(batch), r.isKept); len(gone) > 0 {
+		r.session.progress(ctx, "removing %s", firstNames(gone))
+	}
+	if kept := slices.DeleteFunc(slices.Clone(batch), func(p *targetObject) bool { return !r.isKept(p) }); len(kept) > 0 {
+		r.session.progress(ctx, "keeping %s, no longer managed", firstNames(kept))
+	}
 }
 
 // removal removes objects, wave by wave.

@@ -66,6 +66,8 @@ type session struct {
 	posted   []vnfm.InventoryItem
 	// dropped are fields that the API server did not keep.
 	dropped droppedFields
+	// ownerless are objects of which no owner exists.
+	ownerless ownerlessObjects
 	// adopted is what this call took over.
 	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.

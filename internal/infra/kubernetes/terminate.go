@@ -105,7 +105,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		if len(batch) == 0 {
 			continue
 		}
-		s.progress(ctx, "removing %s", firstNames(batch))
+		r.announce(ctx, batch)
 		if err := r.removeWave(ctx, batch); err != nil {
 			return err
 		}

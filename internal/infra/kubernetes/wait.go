@@ -54,8 +54,9 @@ func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) err
 	if len(refs) == 0 {
 		return nil
 	}
+	s.progress(ctx, "waiting until %s, being deleted, is gone, to create it again", firstNames(ending))
 	if err := s.client.WaitGone(ctx, refs, s.waitOptions(ctx, "")); err != nil {
-		return fmt.Errorf("waiting for objects that are being deleted: %w", err)
+		return fmt.Errorf("waiting until objects that are being deleted are gone, to create them again: %w", err)
 	}
 	for _, p := range ending {
 		p.live = nil

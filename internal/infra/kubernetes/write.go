@@ -34,6 +34,9 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 		}
 	}
 	if needed {
+		if p.live == nil {
+			s.noteOwners(ctx, p)
+		}
 		if err := s.applyMain(ctx, p, repair); err != nil {
 			return err
 		}
@@ -151,12 +154,12 @@ func (s *session) replaceable(p *targetObject) bool {
 
 // replace deletes an object that cannot be changed and creates it again.
 func (s *session) replace(ctx context.Context, p *targetObject, body map[string]any, o kube.ApplyOptions) (*unstructured.Unstructured, error) {
-	s.progress(ctx, "replacing %s, which cannot be changed while it runs", p)
+	s.progress(ctx, "replacing %s, which cannot be changed in place", p)
 	if err := s.client.Delete(ctx, p.ref, kube.DeleteOptions{UID: p.live.UID, Propagation: metav1.DeletePropagationForeground}); err != nil {
 		return nil, err
 	}
 	if err := s.client.WaitGone(ctx, []kube.Ref{p.ref}, s.waitOptions(ctx, "")); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("waiting until the former %s is gone, to create it again: %w", p, err)
 	}
 	return s.client.Apply(ctx, p.ref, body, o)
 }

@@ -188,7 +188,7 @@ func (m *multiVIMDriver) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Pre
 
 // Render implements vnfm.InfraDriver.
 func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
-	all := &vnfm.Rendering{Contents: map[string]string{}, Fields: map[string]any{}, Units: map[string]vnfm.Unit{}}
+	all := &vnfm.Rendering{Contents: map[string]string{}, Fields: map[string]any{}, Kept: map[string]string{}, Units: map[string]vnfm.Unit{}}
 	merged, problems := m.preview(ctx, t, func(v *vimTarget, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		r, found := v.driver.Render(ctx, t)
 		if r == nil {
@@ -199,6 +199,9 @@ func (m *multiVIMDriver) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rend
 		}
 		for key, fields := range r.Fields {
 			all.Fields[v.key(key)] = fields
+		}
+		for key, stays := range r.Kept {
+			all.Kept[v.key(key)] = v.key(stays)
 		}
 		for name, unit := range r.Units {
 			if unit.Object != "" {

@@ -52,8 +52,12 @@ func (o Objects) same(other Objects) bool { return o.known() && other != nil && 
 // changedFrom are the objects that are not as before, or not known yet, with what was known before: nothing of what is gone.
 func (o Objects) changedFrom(before Objects) map[string]string {
 	out := map[string]string{}
+	former := vnfm.FormerKeys(o, before)
 	for key, digest := range o {
 		was, ok := before[key]
+		if !ok {
+			was = before[former[key]]
+		}
 		if was == deleted {
 			was = ""
 		}
@@ -64,11 +68,13 @@ func (o Objects) changedFrom(before Objects) map[string]string {
 	return out
 }
 
-// leftFrom are the keys of the objects before that are not among these.
+// leftFrom are the keys of the objects before that are not among these, in whatever version of their API.
 func (o Objects) leftFrom(before Objects) []string {
+	stays := vnfm.FormerKeys(before, o)
 	var out []string
 	for key := range before {
-		if _, ok := o[key]; !ok {
+		_, ok := o[key]
+		if _, same := stays[key]; !ok && !same {
 			out = append(out, key)
 		}
 	}
@@ -132,7 +138,7 @@ func limited(texts []string) types.List {
 // driftAttribute describes the attribute drift.
 func driftAttribute() schema.Attribute {
 	return schema.ListAttribute{
-		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: `group/version/Kind namespace/name: <field paths>`, or `deleted` in place of the paths. " +
+		MarkdownDescription: "Objects that differ from what was applied, at the last refresh: `group/version/Kind namespace/name: <field paths> (changed by <field managers>)`, or `deleted` in place of the paths. " +
 			"It is null if there are none, and has 41 lines at most; the next apply repairs them.",
 		ElementType: types.StringType,
 		Computed:    true,

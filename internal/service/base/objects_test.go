@@ -55,6 +55,10 @@ func TestObjects_same(t *testing.T) {
 	assert.False(t, Objects{"a": ""}.same(Objects{"a": ""}), "what is not known yet may be anything")
 	assert.Equal(t, []string{"c", "e"}, Objects{"a": "1", "d": ""}.leftFrom(Objects{"a": "1", "c": "2", "e": deleted}))
 	assert.Equal(t, map[string]string{"b": "2", "c": "", "d": ""}, Objects{"a": "1", "b": "3", "c": "4", "d": ""}.changedFrom(known))
+	hpa := Objects{"autoscaling/v2/HorizontalPodAutoscaler a/web": "2"}
+	former := Objects{"autoscaling/v1/HorizontalPodAutoscaler a/web": "1", "autoscaling/v1/HorizontalPodAutoscaler b/web": "1"}
+	assert.Equal(t, map[string]string{"autoscaling/v2/HorizontalPodAutoscaler a/web": "1"}, hpa.changedFrom(former), "another version of the same object")
+	assert.Equal(t, []string{"autoscaling/v1/HorizontalPodAutoscaler b/web"}, hpa.leftFrom(former), "another version of the same object")
 }
 
 // TestDrift: an observation says what has drifted; where it could not look, what was known before stays.

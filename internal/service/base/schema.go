@@ -58,7 +58,7 @@ func (c *Config) attributes() map[string]schema.Attribute {
 			Computed:    true,
 		},
 		"changes": schema.MapAttribute{
-			MarkdownDescription: "What the last apply was planned to change in objects, field by field, from `group/version/Kind namespace/name` to lines such as `spec.replicas: 1 -> 2`, with lists of the objects that are `added`, `removed` or `recreated`. " +
+			MarkdownDescription: "What the last apply was planned to change in objects, field by field, from `group/version/Kind namespace/name` to lines such as `spec.replicas: 1 -> 2`, with lists of the objects that are `added`, `removed`, `kept, no longer managed` or `recreated`. " +
 				"Of Secrets it has the keys, and of a new instance nothing. It has 40 lines at most, and a refresh sets it to null.",
 			ElementType: changesType,
 			Computed:    true,

@@ -202,7 +202,7 @@ func TestAccInstance_dryRunFewRights(t *testing.T) {
 			// All rights that the kinds of the instance need are named at once.
 			Check: env.diagnostics.HasWarning(`The dry run on the VIM is incomplete: [^\n]*cannot patch resource[^\n]*\n.*server_dry_run = false\.\n` +
 				`The credentials of VIM "test" lack rights in the namespace ` + env.namespace + ` for kinds of the instance: ` +
-				`Missing rights:\n(?s)configmaps: get, list, watch, create, patch, delete\n.*deployments\.apps: get, list, watch, create, patch, delete\n.*services: get.*Give its user a Role`),
+				`They may not get, list, watch, create, patch, delete configmaps, deployments\.apps, services\. Apply the Role of`),
 		},
 	)
 }

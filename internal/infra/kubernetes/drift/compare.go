@@ -15,8 +15,9 @@ import (
 // maxDriftPaths is how many fields Describe names.
 const maxDriftPaths = 10
 
-// Describe names the fields of an object that were changed. It never shows a value.
-func Describe(paths []string) string {
+// Describe names the fields of an object that were changed, and the field managers that have changed them, as far as they are known. It
+// never shows a value.
+func Describe(paths []string, by ...string) string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
 	paths = slices.Compact(paths)
@@ -24,6 +25,9 @@ func Describe(paths []string) string {
 	if n := len(paths) - maxDriftPaths; n > 0 {
 		more = fmt.Sprintf(" and %d more", n)
 		paths = paths[:maxDriftPaths]
+	}
+	if len(by) > 0 {
+		more += " (changed by " + strings.Join(by, ", ") + ")"
 	}
 	return vnfm.Drifted + strings.Join(paths, ", ") + more
 }

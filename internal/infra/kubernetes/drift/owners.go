@@ -3,6 +3,7 @@ package drift
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -80,6 +81,43 @@ func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldF
 		}
 	}
 	return whole, nil
+}
+
+// ChangedBy returns the field managers that own fields at these paths and are not the driver, that of the last change first.
+func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, error) {
+	entries = slices.Clone(entries)
+	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
+		if a.Time == nil || b.Time == nil {
+			return 0
+		}
+		return b.Time.Time.Compare(a.Time.Time)
+	})
+	var out []string
+	for i := range entries {
+		e := &entries[i]
+		if e.Subresource == "status" || slices.Contains(out, e.Manager) || slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, e.Manager) {
+			continue
+		}
+		set, err := Owned(entries[i:i+1], e.Manager)
+		if err != nil {
+			return nil, err
+		}
+		owns := false
+		set.Leaves().Iterate(func(path fieldpath.Path) {
+			leaf := pathOf(path).String()
+			owns = owns || slices.ContainsFunc(paths, func(path string) bool { return within(leaf, path) || within(path, leaf) })
+		})
+		if owns {
+			out = append(out, e.Manager)
+		}
+	}
+	return out, nil
+}
+
+// within reports whether a path is another one, or below it.
+func within(path, other string) bool {
+	rest, ok := strings.CutPrefix(path, other)
+	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
 // holds reports whether content has a field. Missing key fields of an element are defaults of the server.

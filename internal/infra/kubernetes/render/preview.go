@@ -92,6 +92,7 @@ func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering,
 		out.Contents[o.Key] = text
 	}
 	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts, t.ReplaceObjects)
+	out.Kept = r.kept()
 	if c := r.Release; c != nil {
 		out.Revision = c.Digest
 		out.Created = vnfm.RenderedHooks{Before: c.running(helm.PreInstall), After: c.running(helm.PostInstall, helm.Test)}
@@ -111,6 +112,21 @@ func (r *Rendering) fields(key []byte) map[string]any {
 	if r.Release != nil {
 		chart, version := r.Release.Chart()
 		out[r.Release.Key()] = map[string]any{"chart": chart, "version": version}
+	}
+	return out
+}
+
+// kept are the objects that stay when they leave the package, and those whose claims do.
+func (r *Rendering) kept() map[string]string {
+	out := map[string]string{}
+	for _, o := range r.Objects {
+		switch group := o.GVK.GroupKind().String(); {
+		case group == "PersistentVolumeClaim", o.Field("metadata", "annotations", AnnotationResourcePolicy) == PolicyKeep:
+			out[o.Key] = o.Key
+		case group == "StatefulSet.apps" && o.Field("spec", "volumeClaimTemplates") != nil &&
+			o.Field("spec", "persistentVolumeClaimRetentionPolicy", "whenDeleted") != "Delete":
+			out[o.Key] = "volume claims of " + o.Key
+		}
 	}
 	return out
 }

@@ -24,6 +24,10 @@ func TakeDown[S any](ctx context.Context, d Dir, load func() (*S, error), wanted
 	if err := stop(ctx, state); err != nil {
 		return false, err
 	}
+	if d.IsOpenStack() && d.IsKubernetes() {
+		// The directory goes with the lab of Kubernetes that is in it too.
+		return true, os.Remove(d.openStackFile())
+	}
 	if err := os.RemoveAll(string(d)); err != nil {
 		return false, fmt.Errorf("deleting the directory of the lab: %w", err)
 	}

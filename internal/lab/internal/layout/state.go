@@ -54,6 +54,12 @@ func (d Dir) LoadState() (*State, error) {
 	return state, nil
 }
 
+// IsKubernetes tells whether the lab of the directory is one of Kubernetes that has been started.
+func (d Dir) IsKubernetes() bool {
+	_, err := os.Stat(d.stateFile())
+	return err == nil
+}
+
 // SaveState writes the state.
 func (d Dir) SaveState(state *State) error {
 	if err := save(d.stateFile(), state); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lab/internal/layout"
 )
 
-// Down stops the lab and deletes its directory. There is nothing to save, so nothing is asked to end in order, and what
+// Down stops the lab and deletes its directory, which stays when a lab of Kubernetes is in it too. There is nothing to save, so nothing is asked to end in order, and what
 // is shared with other labs stays. No mount is left: each process has taken its own with it.
 func (l *Lab) Down(ctx context.Context) error {
 	_, err := l.down(ctx, func(*layout.OpenStack) bool { return true })
@@ -23,6 +23,9 @@ func (l *Lab) DownAbandoned(ctx context.Context) (gone bool, err error) {
 }
 
 func (l *Lab) down(ctx context.Context, wanted func(*layout.OpenStack) bool) (gone bool, err error) {
+	if l.Dir.IsKubernetes() && !l.Dir.IsOpenStack() {
+		return false, fmt.Errorf("the lab in %s is one of Kubernetes: stop it with `lab down --dir %s`", l.Dir, l.Dir)
+	}
 	return layout.TakeDown(ctx, l.Dir, l.Dir.LoadOpenStack, wanted, l.stop)
 }
 
