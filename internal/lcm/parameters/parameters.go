@@ -120,6 +120,7 @@ func (t *Table) Check(ctx context.Context, r *Request) vnfm.Problems {
 				ignored[name] = skipped
 				continue
 			}
+			//findings:says use one of the names that the detail lists
 			refuse("is not known", known)
 		}
 	}
