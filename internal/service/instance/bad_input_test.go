@@ -110,7 +110,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		"files_empty":     {arguments: params(`"lcm-kubernetes-def-files" = []`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`)},
 		"files_number":    {arguments: params(`"lcm-kubernetes-def-files" = [1]`), want: want(`Additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`)},
 		"files_missing":   {arguments: params(`"lcm-kubernetes-def-files" = ["Files/kubernetes/db.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file that is not in the package`, `"Files/kubernetes/db.yaml"; its Kubernetes manifests are Files/kubernetes/web.yaml.`)},
-		"files_url":       {arguments: params(`"lcm-kubernetes-def-files" = ["https://example.com/a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a URL`)},
+		"files_url":       {arguments: params(`"lcm-kubernetes-def-files" = ["https://example.com/a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a URL`, `Algorithm and Hash of it and set external_artifacts`)},
 		"files_outside":   {arguments: params(`"lcm-kubernetes-def-files" = ["../a.yaml"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a path outside of the package`)},
 		"files_twice":     {arguments: params(`"lcm-kubernetes-def-files" = ["` + webFile + `", "./` + webFile + `"]`), want: want(`Additional parameter "lcm-kubernetes-def-files" names a file twice`)},
 		"ready_kind":      {arguments: readiness(`kind = "example.com/Cell", condition = "Ready"`), want: want(`The package has no object of kind example.com/Cell`, `Its kinds are Service, apps/Deployment.`)},
