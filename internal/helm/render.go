@@ -174,6 +174,7 @@ func (c *Chart) render(o Options) (*Rendering, vnfm.Problems) {
 		return nil, ps
 	}
 	c.warnExpiry(k, &ps)
+	c.warnExponents(&o, r, &ps)
 	k.warnUnselected(&ps)
 	if o.Random != RandomRefused && (k.volatile() || len(known.Calls) > 0) {
 		if err := r.remember(k); err != nil {
