@@ -35,6 +35,8 @@ type Manifest struct {
 	File string
 	// Metadata holds the metadata by lower-case key.
 	Metadata map[string]string
+	// lines are those of the metadata.
+	lines map[string]int
 	// Sources are the Source blocks in the order of the file.
 	Sources []Source
 	// NonMANO are the Sources of the non-MANO artifact sets, in the order of the file.
@@ -115,6 +117,7 @@ func parseManifest(file string, data []byte, damage damagePolicy) (*Manifest, vn
 		damage: damage, findings: findings{file: file}, metaLines: map[string]int{}, sets: map[string]bool{},
 		m: &Manifest{File: file, Metadata: map[string]string{}, Signed: data},
 	}
+	p.m.lines = p.metaLines
 	if ps := checkText(file, data); ps != nil {
 		return p.m, ps
 	}

@@ -33,8 +33,8 @@ type Request struct {
 	Limit int64
 	// Access is how one gets in; nil for what is open to all.
 	Access *vnfm.ChartAccess
-	// Public refuses addresses of this machine and its link, and URLs other than https: what is downloaded is named by a package, not
-	// by the user.
+	// Public refuses addresses of this machine and its link: what is downloaded is named by a package, not by the user. Its digest, which
+	// the package declares, protects it without TLS.
 	Public bool
 }
 

@@ -86,9 +86,6 @@ func controlLocal(_, address string, _ syscall.RawConn) error {
 
 // checkHost judges the host of a URL as far as that is an address, or names this machine.
 func checkHost(u *url.URL) error {
-	if u.Scheme != "https" {
-		return &addressError{"it is not an https URL"}
-	}
 	host := u.Hostname()
 	if host == "localhost" {
 		return &addressError{"it leads to this machine (localhost)"}

@@ -24,7 +24,7 @@ func TestLocalAddresses(t *testing.T) {
 		"https://0.0.0.0/a":              "it leads to this machine (0.0.0.0)",
 		"https://169.254.169.254/latest": "it leads to the link-local address 169.254.169.254",
 		"https://[fe80::1%25eth0]/a":     "it leads to the link-local address fe80::1",
-		"http://example.org/a":           "it is not an https URL",
+		"http://127.0.0.1/a":             "it leads to this machine (127.0.0.1)",
 	} {
 		var got strings.Builder
 		_, err := Get(t.Context(), Request{URL: target, What: "the artifact", Limit: 100, Public: true}, &got)

@@ -177,6 +177,7 @@ func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
 	}
 	r.ForeignSecrets = k.foreignSecrets(r)
 	c.warnExpiry(k, &ps)
+	c.warnExponents(&o, r, &ps)
 	k.warnUnselected(&ps)
 	if o.Random != RandomRefused {
 		if err := r.remember(k); err != nil {

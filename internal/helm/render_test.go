@@ -15,7 +15,9 @@ import (
 func TestRender(t *testing.T) {
 	for form, files := range map[string]fstest.MapFS{"directory": core(), "archive": packed(t)} {
 		t.Run(form, func(t *testing.T) {
-			r := rendered(t, files, map[string]any{"amf": map[string]any{"replicas": float64(3)}, "db": map[string]any{"size": 1000000.0}})
+			r, ps := render(t, files, map[string]any{"amf": map[string]any{"replicas": float64(3)}, "db": map[string]any{"size": 1000000.0}})
+			require.Len(t, ps, 1)
+			require.Contains(t, ps[0].String(), "the number db.size is written with an exponent")
 			root := "Files/core"
 			if form == "archive" {
 				root = "Files/core.tgz"

@@ -207,27 +207,8 @@ func (l *loader) read(file string) *template {
 			return nil
 		}
 	}
-	l.declared(t)
+	l.named(t)
 	return t
-}
-
-// declared reports parameters that the template uses and does not declare.
-func (l *loader) declared(t *template) {
-	for _, section := range []string{"resources", "outputs", "conditions"} {
-		visit(t.body[section], []yamlpos.Step{step(section)}, func(way []yamlpos.Step, name string, arg any) bool {
-			if l.spent(l.b.Steps(costOf(arg)), t.at(way)) {
-				return false
-			}
-			p := target(arg)
-			if name != fnParam || p == "" || strings.HasPrefix(p, "OS::") {
-				return true
-			}
-			if _, ok := t.section("parameters")[p]; !ok {
-				l.refuse(t.at(way), "get_param names %q, which is not among the parameters of the template", p)
-			}
-			return true
-		})
-	}
 }
 
 // references follows what a template refers to.

@@ -54,6 +54,11 @@ func TestBadTemplates(t *testing.T) {
 			"BaseHOT/simple/top.yaml:6:57: get_file names \"../../Scripts/a.sh\", which is not a file in BaseHOT/simple: Files of templates are those in the directory BaseHOT of the package, and are named from BaseHOT/simple on.\n"},
 		{"parameter that is not declared", head + "\n  VDU1: { type: VDU1.yaml, properties: { flavor: { get_param: size } } }\n  VDU2: { type: OS::Nova::Server }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:4:42: get_param names \"size\", which is not among the parameters of the template\n"},
+		{"resource that does not exist", head + "\n  VDU1: { type: VDU1.yaml, properties: { flavor: { get_attr: [port, name] } } }\n  VDU2: { type: OS::Nova::Server, depends_on: [VDU1, CP1] }\n  more: { type: OS::Nova::Server, depends_on: VDU2-0, properties: { networks: [{ port: { get_resource: CP-2 } }] } }\noutputs: { ip: { value: { get_attr: [VDU, first_address] } } }\n" + nestedFile,
+			"BaseHOT/simple/top.yaml:4:42: resource VDU1: get_attr names \"port\", which is not a resource of the template\n" +
+				"BaseHOT/simple/top.yaml:6:82: resource more: get_resource names \"CP-2\", which is not a resource of the template\n" +
+				"BaseHOT/simple/top.yaml:7:18: output ip: get_attr names \"VDU\", which is not a resource of the template\n" +
+				"BaseHOT/simple/top.yaml:5:54: resource VDU2: depends_on names \"CP1\", which is not a resource of the template\n"},
 		{"properties of a nested template", head + "\n  VDU1: { type: VDU1.yaml, properties: { size: m1 } }\n  VDU2: { type: OS::Nova::Server }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:4:42: the nested template BaseHOT/simple/nested/VDU1.yaml has no parameter \"size\"\n" +
 				"BaseHOT/simple/top.yaml:4:11: the parameter \"flavor\" of the nested template BaseHOT/simple/nested/VDU1.yaml has no default and is not given\n"},
@@ -71,6 +76,12 @@ func TestBadTemplates(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnused warns of parameters that nothing reads.
+func TestUnused(t *testing.T) {
+	s := mustLoad(t, files(head+both+nestedFile), router())
+	assert.Equal(t, "warning BaseHOT/simple/nested/VDU1.yaml:2:41: the template does not use its parameter \"zone\": remove it, or read it with get_param\n", lines(s.Unused()))
 }
 
 // TestForms: what makes the VDUs of a flavour.

@@ -132,6 +132,7 @@ func listPages[T any](ctx context.Context, c *Client, l listRequest, item func(*
 		res, err := c.do(ctx, request{
 			doing: "listing", object: object,
 			method: http.MethodGet, path: l.resource.collectionPath(l.namespace), query: query, accept: cmp.Or(l.accept, jsonType),
+			metadata: l.accept != "",
 		})
 		if apierrors.IsResourceExpired(err) && query.Has("continue") {
 			query.Del("continue")

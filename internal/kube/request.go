@@ -42,6 +42,9 @@ type request struct {
 	policy *retryPolicy
 	// writes is set when a conflict or a missing endpoint may pass by itself.
 	writes bool
+	// metadata is set for a list of metadata. It is retried for a short time only when a conversion webhook does not answer: such lists find
+	// the objects of many kinds, and the operator of one of them may have been removed.
+	metadata bool
 	// undecided, when set, is set to true by a try after which nobody knows whether the
 	// server has done what was asked.
 	undecided *bool
@@ -78,6 +81,9 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 		}
 		last = err
 		delay, again := policy.next(err, tries, time.Since(start), c.answered.Load())
+		if r.metadata && isUnconverted(err) {
+			again = again && time.Since(start)+delay <= policy.propagationWindow
+		}
 		if awaits(ctx, r, err) {
 			delay, again = policy.backoff(tries), true
 		}

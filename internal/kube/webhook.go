@@ -16,6 +16,8 @@ type silentWebhook struct {
 	// name is that of an admission webhook, or says whose conversion webhook it is.
 	name  string
 	cause string
+	// conversion is set for a conversion webhook.
+	conversion bool
 }
 
 func (w *silentWebhook) String() string { return fmt.Sprintf("webhook %s: %s", w.name, w.cause) }
@@ -42,7 +44,7 @@ func webhookIn(code int, message string) *silentWebhook {
 		return &silentWebhook{name: m[1], cause: cause}
 	}
 	if m := failedConversion.FindStringSubmatch(message); m != nil {
-		return &silentWebhook{name: "for the conversion of " + strings.Replace(m[1], ", Kind=", " ", 1), cause: cause}
+		return &silentWebhook{conversion: true, name: "for the conversion of " + strings.Replace(m[1], ", Kind=", " ", 1), cause: cause}
 	}
 	return nil
 }
@@ -66,4 +68,10 @@ func awaits(ctx context.Context, r request, err error) bool {
 	}
 	report(server.webhook.String())
 	return true
+}
+
+// isUnconverted reports whether a request failed because a conversion webhook did not answer.
+func isUnconverted(err error) bool {
+	var server *serverError
+	return errors.As(err, &server) && server.webhook != nil && server.webhook.conversion
 }

@@ -92,6 +92,7 @@ func TestSinkOfAWorkloadCluster(t *testing.T) {
 func TestHooksOfAVNFD(t *testing.T) {
 	w := newEnv(t)
 	s := &sender{}
+	w.driver.taken = []string{}
 	w.management = map[string]vnfm.ManagementDriver{vnfm.CredentialsSender: s}
 	w.Engine = w.open(t)
 	withDriver := func(version, driver string) vnfm.InstanceSpec {
@@ -109,11 +110,11 @@ func TestHooksOfAVNFD(t *testing.T) {
 		require.ErrorContains(t, second(w.Instantiate(t.Context(), spec)), want)
 	}
 	// Hooks of unknown drivers are skipped on request, with a warning; one of Tacker's whose work the engine does is known.
-	for driver, warnings := range map[string]int{"mgmt-drivers-ansible": 1, "mgmt-container-update": 0} {
+	for driver, warnings := range map[string]int{"mgmt-drivers-ansible": 2, "mgmt-container-update": 0} {
 		spec := withDriver("2."+strconv.Itoa(warnings+1), driver)
 		spec.Name = driver
 		if warnings > 0 {
-			spec.UnknownDrivers = vnfm.UnknownDriversSkip
+			spec.UnknownDrivers, spec.AdditionalParams = vnfm.UnknownDriversSkip, map[string]any{"playbook_url": "https://example.org"}
 		}
 		_, problems, err := w.PreviewInstance(t.Context(), "", spec)
 		require.NoError(t, err)

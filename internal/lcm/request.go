@@ -91,6 +91,7 @@ func (e *Engine) checkTaken(ctx context.Context, drivers multivim.Drivers, spec 
 	problems := multivim.CheckKinds(drivers, r.flavour, *spec)
 	return append(problems, e.params.Check(ctx, &parameters.Request{
 		Package: r.pkg, Flavour: r.flavour, Drivers: drivers.All(), Params: spec.AdditionalParams, Secrets: spec.InfraSecrets,
+		Skipped: e.management().Skipped(r.flavour, spec.UnknownDrivers),
 	})...)
 }
 

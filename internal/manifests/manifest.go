@@ -105,11 +105,20 @@ func (d *decoder) flatten(node *yaml.Node, content map[string]any) {
 
 // At returns the node at the place of a problem: the deepest field of the path that exists.
 func (m *Manifest) At(path ...string) *yaml.Node {
+	way := make([]yamlpos.Step, 0, len(path))
+	for _, key := range path {
+		way = append(way, yamlpos.Step{Key: key})
+	}
+	return m.ValueAt(way...)
+}
+
+// ValueAt is At for a way that leads through lists, too.
+func (m *Manifest) ValueAt(way ...yamlpos.Step) *yaml.Node {
 	if m.withDocument != nil {
 		m = m.withDocument()
 	}
 	if m.doc == nil {
 		return m.Node
 	}
-	return m.doc.At(m.Node, path...)
+	return m.doc.ValueAt(m.Node, way...)
 }

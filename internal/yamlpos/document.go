@@ -396,18 +396,6 @@ func (d *Document) Entries(n *yaml.Node) []Entry {
 	return nil
 }
 
-// At returns the deepest node on a way of keys that exists, for the place of a problem.
-func (d *Document) At(n *yaml.Node, keys ...string) *yaml.Node {
-	for _, key := range keys {
-		next := d.Get(n, key)
-		if next == nil {
-			return n
-		}
-		n = next
-	}
-	return n
-}
-
 // Resolve follows an alias.
 func Resolve(n *yaml.Node) *yaml.Node {
 	// The parser makes no alias of an alias; a node without end must not be followed for ever.

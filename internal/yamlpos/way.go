@@ -12,28 +12,39 @@ type Step struct {
 // Place returns what stands first of the value at the end of a way: its key, or the item of the list. It is that of the
 // deepest value on the way that exists.
 func (d *Document) Place(n *yaml.Node, way ...Step) *yaml.Node {
-	at := n
+	at, _ := d.follow(n, way)
+	return at
+}
+
+// ValueAt returns the deepest value on a way that exists.
+func (d *Document) ValueAt(n *yaml.Node, way ...Step) *yaml.Node {
+	_, value := d.follow(n, way)
+	return value
+}
+
+func (d *Document) follow(n *yaml.Node, way []Step) (at, value *yaml.Node) {
+	at = n
 	for _, step := range way {
 		switch n = Resolve(n); {
 		case n == nil:
-			return at
+			return at, at
 		case n.Kind == yaml.SequenceNode:
 			if step.Index < 0 || step.Index >= len(n.Content) {
-				return at
+				return at, n
 			}
 			n = n.Content[step.Index]
 			at = n
 		default:
 			m := d.mappings[n]
 			if m == nil {
-				return at
+				return at, n
 			}
 			i, ok := m.find(step.Key)
 			if !ok {
-				return at
+				return at, n
 			}
 			at, n = m.entries[i].Key, m.entries[i].Value
 		}
 	}
-	return at
+	return at, Resolve(n)
 }

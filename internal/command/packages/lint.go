@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -25,8 +27,9 @@ func lintCommand(version string) *cobra.Command {
 		Use:   "lint PACKAGE",
 		Short: "Check a package against SOL004 and SOL001",
 		Long: `Checks a package and its VNFD, and names each finding with its place, its rule and the clause that
-the rule is from. What is an error here is an error of vnf_package. All flavours are rendered
-with their defaults where the package holds Kubernetes objects.
+the rule is from. What is an error here is an error of vnf_package or vnf_instance. All flavours
+are rendered with their defaults where the package holds Kubernetes objects, and templates of
+Heat are read.
 
 Exit codes: 0 no errors (with --strict no warnings either), 1 findings, 2 the package cannot be
 opened or the command is written wrongly.`,
@@ -71,10 +74,7 @@ func (r *reading) lint(ctx context.Context, e *lcm.Engine, source string) (vnfm.
 	}
 	for i := range p.Descriptor.Flavours {
 		f := &p.Descriptor.Flavours[i]
-		if !p.HasContainers(f) {
-			continue
-		}
-		_, problems, err := e.RenderInstance(ctx, vnfm.InstanceSpec{PackageID: p.ID, FlavourID: f.ID, OperationalState: vnfm.Started})
+		problems, err := lintFlavour(ctx, e, p, f)
 		if err != nil {
 			return nil, err
 		}
@@ -88,10 +88,44 @@ func (r *reading) lint(ctx context.Context, e *lcm.Engine, source string) (vnfm.
 	return found, nil
 }
 
+// lintFlavour returns what is found in the templates of Heat and in the Kubernetes objects of a flavour.
+func lintFlavour(ctx context.Context, e *lcm.Engine, p *vnfm.Package, f *vnfm.Flavour) (vnfm.Problems, error) {
+	var found vnfm.Problems
+	if hot.HasTemplates(p, f) {
+		found = lintTemplates(ctx, p, f)
+		found.Under(heatTemplate.ID)
+	}
+	if !p.HasContainers(f) {
+		return found, nil
+	}
+	_, problems, err := e.RenderInstance(ctx, vnfm.InstanceSpec{PackageID: p.ID, FlavourID: f.ID, OperationalState: vnfm.Started})
+	return append(found, problems...), err
+}
+
+// lintTemplates reads the templates of a flavour. VDUs can be containers where the flavour has some.
+func lintTemplates(ctx context.Context, p *vnfm.Package, f *vnfm.Flavour) vnfm.Problems {
+	var containers []string
+	for i := range f.VDUs {
+		if p.HasContainers(f) {
+			containers = append(containers, f.VDUs[i].ID)
+		}
+	}
+	s, found := hot.Load(budget.New(ctx, budget.Limits{}), p, f, containers...)
+	if s != nil {
+		found = append(found, s.Unused()...)
+	}
+	return found
+}
+
+// Rules of findings about no standard of ETSI.
+var (
+	heatTemplate     = vnfm.Rule{ID: "heat-template", Title: "Templates refer to parameters, resources and files that exist", Clause: "Heat Orchestration Template"}
+	kubernetesObject = vnfm.Rule{ID: "kubernetes-object", Title: "The objects of an instance can be rendered and applied", Clause: "Kubernetes API"}
+)
+
 // rules are those of packages, and last that of findings about no standard.
 func rules() []vnfm.Rule {
-	return append(slices.Concat(csar.Rules(), vnfd.Rules()),
-		vnfm.Rule{ID: "kubernetes-object", Title: "The objects of an instance can be rendered and applied", Clause: "Kubernetes API"})
+	return append(slices.Concat(csar.Rules(), vnfd.Rules()), heatTemplate, kubernetesObject)
 }
 
 // ruleOf returns a rule; one without an id is that of a finding about no standard.

@@ -59,7 +59,7 @@ topology_template:
 
 const (
 	metaOfWeb     = "TOSCA-Meta-File-Version: 1.0\nCSAR-Version: 1.1\nCreated-By: a\nEntry-Definitions: v.yaml\nETSI-Entry-Manifest: v.mf\n"
-	metadataOfWeb = "metadata:\n  vnf_provider_id: a\n  vnf_product_name: a\n  vnf_release_date_time: a\n  vnf_package_version: a\n"
+	metadataOfWeb = "metadata:\n  vnf_provider_id: p\n  vnf_product_name: n\n  vnf_release_date_time: a\n  vnf_package_version: a\n"
 	webManifest   = "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n"
 )
 

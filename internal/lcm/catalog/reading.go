@@ -193,6 +193,7 @@ func (c *Catalog) readSource(ctx context.Context, spec vnfm.PackageSpec) (*readi
 	if r.problems.HasErrors() {
 		return r, nil
 	}
+	r.problems = append(r.problems, parsed.Contradictions(descriptor)...).Capped(mostProblems)
 	kubernetesFiles, more := parsed.KubernetesFiles(b, archive)
 	if r.problems = append(r.problems, more...).Capped(mostProblems); r.problems.HasErrors() {
 		return r, nil

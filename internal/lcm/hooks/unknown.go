@@ -25,6 +25,14 @@ func (d Drivers) unknown(f *vnfm.Flavour) map[string][]string {
 	return out
 }
 
+// Skipped are the unknown management drivers of a flavour whose hooks a request skips.
+func (d Drivers) Skipped(f *vnfm.Flavour, policy vnfm.UnknownDrivers) []string {
+	if policy != vnfm.UnknownDriversSkip {
+		return nil
+	}
+	return slices.Sorted(maps.Keys(d.unknown(f)))
+}
+
 // checkUnknown reports the management drivers that are not known, all of them in one problem: an error, or a warning where the request
 // skips their hooks.
 func (d Drivers) checkUnknown(f *vnfm.Flavour, policy vnfm.UnknownDrivers, problems *vnfm.Problems) {

@@ -75,6 +75,8 @@ type Request struct {
 	Drivers []vnfm.InfraDriver
 	// Params are without those of management drivers. Secrets are merged over them.
 	Params, Secrets map[string]any
+	// Skipped are unknown management drivers whose hooks are skipped. Nobody knows the names of their parameters.
+	Skipped []string
 }
 
 // driver is an infra driver of an instance.
@@ -96,6 +98,7 @@ func (t *Table) Check(ctx context.Context, r *Request) vnfm.Problems {
 	}
 	var problems vnfm.Problems
 	ignored := map[string]string{}
+	skipped := "skipped with management driver " + vnfm.QuotedNames(r.Skipped)
 	names := vnfm.MergeDeep(r.Params, r.Secrets)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		refuse := func(summary, detail string) {
@@ -112,7 +115,13 @@ func (t *Table) Check(ctx context.Context, r *Request) vnfm.Problems {
 		case t.management[name] != "":
 			refuse("is not supported by "+namesOf(drivers), "it is a parameter of "+t.management[name]+", which the VNFD names for no hook")
 		default:
-			refuse("is not known", t.known(ctx, drivers, name, r))
+			known, like := t.known(ctx, drivers, name, r)
+			if len(r.Skipped) > 0 && like == "" {
+				ignored[name] = skipped
+				continue
+			}
+			//findings:says use one of the names that the detail lists
+			refuse("is not known", known)
 		}
 	}
 	return append(problems, warning(drivers, ignored, r)...)
@@ -153,8 +162,8 @@ func (t *Table) ignored(drivers []driver, name string) string {
 	return ""
 }
 
-// known says which parameters the drivers of an instance take, and which of them a mistyped name may mean.
-func (t *Table) known(ctx context.Context, drivers []driver, name string, r *Request) string {
+// known says which parameters the drivers of an instance take, and returns the one that a mistyped name may mean.
+func (t *Table) known(ctx context.Context, drivers []driver, name string, r *Request) (text, like string) {
 	var all, texts []string
 	for _, d := range drivers {
 		ofPackage, _ := d.PackageParams(ctx, r.Package, r.Flavour)
@@ -162,11 +171,11 @@ func (t *Table) known(ctx context.Context, drivers []driver, name string, r *Req
 		all = append(all, names...)
 		texts = append(texts, d.Driver+" knows "+strings.Join(names, ", "))
 	}
-	text := strings.Join(texts, "; ")
-	if like := vnfm.Nearest(name, all); like != "" {
-		return "did you mean " + strconv.Quote(like) + "? " + strings.ToUpper(text[:1]) + text[1:]
+	text = strings.Join(texts, "; ")
+	if like = vnfm.Nearest(name, all); like != "" {
+		text = "did you mean " + strconv.Quote(like) + "? " + strings.ToUpper(text[:1]) + text[1:]
 	}
-	return text
+	return text, like
 }
 
 // namesOf are drivers as problems refer to them.

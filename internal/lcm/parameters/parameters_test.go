@@ -3,6 +3,7 @@ package parameters_test
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -74,6 +75,10 @@ func TestCheck(t *testing.T) {
 			`additional_params[cluster] additional parameter "cluster" is not supported by the OpenStack driver: it is a parameter of management driver "a" or "b", which the VNFD names for no hook`,
 			`additional_params[host] additional parameter "host" is not supported by the OpenStack driver: it is a parameter of management driver "b", which the VNFD names for no hook`,
 		}},
+		"skipped driver": {[]vnfm.InfraDriver{containers}, params{"vendor_url": 1, "zone": 1, "helm_parameter": 1}, nil, []string{
+			`additional_params[helm_parameter] additional parameter "helm_parameter" is not known: did you mean "helm_parameters"? The Kubernetes driver knows helm_parameters, namespace`,
+			`additional_params[] the Kubernetes driver ignores additional parameters "vendor_url", "zone": vendor_url, zone: skipped with management driver "vendor.py"`,
+		}},
 		"namespace of another VIM": {[]vnfm.InfraDriver{servers, containers}, params{"namespace": "core"}, nil, []string{
 			`additional_params[namespace] additional parameter "namespace" is for the VIM of the instance, which has no namespaces: remove it; the namespace of a VIM connection is given in vim_connections`,
 		}},
@@ -85,9 +90,11 @@ func TestCheck(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got []string
-			for _, p := range table.Check(t.Context(), &parameters.Request{
-				Package: &vnfm.Package{}, Flavour: &vnfm.Flavour{}, Drivers: tt.drivers, Params: tt.plain, Secrets: tt.secret,
-			}) {
+			request := parameters.Request{Package: &vnfm.Package{}, Flavour: &vnfm.Flavour{}, Drivers: tt.drivers, Params: tt.plain, Secrets: tt.secret}
+			if strings.HasPrefix(name, "skipped") {
+				request.Skipped = []string{"vendor.py"}
+			}
+			for _, p := range table.Check(t.Context(), &request) {
 				got = append(got, fmt.Sprintf("%s[%s] %s", p.Attribute, p.Key, p))
 			}
 			require.Equal(t, tt.want, got)

@@ -83,7 +83,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 		Optional: true,
 		Computed: true,
 		Default:  booldefault.StaticBool(false),
-		MarkdownDescription: "Whether to fetch the files that manifest or TOSCA.meta name by `https` URL with a digest, and keep them with the package; a manifest among them is named by its URL in `lcm-kubernetes-def-files`. " +
+		MarkdownDescription: "Whether to fetch the files that manifest or TOSCA.meta name by URL with a digest, and keep them with the package; a manifest among them is named by its URL in `lcm-kubernetes-def-files`. " +
 			"Addresses of this machine and link-local ones are refused. Defaults to `false`. Changing this verifies the package again in place.",
 	}
 	addAccess(attributes)

@@ -85,6 +85,15 @@ func (p *chartParams) readPath(t *vnfm.Target, value any, ps *vnfm.Problems) {
 
 // chartsOf lists the charts of a package, for problems.
 func chartsOf(p *vnfm.Package) string {
+	charts := chartPaths(p)
+	if len(charts) == 0 {
+		return "the package has no chart"
+	}
+	return "its charts are " + strings.Join(charts, ", ")
+}
+
+// chartPaths are the paths of the charts of a package.
+func chartPaths(p *vnfm.Package) []string {
 	var charts []string
 	inside := func(file string) bool {
 		return slices.ContainsFunc(charts, func(c string) bool { return strings.HasPrefix(file, c+"/") })
@@ -100,11 +109,8 @@ func chartsOf(p *vnfm.Package) string {
 			charts = append(charts, f.Path)
 		}
 	}
-	if len(charts) == 0 {
-		return "the package has no chart"
-	}
 	slices.Sort(charts)
-	return "its charts are " + strings.Join(charts, ", ")
+	return charts
 }
 
 func (p *chartParams) readValues(_ *vnfm.Target, value any, ps *vnfm.Problems) {

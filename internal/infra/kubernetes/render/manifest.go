@@ -96,17 +96,18 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 		}
 		return nil
 	}
+	if len(*ps) == before {
+		o.warnings = checkTypes(m, o.GVK, ps)
+	}
+	if len(*ps) > before {
+		return nil
+	}
 	if _, named := meta["name"]; named || !o.needsNoName() {
 		o.Name = objectName(meta, refuse)
 	}
-	if value, present := meta["namespace"]; present {
-		if o.namespace, ok = value.(string); !ok {
-			refuse([]string{"metadata", "namespace"}, "metadata.namespace must be a string, not %s", typeName(value))
-		}
-		// Charts write an empty one where a value is missing.
-		if o.namespace == "" {
-			delete(meta, "namespace")
-		}
+	// Charts write an empty one where a value is missing.
+	if o.namespace, _ = meta["namespace"].(string); o.namespace == "" {
+		delete(meta, "namespace")
 	}
 	checkMetadata(meta, refuse)
 	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
@@ -160,18 +161,10 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 	return name
 }
 
-// checkMetadata finds labels and annotations that are not strings, the commonest mistake in
-// YAML, and those with the driver's prefix that a package may not set.
+// checkMetadata finds labels and annotations with the driver's prefix that a package may not set.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {
-		at := func(path []string, format string, args ...any) {
-			refuse(append([]string{"metadata"}, path...), "metadata."+format, args...)
-		}
-		entries, ok := textMap(meta, field, at)
-		if !ok {
-			continue
-		}
-		for _, name := range slices.Sorted(maps.Keys(entries)) {
+		for _, name := range slices.Sorted(maps.Keys(textMap(meta, field))) {
 			if strings.HasPrefix(name, vnfm.LabelPrefix) && (field == "labels" || !slices.Contains(packageAnnotations, name)) {
 				refuse([]string{"metadata", field, name}, "metadata.%s: the prefix %s is reserved for the VNF manager", field, vnfm.LabelPrefix)
 			}
@@ -182,14 +175,7 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 // normalizeSecret moves stringData into data, as the API server does, and writes the base64
 // of data without line breaks. Problems never show a value.
 func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
-	data, ok := textMap(m.Content, "data", refuse)
-	if !ok {
-		return
-	}
-	plain, ok := textMap(m.Content, "stringData", refuse)
-	if !ok {
-		return
-	}
+	data, plain := textMap(m.Content, "data"), textMap(m.Content, "stringData")
 	if len(data)+len(plain) == 0 {
 		delete(m.Content, "stringData")
 		return
@@ -210,27 +196,12 @@ func normalizeSecret(m *manifest, refuse func(path []string, format string, args
 	delete(m.Content, "stringData")
 }
 
-// textMap returns a map of strings of an object; ok is false for anything else.
-func textMap(content map[string]any, field string, refuse func([]string, string, ...any)) (map[string]string, bool) {
-	value, present := content[field]
-	if !present {
-		return nil, true
-	}
-	entries, isMap := value.(map[string]any)
-	if !isMap {
-		refuse([]string{field}, "%s must be a mapping, not %s", field, typeName(value))
-		return nil, false
-	}
+// textMap returns a map of strings of an object whose types were checked.
+func textMap(content map[string]any, field string) map[string]string {
+	entries, _ := content[field].(map[string]any)
 	out := make(map[string]string, len(entries))
-	valid := true
-	for _, name := range slices.Sorted(maps.Keys(entries)) {
-		text, isText := entries[name].(string)
-		if !isText {
-			refuse([]string{field, name}, "%s must hold strings, but %q is %s; quote it", field, name, typeName(entries[name]))
-			valid = false
-			continue
-		}
-		out[name] = text
+	for name, value := range entries {
+		out[name], _ = value.(string)
 	}
-	return out, valid
+	return out
 }

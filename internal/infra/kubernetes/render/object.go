@@ -42,6 +42,8 @@ type Object struct {
 	// Rule says when the object is ready; nil leaves it to its kind.
 	Rule *kube.Rule
 
+	// warnings are of fields that its kind does not have or misses.
+	warnings vnfm.Problems
 	// written is what its file says; nil where that is not kept.
 	written      *manifests.Written
 	file         string

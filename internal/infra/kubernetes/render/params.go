@@ -134,7 +134,11 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok bool) {
 	switch clean = path.Clean(file); {
 	case strings.Contains(file, "://"):
-		badParam(ps, param, "names a URL", fmt.Sprintf("put the %s at %q into the package", what, file))
+		detail := fmt.Sprintf("put the %s at %q into the package", what, file)
+		if param == paramFiles {
+			detail += ", or have its manifest declare Source, Algorithm and Hash of it and set external_artifacts of the vnf_package"
+		}
+		badParam(ps, param, "names a URL", detail)
 	case !fs.ValidPath(clean):
 		badParam(ps, param, "names a path outside of the package", fmt.Sprintf("%q must be relative to the root of the package", file))
 	default:

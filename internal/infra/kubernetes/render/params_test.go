@@ -23,7 +23,7 @@ func TestParamProblems(t *testing.T) {
 		"files type":       {map[string]any{"lcm-kubernetes-def-files": "a.yaml"}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},
 		"files empty":      {map[string]any{"lcm-kubernetes-def-files": []any{}}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},
 		"files item":       {map[string]any{"lcm-kubernetes-def-files": []any{int64(1)}}, `additional parameter "lcm-kubernetes-def-files" must be a list of paths in the package, with at least one`},
-		"files url":        {map[string]any{"lcm-kubernetes-def-files": []any{"http://x/a.yaml"}}, `additional parameter "lcm-kubernetes-def-files" names a URL: put the file at "http://x/a.yaml" into the package`},
+		"files url":        {map[string]any{"lcm-kubernetes-def-files": []any{"http://x/a.yaml"}}, `additional parameter "lcm-kubernetes-def-files" names a URL: put the file at "http://x/a.yaml" into the package, or have its manifest declare Source, Algorithm and Hash of it and set external_artifacts of the vnf_package`},
 		"files outside":    {map[string]any{"lcm-kubernetes-def-files": []any{"../a.yaml"}}, `additional parameter "lcm-kubernetes-def-files" names a path outside of the package: "../a.yaml" must be relative to the root of the package`},
 		"files absent":     {map[string]any{"lcm-kubernetes-def-files": []any{"b.yaml"}}, `additional parameter "lcm-kubernetes-def-files" names a file that is not in the package: "b.yaml"; its Kubernetes manifests are a.yaml`},
 		"files twice":      {map[string]any{"lcm-kubernetes-def-files": []any{"a.yaml", "./a.yaml"}}, `additional parameter "lcm-kubernetes-def-files" names a file twice: "./a.yaml"`},

@@ -73,7 +73,8 @@ func (r *Rendering) digests() map[string]string {
 }
 
 // YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
-// VDUs, without the labels and annotations of the driver. The values of Secrets and the tokens of reviews are masked.
+// VDUs, without the labels and annotations of the driver. The values of Secrets and the tokens of reviews are masked. Fields that a kind
+// does not have or misses are warnings.
 func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	r, ps := k.Render(ctx, t)
 	if ps.HasErrors() {
@@ -90,6 +91,7 @@ func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering,
 			return nil, ps
 		}
 		out.Contents[o.Key] = text
+		ps = append(ps, o.warnings...)
 	}
 	out.Fields, out.Units = r.fields(t.DigestKey), r.units(t.Counts, t.ReplaceObjects)
 	out.Kept = r.kept()

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/translate"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -46,7 +47,8 @@ func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) 
 	}
 	if len(list) > 1 {
 		badParam(ps, paramInstall, fmt.Sprintf("has %d charts, but an instance consists of one", len(list)),
-			"give each chart an instance of its own, with its element alone")
+			"give each chart an instance of its own, with these additional_params, the values of its helmparameter in "+paramValues+
+				", and the entries of "+translate.ParamVDUMapping+" that are of its release:\n"+configurations(list))
 		return
 	}
 	fields, _ := list[0].(map[string]any)
@@ -65,6 +67,22 @@ func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) 
 	if given, ok := fields["helmparameter"]; ok {
 		p.readSettings(given, ps)
 	}
+}
+
+// configurations are the additional parameters of an instance for each of several charts. The settings may be secrets.
+func configurations(list []any) string {
+	var b strings.Builder
+	for n, element := range list {
+		fields, _ := element.(map[string]any)
+		fmt.Fprintf(&b, "\n# instance %d\nadditional_params = {\n", n+1)
+		for _, param := range []struct{ name, field string }{{paramChart, "helmchartfile_path"}, {ParamReleaseName, "helmreleasename"}} {
+			if text, _ := fields[param.field].(string); text != "" {
+				fmt.Fprintf(&b, "  %-17s = %q\n", param.name, text)
+			}
+		}
+		b.WriteString("}\n")
+	}
+	return b.String()
 }
 
 // translate reads a field of Tacker's as the parameter that it is here. Both together are a contradiction.

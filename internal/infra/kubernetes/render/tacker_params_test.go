@@ -55,8 +55,15 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 	}{
 		"repository": {install(map[string]any{"exthelmchart": "true", "helmchartname": "apache", "exthelmrepo_url": "https://charts.example.com"}),
 			`additional parameter "using_helm_install_param" names the chart "apache" of a repository: put it into the package (helm pull apache --repo with exthelmrepo_url) and give helm_chart_path its path, helm_release_name the value of helmreleasename, and helm_parameters those of helmparameter`},
-		"two": {install(map[string]any{}, map[string]any{}),
-			`additional parameter "using_helm_install_param" has 2 charts, but an instance consists of one: give each chart an instance of its own, with its element alone`},
+		"two": {install(map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one", "helmparameter": []any{"db.password=planted"}},
+			map[string]any{"helmchartfile_path": "Files/ran", "helmreleasename": "two"}),
+			`additional parameter "using_helm_install_param" has 2 charts, but an instance consists of one: give each chart an instance of its own, with these additional_params, ` +
+				"the values of its helmparameter in helm_parameters, and the entries of vdu_mapping that are of its release:\n" +
+				"\n# instance 1\nadditional_params = {\n  helm_chart_path   = \"Files/core\"\n  helm_release_name = \"one\"\n}\n" +
+				"\n# instance 2\nadditional_params = {\n  helm_chart_path   = \"Files/ran\"\n  helm_release_name = \"two\"\n}\n"},
+		"mapping of another release": {map[string]any{"helm_chart_path": "Files/core", "helm_release_name": "one",
+			"vdu_mapping": map[string]any{"amf": map[string]any{"kind": "Deployment", "name": "amf", "helmreleasename": "two"}}},
+			`additional parameter "vdu_mapping" maps VDU "amf" to a workload of release "two", but the release of this instance is "one": move the entry to the instance that has that release`},
 		"path": {install(map[string]any{"helmchartfile_path": "Files/none"}),
 			`additional parameter "using_helm_install_param" (helmchartfile_path) names no chart of the package: "Files/none" is neither a .tgz file nor a directory with Chart.yaml; its charts are Files/core`},
 		"setting": {install(map[string]any{"helmchartfile_path": "Files/core", "helmparameter": []any{"a=1", "planted"}}),
@@ -74,13 +81,19 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 
 // Of a package with several charts each instance has one, and no VNFC of the VDUs of the others.
 func TestOneOfSeveralChartsOfTacker(t *testing.T) {
-	target := tackerChart(map[string]any{"using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one"}}})
-	target.Flavour.VDUs = append(target.Flavour.VDUs, vnfm.VDU{ID: "smf", Name: "smf"})
-	preview, ps := new(Renderings).Preview(t.Context(), target)
-	require.Len(t, ps, 1)
-	require.False(t, ps.HasErrors())
-	require.Contains(t, ps[0].Summary, `additional parameter "using_helm_install_param" picks no workload for VDUs "smf"`)
-	require.Equal(t, vnfm.VDUState{Replicas: count(0)}, preview.VDUs["smf"])
+	for param, params := range map[string]map[string]any{
+		"using_helm_install_param": {"using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one"}}},
+		"helm_chart_path":          {"helm_chart_path": "Files/core", "helm_release_name": "one"},
+	} {
+		target := tackerChart(params)
+		target.Flavour.VDUs = append(target.Flavour.VDUs, vnfm.VDU{ID: "smf", Name: "smf"})
+		target.Package.Files = append(target.Package.Files, vnfm.PackageFile{Path: "Files/ran/Chart.yaml"})
+		preview, ps := new(Renderings).Preview(t.Context(), target)
+		require.Len(t, ps, 1)
+		require.False(t, ps.HasErrors())
+		require.Contains(t, ps[0].Summary, `additional parameter "`+param+`" picks no workload for VDUs "smf"`)
+		require.Equal(t, vnfm.VDUState{Replicas: count(0)}, preview.VDUs["smf"])
+	}
 }
 
 // What is for others is left alone: who takes it is no matter of the driver.

@@ -20,7 +20,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
 	boundTo := map[*Object]string{}
-	picks := pickedBy(t.Instance.AdditionalParams)
+	picks := pickedBy(t)
 	var leftOut []string
 	for i := range t.Flavour.VDUs {
 		vdu := &t.Flavour.VDUs[i]
@@ -58,9 +58,9 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 }
 
 // pickedBy is the parameter by which a request picks some of the manifests, or one of the charts, of a package; empty for none.
-func pickedBy(params map[string]any) string {
-	for _, name := range []string{paramFiles, paramInstall} {
-		if _, ok := params[name]; ok {
+func pickedBy(t *vnfm.Target) string {
+	for _, name := range []string{paramFiles, paramInstall, paramChart} {
+		if _, ok := t.Instance.AdditionalParams[name]; ok && (name != paramChart || len(chartPaths(t.Package)) > 1) {
 			return name
 		}
 	}

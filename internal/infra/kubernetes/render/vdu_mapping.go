@@ -33,10 +33,15 @@ func readVDUMapping(t *vnfm.Target, value any, chart *chartParams, ps *vnfm.Prob
 		}
 		valid := true
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
-			if field == "helmreleasename" && (chart.refused || chart.release != "" && fields[field] == chart.release) {
-				continue
-			}
-			if field != "kind" && field != "name" {
+			switch {
+			case field == "kind" || field == "name" || field == "helmreleasename" && chart.refused:
+			case field == "helmreleasename" && chart.release != "":
+				if fields[field] != chart.release {
+					badParam(ps, translate.ParamVDUMapping, fmt.Sprintf("maps VDU %q to a workload of release %q, but the release of this instance is %q", id, fields[field], chart.release),
+						"move the entry to the instance that has that release")
+					valid = false
+				}
+			default:
 				detail := "only kind and name are known"
 				if field == "helmreleasename" {
 					detail += "; the name of the release is " + ParamReleaseName
