@@ -68,12 +68,27 @@ func (e *undeletableError) Error() string {
 		"correct the class, for example give a variable that it requires a default, then destroy again. Cluster API says: %s", e.object, e.reason)
 }
 
+const (
+	// okToDelete is the annotation with which Cluster API begins a deletion.
+	okToDelete = "runtime.cluster.x-k8s.io/ok-to-delete"
+	// denied is in each refusal by an admission webhook.
+	denied = "denied the request"
+	// checkManager is the field manager of a dry run, which stores nothing.
+	checkManager = kube.FieldManager + "-check"
+)
+
 // undeletable returns a final error if a Cluster that is being deleted is not valid for its class any more: Cluster API has to
-// annotate it before it deletes anything else.
-func undeletable(own *unstructured.Unstructured) error {
+// annotate it before it deletes anything else. The condition may be older than the class, so a dry run asks for the present answer.
+func (c *cluster) undeletable(ctx context.Context, ref kube.Ref, own *unstructured.Unstructured) error {
 	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
 	if own.GetDeletionTimestamp() == nil || reconciled.Reason != clusterv1.ClusterTopologyReconciledFailedReason ||
-		reconciled.Generation < own.GetGeneration() || !strings.Contains(reconciled.Message, "denied the request") {
+		reconciled.Generation < own.GetGeneration() || !strings.Contains(reconciled.Message, denied) {
+		return nil
+	}
+	metadata := map[string]any{"name": own.GetName(), "namespace": own.GetNamespace(), "annotations": map[string]any{okToDelete: ""}}
+	_, err := c.client.Apply(ctx, ref, map[string]any{"apiVersion": own.GetAPIVersion(), "kind": own.GetKind(), "metadata": metadata},
+		kube.ApplyOptions{FieldManager: checkManager, Force: true, DryRun: true})
+	if err == nil || !strings.Contains(err.Error(), denied) {
 		return nil
 	}
 	return &undeletableError{objectName(own), kube.OneLine(reconciled.Message)}

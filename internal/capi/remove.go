@@ -51,7 +51,7 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 			machinesGone(ctx)
 			machinesGone = nil
 		}
-		return false, undeletable(obj)
+		return false, c.undeletable(ctx, ref, obj)
 	})
 	if err == nil || isFinal(err) {
 		return err

@@ -86,7 +86,7 @@ func (c *check) spec() (vnfm.VIMSpec, error) {
 	}
 	spec, err := c.cluster.Spec()
 	if err == nil {
-		spec.Kubernetes.DefaultNamespace = c.namespace
+		spec.Kubernetes.DefaultNamespace = cmp.Or(c.namespace, vnfm.DefaultNamespace)
 	}
 	return spec, err
 }
@@ -165,7 +165,7 @@ func reportOf(spec *vnfm.VIMSpec, found *vnfm.VIMCheck) *report {
 		Quotas: append([]vnfm.VIMQuota{}, found.Quotas...), Warnings: []string{},
 	}
 	if spec.Kubernetes != nil {
-		r.Namespace = cmp.Or(spec.Kubernetes.DefaultNamespace, vnfm.DefaultNamespace)
+		r.Namespace = spec.Kubernetes.DefaultNamespace
 		if complete := len(found.Problems) == 0; found.ServerVersion != "" {
 			r.Rights = &complete
 		}

@@ -218,7 +218,7 @@ func TestAccInstance_clusters(t *testing.T) {
 			ExpectNonEmptyPlan: true,
 			Check: allChecks(
 				resource.TestCheckResourceAttr(address, "drift.#", "2"),
-				resource.TestCheckResourceAttr(address, "drift.0", "edge: apps/v1/Deployment cache: spec.template.spec.containers[name=cache].image"),
+				resource.TestCheckResourceAttr(address, "drift.0", "edge: apps/v1/Deployment cache: spec.template.spec.containers[name=cache].image (changed by kubectl-set)"),
 				resource.TestCheckResourceAttr(address, "drift.1", "edge: v1/ConfigMap site: deleted")),
 		},
 		updated(config(first, levels), allChecks(c.checkBackend(), c.expectLastOperations(t, "HEAL COMPLETED"), c.expectKubectlSecond("registry.example.com/hello/cache:1.0.0", "get", "deployment", "cache", "-o", "jsonpath={.spec.template.spec.containers[0].image}"),

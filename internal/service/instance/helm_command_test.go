@@ -221,7 +221,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				expectPrior{releaseKey, "manifest of revision 3, values of revision 3"},
-				expectPrior{"v1/ConfigMap test-cscf", "data.domain"},
+				expectPrior{"v1/ConfigMap test-cscf", "data.domain (changed by helm)"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), domain("two.example.org"), deployment(deployed), helm.checkNoManagedFields,
@@ -254,7 +254,7 @@ func TestAccInstance_helmBehindOurBack(t *testing.T) {
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
 				expectPrior{releaseKey, "chart of revision 7, manifest of revision 7, values of revision 7"},
-				expectPrior{"apps/v1/Deployment test-cscf", "spec.replicas, spec.template.spec.containers[name=cscf].image"},
+				expectPrior{"apps/v1/Deployment test-cscf", "spec.replicas is 4, not 2, spec.template.spec.containers[name=cscf].image (changed by helm)"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), deployment(deployed), helm.checkNoManagedFields, env.expectKubectl("", "get", "configmap", "test-more", "--ignore-not-found", "-o", "name"),

@@ -93,7 +93,7 @@ func TestAccInstance_helmRevisions(t *testing.T) {
 		},
 		Config: config("two.example.org"),
 		ConfigPlanChecks: resource.ConfigPlanChecks{
-			PreApply:             []plancheck.PlanCheck{expectPrior{"v1/ConfigMap test-revision", "data.zone"}, expectPrior{"v1/ConfigMap test-cscf", ""}},
+			PreApply:             []plancheck.PlanCheck{expectPrior{"v1/ConfigMap test-revision", "data.zone (changed by kubectl-patch)"}, expectPrior{"v1/ConfigMap test-cscf", ""}},
 			PostApplyPostRefresh: empty.PostApplyPostRefresh,
 		},
 		Check: allChecks(env.history("1 superseded", "2 deployed"), env.expectKubectl("b true", "get", "configmap", "test-revision", "-o", "jsonpath={.data.zone} {.metadata.annotations.upgrade}")),

@@ -149,7 +149,7 @@ metadata: { name: {{ .Release.Name }}-numbers, annotations: { helm.sh/resource-p
 			Config:    env.configFor(ims(t), chartParams(byValue, `helm_parameters = { cscf = { domain = "ims.example.org" } }`)),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-				expectPrior{deployment, "spec.template.spec.containers[name=cscf].image"},
+				expectPrior{deployment, "spec.template.spec.containers[name=cscf].image (changed by kubectl-set)"},
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated()},
 			Check: allChecks(env.checkBackend(), env.history("1 deployed"),

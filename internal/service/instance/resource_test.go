@@ -148,8 +148,8 @@ func TestAccInstance_drift(t *testing.T) {
 			Config: env.config("hello", `scale_levels = { web = 1 }`),
 			ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
 				plancheck.ExpectResourceAction(address, plancheck.ResourceActionUpdate),
-				drifted("apps/v1/Deployment web", "spec.replicas, spec.template.spec.containers[name=web].image"),
-				drifted("v1/ConfigMap web-content", "data.index.html"),
+				drifted("apps/v1/Deployment web", "spec.replicas is 4, not 2, spec.template.spec.containers[name=web].image (changed by kubectl-set, lab-kubectl)"),
+				drifted("v1/ConfigMap web-content", "data.index.html (changed by kubectl-patch)"),
 				drifted("v1/Service web", ""),
 			}},
 			ConfigStateChecks: []statecheck.StateCheck{instantiated(), replicas("web", 2)},

@@ -83,15 +83,8 @@ func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldF
 	return whole, nil
 }
 
-// ChangedBy returns the field managers that own fields at these paths and are not the driver, that of the last change first.
+// ChangedBy returns the field managers that own fields at these paths and are not the driver, in alphabetical order.
 func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, error) {
-	entries = slices.Clone(entries)
-	slices.SortStableFunc(entries, func(a, b metav1.ManagedFieldsEntry) int {
-		if a.Time == nil || b.Time == nil {
-			return 0
-		}
-		return b.Time.Time.Compare(a.Time.Time)
-	})
 	var out []string
 	for i := range entries {
 		e := &entries[i]
@@ -111,6 +104,7 @@ func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, e
 			out = append(out, e.Manager)
 		}
 	}
+	slices.Sort(out)
 	return out, nil
 }
 

@@ -186,7 +186,7 @@ func (c *typeCheck) unmarshal(t reflect.Type, v any, at []yamlpos.Step) {
 // scalarType returns the type that a scalar must have, empty when it has it.
 func scalarType(kind reflect.Kind, v any) string {
 	ok := false
-	switch kind {
+	switch kind { //nolint:exhaustive // the API has no other scalars
 	case reflect.String:
 		if _, ok = v.(string); !ok {
 			return "a string"
@@ -249,7 +249,7 @@ var fieldsByType sync.Map
 
 func fieldsOf(t reflect.Type) *apiFields {
 	if known, ok := fieldsByType.Load(t); ok {
-		return known.(*apiFields)
+		return known.(*apiFields) //nolint:forcetypeassert // nothing else is stored
 	}
 	out := &apiFields{types: make(map[string]reflect.Type, t.NumField())}
 	for i := range t.NumField() {

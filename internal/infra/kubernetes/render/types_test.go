@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	. "github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
@@ -42,7 +42,7 @@ func TestTypesOfBuiltInKinds(t *testing.T) {
 		"without rules": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\naggregationRule: {}\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, ps := new(Renderings).YAML(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
+			_, ps := new(render.Renderings).YAML(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
 			var got []string
 			for _, p := range ps {
 				got = append(got, p.String())
