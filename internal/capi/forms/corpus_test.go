@@ -46,7 +46,7 @@ func TestCorpusIsThatOfHelm(t *testing.T) {
 				require.NoError(t, err)
 				var ps vnfm.Problems
 				got, _ := Render(&vnfm.ClusterSpec{Name: "edge", Namespace: "core", APIVersion: "v1beta2", Chart: &vnfm.ClusterChart{ChartSource: source, Values: values}}, &ps)
-				require.Equal(t, exponents[filepath.Base(file)], texts(ps))
+				require.Equal(t, exponents[chart+" "+filepath.Base(file)], wordsOf(ps))
 				for _, objects := range [][]map[string]any{want, got} {
 					slices.SortFunc(objects, func(a, b map[string]any) int { return strings.Compare(identity(a), identity(b)) })
 				}
@@ -57,12 +57,12 @@ func TestCorpusIsThatOfHelm(t *testing.T) {
 }
 
 // exponents are the warnings of numbers that the templates write as Helm does.
-var exponents = map[string][]string{"autoscaled.yaml": {
+var exponents = map[string][]string{"outside autoscaled.yaml": {
 	`the number nodeGroups.1.machineCountMax is written with an exponent in outside/templates/node-groups.yaml: the template makes 1e+06 of it; write "1000000"`,
 	`the number nodeGroups.2.nodeLabels.big is written with an exponent in outside/templates/node-groups.yaml: the template makes 1.00065e+09 of it; write "1000650000"`,
 }}
 
-func texts(ps vnfm.Problems) []string {
+func wordsOf(ps vnfm.Problems) []string {
 	var out []string
 	for _, p := range ps {
 		out = append(out, p.String())
