@@ -7,7 +7,6 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -74,18 +73,12 @@ func (k *calls) lookup(apiVersion, kind, namespace, name string) map[string]any 
 	l.Own = isOwn || (k.revision.Number == 1 && name != "")
 	k.wanted[key] = l
 	text := k.recorded(l)
-	if k.options.StandsIn && len(text) == 0 {
-		text = anyObject
-	}
 	if !k.options.Asks {
 		// Nothing else will be found, so that it is an answer.
 		return k.answer(key, text)
 	}
 	return objectIn(text)
 }
-
-// anyObject has what templates read of an object without a look whether it is there.
-var anyObject = []byte(`{"metadata":{},"data":{},"spec":{},"status":{},"items":[]}`)
 
 // recorded is what the Secrets of the revision before have of a lookup.
 func (k *calls) recorded(l Lookup) []byte {
@@ -127,10 +120,11 @@ func objectIn(text []byte) map[string]any {
 	return out
 }
 
-// foreignSecrets are the values of Secrets that lookup has found and that are not the release's own.
+// foreignSecrets are the values of Secrets that lookup has found and that are not the release's own. Names of objects of the release
+// are not among them, so that messages still name their object.
 func (k *calls) foreignSecrets(r *Rendering) []string {
 	var out []string
-	own := map[string]bool{}
+	var own map[string]bool
 	for _, text := range k.answers {
 		found := objectIn(text)
 		items, isList := found["items"].([]any)
@@ -143,7 +137,7 @@ func (k *calls) foreignSecrets(r *Rendering) []string {
 			if kind := cmp.Or(o["kind"], found["kind"]); len(data) == 0 || kind != "Secret" && kind != "SecretList" {
 				continue
 			}
-			if len(own) == 0 {
+			if own == nil {
 				own = r.owned()
 			}
 			meta, _ := o["metadata"].(map[string]any)
@@ -158,32 +152,61 @@ func (k *calls) foreignSecrets(r *Rendering) []string {
 			}
 		}
 	}
+	if len(out) == 0 {
+		return nil
+	}
 	slices.Sort(out)
-	return slices.Compact(out)
+	named := r.named(k.options)
+	return slices.DeleteFunc(slices.Compact(out), func(text string) bool { return named[text] })
 }
 
-// owned are the objects of the release by their objectKey.
+// named are the names of the release, of its objects and of their namespaces.
+func (r *Rendering) named(o *Options) map[string]bool {
+	out := map[string]bool{o.Release: true, o.Namespace: true}
+	if r == nil {
+		return out
+	}
+	for _, object := range r.objects() {
+		meta, _ := object["metadata"].(map[string]any)
+		for _, field := range []string{"name", "namespace"} {
+			text, _ := meta[field].(string)
+			out[text] = true
+		}
+	}
+	return out
+}
+
+// owned are the objects of the release by their objectKey; none of a rendering that failed.
 func (r *Rendering) owned() map[string]bool {
 	out := map[string]bool{}
+	if r == nil {
+		return out
+	}
 	for _, o := range r.objects() {
 		out[objectKey(o, r.options.Namespace)] = true
 	}
 	return out
 }
 
-// lookups are what a rendering has asked for without an answer. The first revision finds no object that it brings itself.
-func (k *calls) lookups(r *Rendering) []Lookup {
+// lookups are the calls of lookup of a rendering: those without an answer, and the values of the Secrets of others that were found.
+type lookups struct {
+	Wanted  []Lookup
+	Secrets []string
+}
+
+// lookups returns those of a rendering, which is nil where it failed. The first revision finds no object that it brings itself.
+func (k *calls) lookups(r *Rendering) lookups {
 	var own map[string]bool
-	if r != nil && len(k.wanted) > 0 {
+	if len(k.wanted) > 0 {
 		own = r.owned()
 	}
-	var out []Lookup
+	out := lookups{Secrets: k.foreignSecrets(r)}
 	for _, key := range sortedKeys(k.wanted) {
 		l := k.wanted[key]
 		if _, isSecret := k.release.Secrets[l.Namespace+"/"+l.Name]; l.Own && !isSecret {
 			l.Own = own[fmt.Sprint(l.APIVersion, " ", l.Kind, " ", l.Namespace, " ", l.Name)]
 		}
-		out = append(out, l)
+		out.Wanted = append(out.Wanted, l)
 	}
 	return out
 }
@@ -242,9 +265,9 @@ func packedSize(text []byte) int {
 }
 
 var (
-	errTooManyLookups = errors.New("a chart may look up 200 objects")
+	errTooManyLookups = fmt.Errorf("a chart may look up %d objects", maxLookups)
 	// errDependent is the reason of a lookup that another one without an answer precedes.
-	errDependent = errors.New("it follows from a lookup without an answer, or from more than 8 lookups")
+	errDependent = fmt.Errorf("it follows from a lookup without an answer, or from more than %d lookups", maxLookupRounds)
 )
 
 // unanswered reports the lookups that have no answer. A plan does not know what the apply will find; an apply cannot go on. Without a

@@ -89,8 +89,8 @@ type result struct {
 	Defaults, Schema []byte
 	Text             string
 	Rendering        sentRendering
-	// Wanted are lookups without an answer, also of a chart that fails without them.
-	Wanted []Lookup
+	// Lookups are set also where the chart fails.
+	Lookups lookups
 }
 
 // sentRendering are the parts of a Rendering.
@@ -106,7 +106,6 @@ type sentRendering struct {
 	NamesLater      bool
 	Results         []byte
 	ResultsSize     int
-	ForeignSecrets  []string
 }
 
 // work does a task. It runs in the helper process.
@@ -129,7 +128,7 @@ func work(t task) (r result) {
 	case rendering:
 		t.Options.Values = values
 		var made *Rendering
-		if made, r.Wanted, r.Problems = c.render(t.Options); made != nil {
+		if made, r.Lookups, r.Problems = c.render(t.Options); made != nil {
 			r.Rendering, err = made.sent()
 		}
 	}
@@ -150,7 +149,7 @@ const mostProblems = 100
 func (r *Rendering) sent() (sentRendering, error) {
 	out := sentRendering{
 		Names: r.names, CRDs: r.CRDs, Manifests: r.Manifests, Sources: r.sources, Hooks: r.records(), Notes: r.notes, Shown: r.shown,
-		NamesLater: r.NamesLater, Results: r.Results, ResultsSize: r.ResultsSize, ForeignSecrets: r.ForeignSecrets,
+		NamesLater: r.NamesLater, Results: r.Results, ResultsSize: r.ResultsSize,
 	}
 	var err error
 	out.Chart, err = json.Marshal(r.chart)
@@ -208,19 +207,27 @@ func (c *Chart) Render(ctx context.Context, o Options) (*Rendering, vnfm.Problem
 		if o.Lookup != nil && round < maxLookupRounds && o.search(ctx, wanted, failed, &notFound) {
 			continue
 		}
-		if ps.HasErrors() && o.Random == RandomPlanned && len(failed) > 0 {
-			// Nothing of the objects is known, and the template need not fail.
-			o.StandsIn = true
-			if again, more, found := c.renderWith(ctx, o); !found.HasErrors() {
-				made, wanted, ps = again, more, found
+		later := o.unanswered(c, wanted, failed, &notFound)
+		if later && ps.HasErrors() {
+			// With the answers the template need not fail.
+			made = c.unknown(o)
+			for i := range ps {
+				ps[i].Severity = vnfm.SeverityWarning
 			}
 		}
-		later := o.unanswered(c, wanted, failed, &ps)
 		if ps = append(ps, notFound...); ps.HasErrors() {
 			return nil, ps
 		}
 		made.NamesLater, made.Unanswered = made.NamesLater || later, len(failed) > 0
 		return made, ps
+	}
+}
+
+// unknown is a rendering of which nothing is known before the apply.
+func (c *Chart) unknown(o Options) *Rendering {
+	return &Rendering{
+		options: o, source: c, Unknown: true,
+		chart: &chart.Chart{Metadata: &chart.Metadata{Name: c.described.Name, Version: c.described.Version}},
 	}
 }
 
@@ -245,24 +252,34 @@ func (c *Chart) renderWith(ctx context.Context, o Options) (*Rendering, []Lookup
 		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %s", r.Failed)
 	}
-	if ps = append(ps, r.Problems...); ps.HasErrors() {
-		return nil, r.Wanted, ps
+	vnfm.Conceal(ctx, r.Lookups.Secrets...)
+	if ps = hide(append(ps, r.Problems...), r.Lookups.Secrets); ps.HasErrors() {
+		return nil, r.Lookups.Wanted, ps
 	}
 	made, err := decoded[*chart.Chart](r.Rendering.Chart)
 	if err != nil {
 		//findings:says helm template with the same values shows more
 		ps.Errorf(c.path, 0, 0, "cannot be rendered: %v", err)
-		return nil, r.Wanted, ps
+		return nil, r.Lookups.Wanted, ps
 	}
 	out := &Rendering{
 		options: o, source: c, chart: made, names: r.Rendering.Names, sources: r.Rendering.Sources, notes: r.Rendering.Notes, shown: r.Rendering.Shown,
 		CRDs: r.Rendering.CRDs, Manifests: r.Rendering.Manifests, NamesLater: r.Rendering.NamesLater,
-		Results: r.Rendering.Results, ResultsSize: r.Rendering.ResultsSize, ForeignSecrets: r.Rendering.ForeignSecrets,
+		Results: r.Rendering.Results, ResultsSize: r.Rendering.ResultsSize, ForeignSecrets: r.Lookups.Secrets,
 	}
 	for _, h := range r.Rendering.Hooks {
 		out.Hooks = append(out.Hooks, newHook(c, h))
 	}
-	return out, r.Wanted, ps
+	return out, r.Lookups.Wanted, ps
+}
+
+// hide returns problems without secrets: a template may put what it has looked up into its error.
+func hide(ps vnfm.Problems, secrets []string) vnfm.Problems {
+	mask := vnfm.NewMask(secrets...)
+	for i := range ps {
+		ps[i].Summary, ps[i].Detail = mask.Hide(ps[i].Summary), mask.Hide(ps[i].Detail)
+	}
+	return ps
 }
 
 // Fill fills values into one text that is not part of a chart, such as a patch of a

@@ -48,9 +48,7 @@ type Options struct {
 	// answers so far.
 	Lookup func(ctx context.Context, wanted []Lookup) ([]Found, error)
 	Asks   bool
-	// StandsIn has lookup find something in any case.
-	StandsIn bool
-	Found    map[string][]byte
+	Found  map[string][]byte
 	// Recorded is the manifest of an adopted release, installed from the chart before. Unless there are Results, what it shows of results is
 	// taken for remembered.
 	Recorded string
@@ -88,6 +86,8 @@ type Rendering struct {
 	// ForeignSecrets are the values of Secrets of others that templates have looked up. Unanswered is set when a lookup has no answer.
 	ForeignSecrets []string
 	Unanswered     bool
+	// Unknown is set in a plan in which the chart cannot be rendered without these answers: it has no objects then.
+	Unknown bool
 
 	// sources are the manifests by the names of their templates, as records have them.
 	sources []templateOutput
@@ -130,20 +130,19 @@ func namesOf(made *chart.Chart) []string {
 }
 
 // render renders the chart in this process. Every problem is reported with the file of the
-// package, and the line, as far as Helm tells them.
-// Lookups without an answer are returned in any case.
-func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
+// package, and the line, as far as Helm tells them. The lookups are returned in any case.
+func (c *Chart) render(o Options) (*Rendering, lookups, vnfm.Problems) {
 	var ps vnfm.Problems
 	caps, err := o.capabilities()
 	if err != nil {
 		//findings:says write helm_kube_version as three numbers, for example 1.34.0
 		ps.Errorf(c.path, 0, 0, "%q is not a version of Kubernetes", o.KubeVersion)
-		return nil, nil, ps
+		return nil, lookups{}, ps
 	}
 	known, revision, err := c.remembered(&o)
 	if err != nil {
 		c.problem(&ps, err)
-		return nil, nil, ps
+		return nil, lookups{}, ps
 	}
 	now := time.Now()
 	in := func(p pass) (*Rendering, map[string]string, *calls) {
@@ -161,7 +160,7 @@ func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
 		}
 		r, output, k = in(settling)
 	}
-	wanted := k.lookups(r)
+	looked := k.lookups(r)
 	if !ps.HasErrors() && k.stoodIn {
 		again, _, _ := in(varying)
 		switch {
@@ -173,9 +172,8 @@ func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
 		}
 	}
 	if ps.HasErrors() {
-		return nil, wanted, ps
+		return nil, looked, ps
 	}
-	r.ForeignSecrets = k.foreignSecrets(r)
 	c.warnExpiry(k, &ps)
 	c.warnExponents(&o, r, &ps)
 	k.warnUnselected(&ps)
@@ -184,7 +182,7 @@ func (c *Chart) render(o Options) (*Rendering, []Lookup, vnfm.Problems) {
 			c.problem(&ps, err)
 		}
 	}
-	return r, wanted, ps
+	return r, looked, ps
 }
 
 // remembered unpacks the chart and reads what is remembered, and as which revision the chart is rendered.

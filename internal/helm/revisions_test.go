@@ -3,6 +3,7 @@ package helm
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -167,4 +168,38 @@ func TestLookupIsBounded(t *testing.T) {
 		again, _ := renderedAs(t, files, c.options(1, 0, r.Results, r.Results), RandomPlanned)
 		return again.manifest()
 	}())
+}
+
+// TestLookupKeepsSecrets: values of Secrets of others are hidden in everything that the operation says, also where the chart fails, and
+// where the answer is a remembered one.
+func TestLookupKeepsSecrets(t *testing.T) {
+	const secret = "planted-elsewhere"
+	encoded := base64.StdEncoding.EncodeToString([]byte(secret))
+	c := &cluster{objects: map[string]string{"v1 Secret shared/token": `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"token","namespace":"shared"},"data":{"token":"` + encoded + `","namespace":"cmFu"}}`}}
+	const read = `(lookup "v1" "Secret" "shared" "token").data.token`
+	files := with("templates/amf.yaml", configMap(`token: "{{ `+read+` | b64dec }}"`, `{{- if .Values.broken }}{{ fail (`+read+` | b64dec) }}{{ end }}`))
+	chart, err := Load(t.Context(), files, "Files/core")
+	require.NoError(t, err)
+	var results []byte
+	for i, broken := range []bool{false, false, true} {
+		c.asked = nil
+		ctx := vnfm.WithConcealed(t.Context())
+		o := c.options(1, 0, results, results)
+		o.Release, o.Namespace, o.Random, o.Values["broken"] = "site", "ran", RandomKept, broken
+		r, ps := chart.Render(ctx, o)
+		require.Equal(t, broken, ps.HasErrors())
+		require.Equal(t, i == 1, len(c.asked) == 0, "the second answer is remembered")
+		if !broken {
+			results = r.Results
+			require.Contains(t, r.manifest(), secret)
+		}
+		for _, text := range []string{secret, encoded} {
+			require.NotContains(t, vnfm.ConcealedIn(ctx).Hide(text), text)
+			for _, p := range ps {
+				require.NotContains(t, p.String(), text)
+			}
+		}
+		// A value that is the name of the release's own namespace stays readable.
+		require.Equal(t, "ran", vnfm.ConcealedIn(ctx).Hide("ran"))
+	}
 }

@@ -2,6 +2,8 @@ package instance_test
 
 import (
 	"context"
+	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -70,4 +72,17 @@ func (r replacedBy) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest,
 	if !slices.Equal(got, r) {
 		resp.Error = fmt.Errorf("replaced by changes of %v, want %v", got, []string(r))
 	}
+}
+
+// planHides is a text that a plan has nowhere, as it is and in base64.
+type planHides string
+
+// CheckPlan implements plancheck.PlanCheck.
+func (h planHides) CheckPlan(_ context.Context, req plancheck.CheckPlanRequest, resp *plancheck.CheckPlanResponse) {
+	plan, err := json.Marshal(req.Plan)
+	encoded := base64.StdEncoding.EncodeToString([]byte(h))
+	if err == nil && (strings.Contains(string(plan), string(h)) || strings.Contains(string(plan), encoded[:len(encoded)-4])) {
+		err = fmt.Errorf("the plan shows %s", h)
+	}
+	resp.Error = err
 }

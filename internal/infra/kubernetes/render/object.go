@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -160,9 +159,6 @@ func (r *Rendering) Conceal(ctx context.Context) {
 	named := map[string]bool{}
 	for _, o := range r.Objects {
 		named[o.Name], named[o.namespace] = true, true
-	}
-	if r.Release != nil {
-		concealed.Add(slices.DeleteFunc(slices.Clone(r.Release.ForeignSecrets), func(text string) bool { return named[text] })...)
 	}
 	for _, o := range r.Objects {
 		if !o.isSecret() {

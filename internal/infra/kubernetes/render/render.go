@@ -64,6 +64,9 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 		// has no workload either.
 		return r, ps
 	}
+	if r.Release != nil && r.Release.Unknown {
+		return r, ps
+	}
 	if len(t.AvailabilityZones) > 0 && t.Part == nil {
 		ps.Invalid(vnfm.AttributeZones, "a Kubernetes VIM has no availability zones of servers", "remove the argument: nodes are chosen by the manifests or the VNFD")
 	}

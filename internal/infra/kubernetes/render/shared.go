@@ -60,6 +60,9 @@ func (k *Renderings) Render(ctx context.Context, t *vnfm.Target) (*Rendering, vn
 	id, known := identify(own)
 	if known {
 		if r, warnings := k.find(id); r != nil {
+			if r.Release != nil {
+				vnfm.Conceal(ctx, r.Release.ForeignSecrets...)
+			}
 			return r, append(warnings, r.planResults(t)...)
 		}
 	}
