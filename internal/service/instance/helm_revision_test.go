@@ -13,7 +13,7 @@ import (
 )
 
 // revisionTemplate has a Job for each revision, and a ConfigMap that shows how it was rendered, a number that a Service got from the
-// cluster, and what somebody else has configured, of which a token is secret.
+// cluster, and what others have configured, a part of it secret.
 const revisionTemplate = `apiVersion: batch/v1
 kind: Job
 metadata: { name: {{ .Release.Name }}-migrate-{{ .Release.Revision }} }
@@ -28,7 +28,7 @@ metadata:
 data:
   address: "{{ if $service }}{{ $service.spec.type }}{{ end }}"
   zone: {{ (lookup "v1" "ConfigMap" .Release.Namespace "zone").data.zone }}
-  token: {{ (lookup "v1" "Secret" .Release.Namespace "token").data.token | b64dec }}
+  greeting: {{ (lookup "v1" "Secret" .Release.Namespace "token").data.token | b64dec }}
   zones: "{{ len (lookup "v1" "ConfigMap" .Release.Namespace "").items | lt 0 }}"
 `
 
@@ -44,7 +44,7 @@ func TestAccInstance_helmRevisions(t *testing.T) {
 		return env.configFor(source, chartParams(byValue, fmt.Sprintf(`helm_parameters = { "cscf.domain" = %q }`, domain)))
 	}
 	shown := func(env *testEnv) string {
-		return env.kubectl("get", "configmap", "test-revision", "-o", "jsonpath={.metadata.annotations.upgrade} {.data.address} {.data.token} {.data.zone} {.data.zones}") + " " +
+		return env.kubectl("get", "configmap", "test-revision", "-o", "jsonpath={.metadata.annotations.upgrade} {.data.address} {.data.greeting} {.data.zone} {.data.zones}") + " " +
 			strings.Join(strings.Fields(env.kubectl("get", "jobs", "-o", "name")), " ")
 	}
 	password := func(env *testEnv) string {
@@ -77,13 +77,13 @@ func TestAccInstance_helmRevisions(t *testing.T) {
 				e.kubectl("delete", "configmap", "zone", "--ignore-not-found")
 				e.kubectl("create", "configmap", "zone", "--from-literal", "zone="+name)
 				e.kubectl("delete", "secret", "token", "--ignore-not-found")
-				e.kubectl("create", "secret", "generic", "token", "--from-literal", "token=planted-token-"+name)
+				e.kubectl("create", "secret", "generic", "token", "--from-literal", "token=planted-greeting-"+name)
 			}
 		}
 	}
 	empty := resource.ConfigPlanChecks{PostApplyPostRefresh: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}}
-	// What the plan shows of the ConfigMap has no token.
-	quiet := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planHides("planted-token")}, PostApplyPostRefresh: empty.PostApplyPostRefresh}
+	// What the plan shows of the ConfigMap has nothing of the Secret.
+	quiet := resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{planHides("planted-greeting")}, PostApplyPostRefresh: empty.PostApplyPostRefresh}
 	step := func(domain, zoned, want string, history ...string) resource.TestStep {
 		return resource.TestStep{
 			PreConfig: zone(zoned), Config: config(domain), ConfigPlanChecks: quiet, ConfigStateChecks: []statecheck.StateCheck{instantiated()},
@@ -104,10 +104,10 @@ func TestAccInstance_helmRevisions(t *testing.T) {
 		Check: allChecks(env.history("1 superseded", "2 deployed"), env.expectKubectl("b true", "get", "configmap", "test-revision", "-o", "jsonpath={.data.zone} {.metadata.annotations.upgrade}")),
 	}
 	env.run(t,
-		step("one.example.org", "a", `false  planted-token-a a true job.batch/test-migrate-1`, "1 deployed"),
-		step("two.example.org", "b", `true ClusterIP planted-token-b b true job.batch/test-migrate-2`, "1 superseded", "2 deployed"),
+		step("one.example.org", "a", `false  planted-greeting-a a true job.batch/test-migrate-1`, "1 deployed"),
+		step("two.example.org", "b", `true ClusterIP planted-greeting-b b true job.batch/test-migrate-2`, "1 superseded", "2 deployed"),
 		drifted,
-		step("three.example.org", "c", `true ClusterIP planted-token-c c true job.batch/test-migrate-3`, "1 superseded", "2 superseded", "3 deployed"),
+		step("three.example.org", "c", `true ClusterIP planted-greeting-c c true job.batch/test-migrate-3`, "1 superseded", "2 superseded", "3 deployed"),
 		resource.TestStep{
 			// A forced upgrade beside the provider is taken back as the revision that it was.
 			PreConfig: func() {
