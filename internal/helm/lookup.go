@@ -15,8 +15,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A chart is rendered in a process that reaches no cluster. What lookup asks for is returned with the rendering, found outside, and the
-// chart rendered again with the answers until it asks for nothing more. The answers of a revision are remembered with it.
+// The process that renders a chart reaches no cluster. It returns the calls of lookup, the driver answers them, and the chart is rendered
+// again until all have answers. The record of a revision keeps its answers.
 
 // Lookup is a call of lookup.
 type Lookup struct {
@@ -80,7 +80,7 @@ func (k *calls) lookup(apiVersion, kind, namespace, name string) map[string]any 
 	return objectIn(text)
 }
 
-// recorded is what the Secrets of the revision before have of a lookup.
+// recorded returns the Secrets of the previous revision that a lookup matches.
 func (k *calls) recorded(l Lookup) []byte {
 	secrets := k.release.Secrets
 	switch {
@@ -194,7 +194,7 @@ type lookups struct {
 	Secrets []string
 }
 
-// lookups returns those of a rendering, which is nil where it failed. The first revision finds no object that it brings itself.
+// lookups returns the calls of a rendering, which is nil where it failed. In the first revision, objects of the release itself do not exist yet.
 func (k *calls) lookups(r *Rendering) lookups {
 	var own map[string]bool
 	if len(k.wanted) > 0 {
@@ -270,7 +270,7 @@ var (
 	errDependent = fmt.Errorf("it follows from a lookup without an answer, or from more than %d lookups", maxLookupRounds)
 )
 
-// unanswered reports the lookups that have no answer. A plan does not know what the apply will find; an apply cannot go on. Without a
+// unanswered reports the lookups that have no answer. A plan leaves the objects of the chart unknown; an apply fails. Without a
 // cluster to ask there is nothing in either.
 func (o *Options) unanswered(c *Chart, wanted []Lookup, failed map[string]error, ps *vnfm.Problems) (later bool) {
 	for _, l := range wanted {

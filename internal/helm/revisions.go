@@ -15,7 +15,7 @@ type RenderedRelease struct {
 	Revisions []Revision `json:"revisions,omitempty"`
 	// Made counts them, and each return to a former one: Helm's records count rollbacks as well.
 	Made int `json:"made,omitempty"`
-	// Secrets are those of the present revision by namespace and name, for a lookup that the VIM does not answer.
+	// Secrets are the Secrets of the present revision by namespace and name, for lookups without an answer of the VIM.
 	Secrets map[string]json.RawMessage `json:"secrets,omitempty"`
 	// Idle counts the revisions of other releases since.
 	Idle int `json:"idle,omitempty"`

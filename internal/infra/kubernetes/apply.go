@@ -28,7 +28,7 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	defer stop()
 	s.planAhead(reading)
 	ctx, warnings := kube.WithWarnings(ctx)
-	defer func() { s.warn(slices.Concat(s.dropped.problems(), s.ownerless.problems(), serverWarnings(warnings))) }()
+	defer func() { s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), serverWarnings(warnings))) }()
 	return s.locked(ctx, s.apply)
 }
 

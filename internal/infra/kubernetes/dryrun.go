@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -62,7 +61,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	if ctx.Err() != nil && run.incomplete == "" && run.lacking == nil {
 		run.incomplete = fmt.Sprintf("the time limit of %s was reached", dryRunLimit)
 	}
-	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.dropped.problems(), serverWarnings(warnings),
+	problems := slices.Concat(conflicts, run.problems(objects), run.namespaces.problems(s), s.droppedProblems(), serverWarnings(warnings),
 		s.replacedPods(ctx, objects), s.keepsShared(ctx), s.notRecorded(ctx), s.checkKept(ctx))
 	lacking := run.lacking
 	switch {
@@ -213,13 +212,10 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 		}
 	}
 	if len(forNow) > 0 {
-		if more := len(forNow) - maxErrors; more > 0 {
-			forNow = append(forNow[:maxErrors], fmt.Sprintf("and %d more", more))
-		}
 		ps = append(ps, vnfm.Problem{
 			Severity: vnfm.SeverityWarning,
 			Summary:  "the API server would currently reject objects",
-			Detail:   strings.Join(forNow, "\n") + "\nThe apply tries them again, after what it changes before them.",
+			Detail:   joined(forNow) + "\nThe apply tries them again, after what it changes before them.",
 		})
 	}
 	if t.incomplete != "" {
@@ -273,7 +269,7 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 		obj, err = s.client.Apply(ctx, p.ref, body, options)
 	}
 	if err == nil {
-		s.dropped.note(o, body, obj)
+		s.noteDropped(o, body, obj)
 	}
 	if apierrors.IsInvalid(err) && recorded {
 		err = s.foreignElementConflict(ctx, p, err)

@@ -80,12 +80,9 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 	if len(lines) == 0 {
 		return taken, half, nil
 	}
-	if more := len(lines) - maxErrors; more > 0 {
-		lines = append(lines[:maxErrors], fmt.Sprintf("and %d more", more))
-	}
 	problem := vnfm.Problem{
 		Summary: fmt.Sprintf("objects of the planned instance exist already on VIM %q", s.target.VIM.Name),
-		Detail:  strings.Join(lines, "\n") + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false.",
+		Detail:  joined(lines) + "\nNothing of another owner is changed. If this is removed before the apply, set server_dry_run = false.",
 	}
 	if adoptable {
 		problem.Attribute = adoptExisting

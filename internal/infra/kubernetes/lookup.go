@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// lookupLimit bounds how long a plan waits for what a chart looks up.
+	// lookupLimit bounds the time of all lookups of a chart.
 	lookupLimit = 10 * time.Second
 	// maxLookedUp bounds a list.
 	maxLookedUp = 2000
@@ -49,7 +49,7 @@ func (d *Driver) lookup(ctx context.Context, t *vnfm.Target, wanted []helm.Looku
 	return out, err
 }
 
-// find reads one object or list. What does not exist is no error, nor is a kind that the API server does not serve.
+// find reads one object or list. Missing objects, and kinds that the API server does not serve, are empty answers.
 func (s *session) find(ctx context.Context, l helm.Lookup) helm.Found {
 	r, err := s.client.Resource(ctx, schema.FromAPIVersionAndKind(l.APIVersion, l.Kind))
 	if errors.As(err, new(*kube.UnknownKindError)) {

@@ -1,9 +1,6 @@
 package kubernetes
 
 import (
-	"fmt"
-	"strings"
-
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -14,12 +11,9 @@ func serverWarnings(w *kube.Warnings) vnfm.Problems {
 	if len(lines) == 0 {
 		return nil
 	}
-	if more := len(lines) - maxErrors; more > 0 {
-		lines = append(lines[:maxErrors:maxErrors], fmt.Sprintf("and %d more", more))
-	}
 	return vnfm.Problems{{
 		Severity: vnfm.SeverityWarning,
 		Summary:  "the API server warns of objects",
-		Detail:   strings.Join(lines, "\n") + "\nIt accepts them nevertheless. A warning is often an error of a later version, or the reason why an object does not become ready.",
+		Detail:   joined(lines) + "\nIt accepts them nevertheless. A warning is often an error of a later version, or the reason why an object does not become ready.",
 	}}
 }

@@ -64,10 +64,8 @@ type session struct {
 	// of this call that were.
 	requests []*targetObject
 	posted   []vnfm.InventoryItem
-	// dropped are fields that the API server did not keep.
-	dropped droppedFields
-	// ownerless are objects of which no owner exists.
-	ownerless ownerlessObjects
+	// dropped are fields that the API server did not keep, ownerless objects of which no owner exists.
+	dropped, ownerless objectLines
 	// adopted is what this call took over.
 	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.

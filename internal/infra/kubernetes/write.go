@@ -121,7 +121,7 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 		return s.explainWrite(p, err)
 	}
 	s.noteUnchanged(p, before, obj)
-	s.dropped.note(o, body, obj)
+	s.noteDropped(o, body, obj)
 	p.wrote(obj)
 	p.unmarked = p.unmarked && !rereads
 	return nil
