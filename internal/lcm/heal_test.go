@@ -100,7 +100,7 @@ func TestOperationThatCannotBe(t *testing.T) {
 	var failed *vnfm.OperationError
 	require.ErrorAs(t, err, &invalid)
 	require.NotErrorAs(t, err, &failed)
-	after, err := w.InstanceByName(t.Context(), i.VIMID, i.Namespace, i.Name)
+	after, err := w.Existing(t.Context(), spec)
 	require.NoError(t, err)
 	require.Equal(t, vnfm.StatusInstantiated, after.Status, "left in")
 	require.Equal(t, i.LevelID, after.LevelID, "left in")

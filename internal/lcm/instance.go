@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -36,21 +37,25 @@ func (e *Engine) Instance(ctx context.Context, id string) (*vnfm.Instance, error
 	return &en.Value, nil
 }
 
-// InstanceByName implements vnfm.Manager.
-func (e *Engine) InstanceByName(ctx context.Context, vimID, namespace, name string) (*vnfm.Instance, error) {
+// Existing implements vnfm.Manager.
+func (e *Engine) Existing(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Instance, error) {
 	s, err := e.store(ctx)
 	if err != nil {
 		return nil, err
 	}
-	key := naturalKey(vimID, namespace, name)
-	found, err := records.List[vnfm.Instance](ctx, s, store.Query{Kind: store.KindInstance, Key: key})
+	vim, err := vims.Get(ctx, s, spec.VIMID)
 	if err != nil {
 		return nil, err
 	}
-	if len(found) == 0 {
-		return nil, records.NotFound(store.KindInstance, key)
+	spec.Namespace = e.namespaceOf(spec, vim)
+	en, err := findByKey(ctx, s, spec)
+	if err != nil {
+		return nil, err
 	}
-	return &found[0].Value, nil
+	if en == nil {
+		return nil, records.NotFound(store.KindInstance, keyOf(spec))
+	}
+	return &en.Value, nil
 }
 
 // Instances implements vnfm.Manager.

@@ -149,3 +149,19 @@ func TestExpiredKubeconfigIsReplacedFirst(t *testing.T) {
 		t.Errorf("with the trigger: %v, kubeconfig %d", err, c.number)
 	}
 }
+
+// TestExisting: what has the place of a new instance is found by its kind, also where the VIM gives the namespace.
+func TestExisting(t *testing.T) {
+	w, _ := newClusterEnv(t)
+	for _, spec := range []vnfm.InstanceSpec{w.spec(), w.clusterSpec()} {
+		_, err := w.Existing(t.Context(), spec)
+		require.ErrorIs(t, err, vnfm.ErrNotFound)
+		i := w.mustInstantiate(t, spec)
+		found, err := w.Existing(t.Context(), spec)
+		require.NoError(t, err)
+		require.Equal(t, i.ID, found.ID)
+		spec.Namespace = "elsewhere"
+		_, err = w.Existing(t.Context(), spec)
+		require.ErrorIs(t, err, vnfm.ErrNotFound)
+	}
+}

@@ -191,14 +191,9 @@ func specOf(i *vnfm.Instance) vnfm.InstanceSpec {
 	}
 }
 
-// naturalKey identifies an instance for its users.
-func naturalKey(vimID, namespace, name string) string {
-	return vimID + "/" + namespace + "/" + name
-}
-
-// keyOf is the natural key of a prepared spec.
+// keyOf is the natural key of a prepared spec: what identifies an instance for its users.
 func keyOf(spec vnfm.InstanceSpec) string {
-	key := naturalKey(spec.VIMID, spec.Namespace, spec.Name)
+	key := spec.VIMID + "/" + spec.Namespace + "/" + spec.Name
 	if spec.Cluster != nil {
 		// A workload cluster and a VNF instance may have the same name.
 		return clusterGroup + ":" + key

@@ -137,7 +137,8 @@ type InstanceManager interface {
 	Acknowledge(ctx context.Context)
 	// Instance reads the record and acknowledges it; it does not dial.
 	Instance(ctx context.Context, id string) (*Instance, error)
-	InstanceByName(ctx context.Context, vimID, namespace, name string) (*Instance, error)
+	// Existing is the instance that has the name, namespace and VIM of spec already. It does not dial; ErrNotFound if there is none.
+	Existing(ctx context.Context, spec InstanceSpec) (*Instance, error)
 	// Instances lists records in the order of their creation and acknowledges none.
 	Instances(ctx context.Context, filter InstanceFilter) ([]Instance, error)
 	// Observe compares the VIM with what was applied.

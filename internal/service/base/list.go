@@ -2,6 +2,12 @@ package base
 
 import (
 	"context"
+	"fmt"
+	"iter"
+	"maps"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
@@ -9,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
@@ -50,6 +57,24 @@ func filterRules(rules []validator.String) []validator.String {
 	return rules
 }
 
+// readFilters returns the filters of a configuration by name; one that is not set is empty. A name where an id belongs is a warning,
+// since the list would be empty without a reason.
+func readFilters(ctx context.Context, config *tfsdk.Config, names iter.Seq[string], diags *diag.Diagnostics) map[string]string {
+	filter := map[string]string{}
+	for name := range names {
+		var value types.String
+		diags.Append(config.GetAttribute(ctx, path.Root(name), &value)...)
+		filter[name] = value.ValueString()
+		argument, isID := strings.CutSuffix(name, "_id")
+		if isID && filter[name] != "" && uuid.Validate(filter[name]) != nil {
+			object := argument[strings.LastIndex(argument, "_")+1:]
+			diags.AddAttributeWarning(path.Root(name), "Filter Is Not an ID", fmt.Sprintf("%q is not an id, so that nothing is listed. "+
+				"The filter takes no name: refer to the resource, for example as vnf_%s.example.id.", filter[name], object))
+		}
+	}
+	return filter
+}
+
 // Schema implements datasource.DataSource.
 func (l *List[R, E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
 	attributes := map[string]schema.Attribute{
@@ -67,12 +92,7 @@ func (l *List[R, E]) Schema(_ context.Context, _ datasource.SchemaRequest, resp 
 
 // Read implements datasource.DataSource.
 func (l *List[R, E]) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
-	filter := make(map[string]string, len(l.Filters))
-	for name := range l.Filters {
-		var value types.String
-		resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root(name), &value)...)
-		filter[name] = value.ValueString()
-	}
+	filter := readFilters(ctx, &req.Config, maps.Keys(l.Filters), &resp.Diagnostics)
 	manager := l.Data.RequireManager(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return

@@ -2,6 +2,7 @@ package base
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/list"
@@ -10,7 +11,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
-	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -81,12 +81,7 @@ func (l *ListResource[R]) List(ctx context.Context, req list.ListRequest, stream
 
 // find finds the records that the configuration asks for.
 func (l *ListResource[R]) find(ctx context.Context, req list.ListRequest, diags *diag.Diagnostics) []R {
-	filter := make(map[string]string, len(l.Filters))
-	for name := range l.Filters {
-		var value types.String
-		diags.Append(req.Config.GetAttribute(ctx, path.Root(name), &value)...)
-		filter[name] = value.ValueString()
-	}
+	filter := readFilters(ctx, &req.Config, maps.Keys(l.Filters), diags)
 	manager := l.data.RequireManager(diags)
 	if diags.HasError() {
 		return nil

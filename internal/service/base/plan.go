@@ -70,7 +70,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 		return
 	}
 	if state == nil && known && manager != nil {
-		r.warnOfExisting(ctx, m, manager, &resp.Diagnostics)
+		r.warnOfExisting(ctx, spec, manager, &resp.Diagnostics)
 	}
 	runs := state == nil || r.needsOperation(ctx, m, state)
 	planProgress(m.Common(), priorModel[M, P](state), runs)
@@ -166,13 +166,9 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, state *M, 
 
 // warnOfExisting warns if the plan creates an instance that exists already. Terraform plans the replacement of a tainted resource as such
 // a creation, without its state. It does the same for -replace, but does not show the warning.
-func (r *InstanceResource[M, P]) warnOfExisting(ctx context.Context, plan P, manager vnfm.Manager, diags *diag.Diagnostics) {
-	common := plan.Common()
-	if !tfutil.Set(plan.VIM()) || !tfutil.Set(common.Namespace) || !tfutil.Set(common.Name) {
-		return
-	}
-	name := common.Name.ValueString()
-	found, err := manager.InstanceByName(ctx, plan.VIM().ValueString(), common.Namespace.ValueString(), name)
+func (r *InstanceResource[M, P]) warnOfExisting(ctx context.Context, spec vnfm.InstanceSpec, manager vnfm.Manager, diags *diag.Diagnostics) {
+	name := spec.Name
+	found, err := manager.Existing(ctx, spec)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		return
 	}

@@ -86,10 +86,7 @@ func find(ctx context.Context, m vnfm.InstanceManager, config view) (*vnfm.Insta
 		return m.Instance(ctx, config.ID.ValueString())
 	}
 	vimID, name := config.VIMID.ValueString(), config.Name.ValueString()
-	if !config.Namespace.IsNull() {
-		return m.InstanceByName(ctx, vimID, config.Namespace.ValueString(), name)
-	}
-	found, err := m.Instances(ctx, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: vimID, Name: name})
+	found, err := m.Instances(ctx, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: vimID, Namespace: config.Namespace.ValueString(), Name: name})
 	if err != nil {
 		return nil, err
 	}

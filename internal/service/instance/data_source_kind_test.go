@@ -16,6 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
+const kindVIM = "6a1f0d2e-6f0e-4a51-8f43-0c1e6b1a2b3c"
+
 // kindManager has a network function, whose VNFCs cannot be read, and a workload cluster.
 type kindManager struct {
 	vnfm.Manager
@@ -24,8 +26,8 @@ type kindManager struct {
 
 func (*kindManager) instances() []vnfm.Instance {
 	return []vnfm.Instance{
-		{ID: "cluster", VIMID: "1", Name: "edge", Namespace: "edges", Cluster: &vnfm.ClusterSpec{}},
-		{ID: "function", VIMID: "1", Name: "core", Namespace: "edges"},
+		{ID: "cluster", VIMID: kindVIM, Name: "edge", Namespace: "edges", Cluster: &vnfm.ClusterSpec{}},
+		{ID: "function", VIMID: kindVIM, Name: "core", Namespace: "edges"},
 	}
 }
 
@@ -61,8 +63,8 @@ func (*kindManager) Resources(_ context.Context, id string) (*vnfm.ResourceInfo,
 func TestNetworkFunctionsAlone(t *testing.T) {
 	t.Parallel()
 	m := &kindManager{}
-	state, diags := modeltest.ReadDataSource(t, NewListDataSource(), m, map[string]string{"vim_id": "1", "namespace": "edges"})
-	require.Equal(t, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: "1", Namespace: "edges"}, m.filter)
+	state, diags := modeltest.ReadDataSource(t, NewListDataSource(), m, map[string]string{"vim_id": kindVIM, "namespace": "edges"})
+	require.Equal(t, vnfm.InstanceFilter{Kind: vnfm.NetworkFunction, VIMID: kindVIM, Namespace: "edges"}, m.filter)
 	require.Len(t, diags, 1)
 	require.Equal(t, diag.SeverityWarning, diags[0].Severity())
 	require.Contains(t, diags[0].Summary(), `"core"`)
@@ -94,15 +96,6 @@ func (namedManager) instances() []vnfm.Instance {
 
 func (m namedManager) Instances(_ context.Context, filter vnfm.InstanceFilter) ([]vnfm.Instance, error) {
 	return slices.DeleteFunc(m.instances(), func(i vnfm.Instance) bool { return !filter.Selects(&i) }), nil
-}
-
-func (m namedManager) InstanceByName(_ context.Context, vimID, namespace, name string) (*vnfm.Instance, error) {
-	for _, i := range m.instances() {
-		if i.VIMID == vimID && i.Namespace == namespace && i.Name == name {
-			return &i, nil
-		}
-	}
-	return nil, &vnfm.NotFoundError{Kind: "VNF instance", ID: name}
 }
 
 // TestFindByName: the namespace is needed only where the name is not unique on the VIM.
