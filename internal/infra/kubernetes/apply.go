@@ -7,7 +7,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -27,8 +26,6 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	reading, stop := context.WithCancel(ctx)
 	defer stop()
 	s.planAhead(reading)
-	ctx, warnings := kube.WithWarnings(ctx)
-	defer func() { s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), serverWarnings(warnings))) }()
 	return s.locked(ctx, s.apply)
 }
 

@@ -143,9 +143,11 @@ const (
 // lock of the store protects the instance.
 //
 // The work may take as long as ctx allows, also for webhooks that do not answer before an
-// operator of the package runs.
+// operator of the package runs. What was noticed about objects meanwhile is reported at its end.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
 	defer s.closeEarly()
+	ctx, warnings := kube.WithWarnings(ctx)
+	defer func() { s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), serverWarnings(warnings))) }()
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	// The operation before may still be giving its Lease back.
 	vnfm.AwaitTrailing(ctx)
