@@ -176,6 +176,7 @@ func (c *Chart) render(o Options) (*Rendering, lookups, vnfm.Problems) {
 	}
 	c.warnExpiry(k, &ps)
 	c.warnExponents(&o, r, &ps)
+	c.warnBooleans(&o, r, &ps)
 	k.warnUnselected(&ps)
 	if o.Random != RandomRefused {
 		if err := r.remember(k); err != nil {

@@ -22,7 +22,7 @@ type Warnings struct {
 
 type warningsKey struct{}
 
-// WithWarnings returns a context whose writes and dry runs collect the warnings of the API server.
+// WithWarnings returns a context whose writes and dry runs collect the warnings of the API server. Those about what is deleted help nobody.
 func WithWarnings(ctx context.Context) (context.Context, *Warnings) {
 	w := &Warnings{objects: map[string][]string{}}
 	return context.WithValue(ctx, warningsKey{}, w), w
@@ -46,7 +46,7 @@ func (w *Warnings) Lines() []string {
 // noteWarnings takes over the warnings of an answer.
 func noteWarnings(ctx context.Context, r *request, header http.Header) {
 	w, ok := ctx.Value(warningsKey{}).(*Warnings)
-	if !ok || r.method == http.MethodGet || len(header["Warning"]) == 0 {
+	if !ok || r.method == http.MethodGet || r.method == http.MethodDelete || len(header["Warning"]) == 0 {
 		return
 	}
 	parsed, _ := utilnet.ParseWarningHeaders(header["Warning"])

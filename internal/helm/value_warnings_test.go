@@ -1,6 +1,7 @@
 package helm
 
 import (
+	"fmt"
 	"testing"
 	"testing/fstest"
 
@@ -36,6 +37,33 @@ func TestLargeNumbers(t *testing.T) {
 		`additional_params the number list.1 is written with an exponent in Files/core/templates/a.yaml: the template makes 2e+06 of it; write "2000000"`,
 		`additional_params_wo the number pin is written with an exponent in Files/core/templates/a.yaml: put it in quotes, which keeps its digits`,
 		` Files/core/values.yaml: the number own is written with an exponent in Files/core/templates/a.yaml: the template makes 1e+06 of it; write "1000000"`,
+	}, got)
+}
+
+// TestTextsForBooleans warns of texts that a template takes for true, where the chart has a boolean.
+func TestTextsForBooleans(t *testing.T) {
+	files := fstest.MapFS{}
+	for name, text := range map[string]string{
+		"Chart.yaml":       "apiVersion: v2\nname: core\nversion: 1.0.0\n",
+		"values.yaml":      "sidecar: true\ndb: {enabled: true, mode: text, free: null}\n",
+		"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n",
+	} {
+		files["Files/core/"+name] = &fstest.MapFile{Data: []byte(text)}
+	}
+	c, err := Load(t.Context(), files, "Files/core")
+	require.NoError(t, err)
+	values, err := Values(map[string]any{"sidecar": "false", "db.enabled": "true", "db.mode": "false", "db.free": "false", "other": "true"})
+	require.NoError(t, err)
+	_, ps := c.Render(t.Context(), Options{Release: "r", Namespace: "n", Values: values, Attribute: "additional_params", Key: "helm_parameters"})
+	var got []string
+	for _, p := range ps {
+		got = append(got, p.String())
+	}
+	require.False(t, ps.HasErrors())
+	const why = "a template takes each text that is not empty for true; write %s without quotes, and not in a map of strings, of whose booleans Terraform makes texts"
+	require.Equal(t, []string{
+		`the value db.enabled is the text "true", and a boolean in the chart: ` + fmt.Sprintf(why, "true"),
+		`the value sidecar is the text "false", and a boolean in the chart: ` + fmt.Sprintf(why, "false"),
 	}, got)
 }
 
