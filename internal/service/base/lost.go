@@ -98,9 +98,10 @@ func (r *InstanceResource[M, P]) isName(ctx context.Context, lost lostRecord) bo
 	return err == nil
 }
 
-// warnOfLost says why the plan of a creation shows no objects. It is an error where a name stands for an id; else ids may
-// be those of a mock, or of the store of another machine, where the apply runs. In the apply of a saved plan over a store that was lost
-// since, Terraform has the error that the plan is not the one that was saved, and this is the reason.
+// warnOfLost names the VIMs and the package of a creation that the store does not have, given the error of its preview; without the
+// package the plan shows no objects. It is an error where a name stands for an id; else ids may be those of a mock, or of the store of
+// another machine, where the apply runs. In the apply of a saved plan over a store that was lost since, Terraform has the error that the
+// plan is not the one that was saved, and this is the reason.
 func (r *InstanceResource[M, P]) warnOfLost(ctx context.Context, err error, spec vnfm.InstanceSpec, diags *diag.Diagnostics) {
 	var objects, owners []string
 	for _, each := range r.lostRecords(ctx, err, spec) {
@@ -113,7 +114,11 @@ func (r *InstanceResource[M, P]) warnOfLost(ctx context.Context, err error, spec
 	if len(objects) == 0 {
 		return
 	}
-	diags.AddWarning(fmt.Sprintf("Plan of %s Shows No Objects", r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
+	summary := "VIM of %s Not Found"
+	if err != nil {
+		summary = "Plan of %s Shows No Objects"
+	}
+	diags.AddWarning(fmt.Sprintf(summary, r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
 		"If another configuration has it, apply that one first.\n\n"+
 		"If this is the apply of a saved plan, the store was lost since, and Terraform finds the final plan inconsistent: plan and apply in one run. Or add a postcondition to the %s, such as one on its status: "+
 		"Terraform applies a saved plan without calling resources that have neither changes nor conditions.", strings.Join(objects, " and of "), strings.Join(slices.Compact(owners), " and the ")))

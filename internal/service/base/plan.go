@@ -146,12 +146,12 @@ func (r *InstanceResource[M, P]) preview(ctx context.Context, plan P, state *M, 
 		r.restoreLost(ctx, err, spec, diags)
 		preview, problems, err = r.data.Manager.PreviewInstance(ctx, id, spec)
 	}
+	if state == nil && (err == nil || errors.Is(err, vnfm.ErrNotFound)) {
+		r.warnOfLost(ctx, err, spec, diags)
+	} else if errors.Is(err, vnfm.ErrNotFound) {
+		r.checkTargets(ctx, err, plan, state, spec, diags)
+	}
 	if errors.Is(err, vnfm.ErrNotFound) {
-		if state == nil {
-			r.warnOfLost(ctx, err, spec, diags)
-		} else {
-			r.checkTargets(ctx, err, plan, state, spec, diags)
-		}
 		return
 	}
 	if err != nil {

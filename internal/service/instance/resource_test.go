@@ -74,6 +74,10 @@ func TestAccInstance_life(t *testing.T) {
 		rejected(`vim_id = "3f1d8f8e-0000-4000-8000-000000000000"`, `no VIM with the id "3f1d8f8e-0000-4000-8000-000000000000"`),
 		rejected(`package_id = "test"`, `"test" is the name of a VNF package, and the argument takes its id. .*vnf_package\.test\.id`),
 		rejected(`package_id = "other@sha256:00"`, `no VNF package with the id "other@sha256:00"`),
+		resource.TestStep{
+			Config:   env.config("hello") + env.instanceNamed("second", `vim_id = "test"`),
+			PlanOnly: true, ExpectError: acctest.Says(`(?s)VIM or Package of VNF Instance "second" Not Found.*"test" is the name of a VIM`),
+		},
 		updated(env.config("hello", `scale_levels = { web = 2 }`), deployed("3 3"), replicas("web", 3), value("generation", knownvalue.Int64Exact(2))),
 		updated(env.config("hello", `description = "web of the test"`, `metadata = { site = "north" }`, `scale_levels = { web = 2 }`),
 			deployed("3 3"), value("generation", knownvalue.Int64Exact(2)), value("description", knownvalue.StringExact("web of the test"))),
