@@ -31,6 +31,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
+			checkPodNames(r.flavour, preview.VDUs, &spec, &found)
 		}
 		// Faults of the hooks are reported together with those of the objects.
 		e.checkHooks(r, &spec, preview, &found)

@@ -90,11 +90,12 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	return nil
 }
 
-// The arguments that problems of a heal are about.
+// The arguments that problems of named VNFCs are about.
 const (
 	attributeHealVNFCs    = "heal.vnfc_ids"
 	attributeHealVDUs     = "heal.vdu_ids"
 	attributeHealMachines = "heal.machine_names"
+	attributeScaleIn      = "scale_in_vnfc_ids"
 )
 
 // checkHeal finds what cannot be healed whatever the VIM holds.
