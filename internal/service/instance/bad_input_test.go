@@ -147,7 +147,7 @@ func plannedBadInputs(t testing.TB) map[string]badInput {
 		}), arguments: `operational_state = "stopped"`, want: want(`VDU "web" cannot be stopped`, `v1/Pod web has no replicas that could be zero.`)},
 		"namespace_param": {arguments: params(`namespace = "a_b"`), want: want(`Additional parameter "namespace" must be the name of a namespace`, `Lower case letters, digits and hyphens, 63 at most.`)},
 		"heal_vdu":        {arguments: `heal = { trigger = "a", vdu_ids = ["db"] }`, want: want(`Deployment flavour "default" has no VDU "db"`, `Its VDUs are "web".`)},
-		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web".`)},
+		"heal_vnfc":       {arguments: `heal = { trigger = "a", vnfc_ids = ["db-0"] }`, want: want(`VNFC "db-0" is of no VDU of deployment flavour "default"`, `Its VDUs are "web"; the id of a VNFC begins with its VDU, as the data source vnf_instance shows it.`)},
 		"heal_pod":        {arguments: `heal = { trigger = "a", vnfc_ids = ["web-7d9c5b8f6-x2x4z"] }`, want: want(`"web-7d9c5b8f6-x2x4z" is the name of a pod, not the id of a VNFC`, `The id begins with the VDU: write "web-web-7d9c5b8f6-x2x4z".`)},
 		"scale_in_pod":    {arguments: `scale_in_vnfc_ids = ["web-7d9c5b8f6-x2x4z"]`, want: want(`"web-7d9c5b8f6-x2x4z" is the name of a pod, not the id of a VNFC`, `The id begins with the VDU: write "web-web-7d9c5b8f6-x2x4z".`)},
 		"replace_unknown": {arguments: `replace_objects = ["apps/v1/Deployment db"]`, want: want(`The instance has no object "apps/v1/Deployment db"`, `An object is named as in changes of a plan, for example "apps/v1/Deployment web".`)},
