@@ -24,7 +24,9 @@ func ConfigValidators() []resource.ConfigValidator { return []resource.ConfigVal
 type emptyObjects struct{}
 
 // Description implements resource.ConfigValidator.
-func (emptyObjects) Description(context.Context) string { return "has no argument { } in which nothing is set" }
+func (emptyObjects) Description(context.Context) string {
+	return "has no argument { } in which nothing is set"
+}
 
 // MarkdownDescription implements resource.ConfigValidator.
 func (v emptyObjects) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
