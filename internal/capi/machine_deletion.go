@@ -61,7 +61,7 @@ func (c *cluster) markForDeletion(ctx context.Context) error {
 		}
 		if fresh > 0 && int64(len(chosen)) > losses[name] {
 			problems = append(problems, vnfm.Problem{
-				Attribute: forms.AttributeNodeGroups, Key: name,
+				Attribute: vnfm.AttributeNodeGroups, Key: name,
 				Summary: fmt.Sprintf("node group %q loses %d machines, and %d are named in scale_in_machine_names", name, max(losses[name], 0), len(chosen)),
 				Detail:  "name as many as go, or fewer",
 			})
@@ -202,7 +202,7 @@ func (c *cluster) checkMachineNames(ctx context.Context) (vnfm.Problems, error) 
 		for _, machine := range c.spec.NodeGroups[name].ScaleInMachineNames {
 			if !slices.Contains(has, machine) {
 				problems = append(problems, vnfm.Problem{
-					Attribute: forms.AttributeNodeGroups, Key: name,
+					Attribute: vnfm.AttributeNodeGroups, Key: name,
 					Summary: fmt.Sprintf("node group %q has no machine %q", name, machine), Detail: "its machines are " + strings.Join(has, ", "),
 				})
 			}

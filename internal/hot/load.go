@@ -64,6 +64,10 @@ func Load(b *budget.Budget, p *vnfm.Package, f *vnfm.Flavour, foreign ...string)
 	}
 	s.findVDUs(f, foreign, &ps)
 	s.findCopies(f, &ps)
+	l.named(t, s.NameOf)
+	for _, name := range sorted(l.nested) {
+		l.named(l.nested[name], func(resource string) string { return resource })
+	}
 	if err := b.Err(); err != nil {
 		// The budget ended the reading, so the findings of later steps mean nothing.
 		ps = nil
@@ -207,7 +211,6 @@ func (l *loader) read(file string) *template {
 			return nil
 		}
 	}
-	l.named(t)
 	return t
 }
 

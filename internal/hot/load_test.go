@@ -59,6 +59,11 @@ func TestBadTemplates(t *testing.T) {
 				"BaseHOT/simple/top.yaml:6:82: resource more: get_resource names \"CP-2\", which is not a resource of the template\n" +
 				"BaseHOT/simple/top.yaml:7:18: output ip: get_attr names \"VDU\", which is not a resource of the template\n" +
 				"BaseHOT/simple/top.yaml:5:54: resource VDU2: depends_on names \"CP1\", which is not a resource of the template\n"},
+		{"number of what is not copied", head + "\n  VDU1: { type: VDU1.yaml, depends_on: VDU2-0 }\n  VDU2: { type: OS::Nova::Server, depends_on: net-0 }\n  net: { type: OS::Neutron::Net }\noutputs: { id: { value: { get_resource: net-1 } } }\n" +
+			"-- simple/nested/VDU1.yaml --\nheat_template_version: 2013-05-23\nresources: { VDU1: { type: OS::Nova::Server, depends_on: VDU1-0 } }\n",
+			"BaseHOT/simple/top.yaml:7:18: output id: get_resource names \"net-1\", which is not a resource of the template\n" +
+				"BaseHOT/simple/top.yaml:5:35: resource VDU2: depends_on names \"net-0\", which is not a resource of the template\n" +
+				"BaseHOT/simple/nested/VDU1.yaml:2:46: resource VDU1: depends_on names \"VDU1-0\", which is not a resource of the template\n"},
 		{"properties of a nested template", head + "\n  VDU1: { type: VDU1.yaml, properties: { size: m1 } }\n  VDU2: { type: OS::Nova::Server }\n" + nestedFile,
 			"BaseHOT/simple/top.yaml:4:42: the nested template BaseHOT/simple/nested/VDU1.yaml has no parameter \"size\"\n" +
 				"BaseHOT/simple/top.yaml:4:11: the parameter \"flavor\" of the nested template BaseHOT/simple/nested/VDU1.yaml has no default and is not given\n"},

@@ -4,16 +4,17 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
-// number ends the name of a copied resource.
-var number = lazyregexp.New(`-[0-9]+$`)
-
-// named reports parameters and resources that a template refers to and does not have.
-func (l *loader) named(t *template) {
+// named reports parameters and resources that a template refers to and does not have. A copied resource may be named with the number of
+// a VNFC, as the stack names it; nameOf is its name in the template.
+func (l *loader) named(t *template, nameOf func(resource string) string) {
+	has := func(resource string) bool {
+		_, ok := t.section("resources")[nameOf(resource)]
+		return ok
+	}
 	for _, section := range []string{"resources", "outputs", "conditions"} {
 		visit(t.body[section], []yamlpos.Step{step(section)}, func(way []yamlpos.Step, name string, arg any) bool {
 			if l.spent(l.b.Steps(costOf(arg)), t.at(way)) {
@@ -24,7 +25,7 @@ func (l *loader) named(t *template) {
 			case to == "":
 			case name == fnParam && !t.declares(to):
 				l.refuse(t.at(way), "get_param names %q, which is not among the parameters of the template", to)
-			case (name == fnResource || name == fnAttr) && !t.hasResource(to):
+			case (name == fnResource || name == fnAttr) && !has(to):
 				l.refuse(t.at(way), "%s: %s names %q, which is not a resource of the template", within(way), name, to)
 			}
 			return true
@@ -36,7 +37,7 @@ func (l *loader) named(t *template) {
 			if l.spent(l.b.Steps(costOf(to)), at) {
 				return
 			}
-			if !t.hasResource(to) {
+			if !has(to) {
 				l.refuse(at, "resource %s: depends_on names %q, which is not a resource of the template", name, to)
 			}
 		}
@@ -54,16 +55,6 @@ func within(way []yamlpos.Step) string {
 func (t *template) declares(parameter string) bool {
 	_, ok := t.section("parameters")[parameter]
 	return ok || strings.HasPrefix(parameter, "OS::")
-}
-
-// hasResource also finds the copies of a resource, which the stack has by their number.
-func (t *template) hasResource(name string) bool {
-	resources := t.section("resources")
-	if _, ok := resources[name]; ok {
-		return true
-	}
-	_, ok := resources[number.ReplaceAllString(name, "")]
-	return ok
 }
 
 // Unused warns of the parameters that no function of their template reads.

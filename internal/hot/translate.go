@@ -137,7 +137,7 @@ func ask(section, name, key string) map[string]any {
 
 // server makes the nested template of a VDU.
 func (tr *translation) server(v *vnfm.VDU, file string) string {
-	if strings.HasSuffix(v.Type, "OsContainerDeployableUnit") {
+	if v.OfContainers() {
 		errorAt(&tr.problems, v.Place, "the VDU %s consists of containers, which OpenStack cannot run; deploy the package on Kubernetes", v.ID)
 	}
 	u := &unit{map[string]any{}, map[string]any{}, map[string]any{}, map[string]any{}}

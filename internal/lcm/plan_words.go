@@ -52,7 +52,7 @@ func (e *Engine) PlanUpdate(ctx context.Context, id string, spec vnfm.InstanceSp
 	if said := note.find(ctx, s); said != nil {
 		return said, nil
 	}
-	w, err := e.newWords(ctx, presentInstance{id, en}, &spec)
+	w, err := e.newWords(ctx, presentInstance{id: id, record: en}, &spec)
 	if w == nil || w.after.NamespaceNeeded || err != nil {
 		return nil, err
 	}
@@ -208,7 +208,7 @@ func (w *words) readRecorded(ctx context.Context, en *records.Entry[vnfm.Instanc
 	// A preview parts the parameters of a request.
 	spec.SecretParams = spec.InfraSecrets
 	vnfm.Conceal(ctx, vnfm.TextsIn(spec.SecretParams)...)
-	before, r, err := w.engine.rendered(ctx, presentInstance{en.Rec.ID, en}, &spec)
+	before, r, err := w.engine.rendered(ctx, presentInstance{id: en.Rec.ID, record: en}, &spec)
 	if errors.Is(err, vnfm.ErrNotFound) || r == nil && err == nil {
 		return nil
 	}

@@ -31,6 +31,7 @@ func (e *Engine) PreviewInstance(ctx context.Context, id string, spec vnfm.Insta
 		var found vnfm.Problems
 		if preview, found = d.Preview(ctx, t); !found.HasErrors() {
 			checkReplaced(preview, spec.ReplaceObjects, &found)
+			checkPodNames(r.flavour, preview.VDUs, &spec, &found)
 		}
 		// Faults of the hooks are reported together with those of the objects.
 		e.checkHooks(r, &spec, preview, &found)
@@ -75,7 +76,7 @@ func (e *Engine) lookAhead(ctx context.Context, id string, spec *vnfm.InstanceSp
 // RenderInstance implements vnfm.Manager.
 func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*vnfm.Rendering, vnfm.Problems, error) {
 	var rendering *vnfm.Rendering
-	problems, err := e.offline(ctx, presentInstance{}, &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
+	problems, err := e.offline(ctx, presentInstance{onNoVIM: true}, &spec, func(_ *resolution, d vnfm.InfraDriver, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 		var found vnfm.Problems
 		if rendering, found = d.Render(ctx, t); rendering == nil {
 			return nil, found
@@ -92,6 +93,8 @@ func (e *Engine) RenderInstance(ctx context.Context, spec vnfm.InstanceSpec) (*v
 type presentInstance struct {
 	id     string
 	record *records.Entry[vnfm.Instance]
+	// onNoVIM is set for a rendering, which is for no VIM: of a package for several kinds of VIM it has what is for Kubernetes.
+	onNoVIM bool
 }
 
 // present reads the record of an instance for a preview.
@@ -176,6 +179,9 @@ func (e *Engine) offline(ctx context.Context, present presentInstance, spec *vnf
 	describe(instance, *spec, r)
 	t := e.target(instance, r, *spec)
 	t.Access = e.vims.Open
+	if present.onNoVIM && len(e.typesFor(r, false)) > 1 {
+		t.Part = withoutServers(r.flavour)
+	}
 	if d, err = e.withCluster(ctx, d, instance); err != nil {
 		return nil, err
 	}
@@ -192,10 +198,24 @@ func (e *Engine) offline(ctx context.Context, present presentInstance, spec *vnf
 	return problems, nil
 }
 
+// withoutServers is what a Kubernetes VIM has of an instance whose servers are elsewhere.
+func withoutServers(f *vnfm.Flavour) *vnfm.Part {
+	var servers []string
+	for i := range f.VDUs {
+		if v := &f.VDUs[i]; !v.OfContainers() {
+			servers = append(servers, v.ID)
+		}
+	}
+	return &vnfm.Part{Rest: true, VDUIDs: servers, Alone: true, Foreign: servers}
+}
+
 // previewDriver is the infra driver of the own VIM of an instance, nil where the VIMs cannot have what the specification gives them. Of
 // VIMs that are registered the namespaces are completed.
 func (e *Engine) previewDriver(ctx context.Context, present presentInstance, spec *vnfm.InstanceSpec, r *resolution) (vnfm.InfraDriver, vnfm.Problems, error) {
 	d, err := e.infrastructure(ctx, *spec, r)
+	if present.onNoVIM && errors.Is(err, vnfm.ErrNotFound) {
+		d, err = e.vims.Driver(vnfm.VIMTypeKubernetes)
+	}
 	if err != nil || spec.Cluster != nil {
 		return d, nil, err
 	}

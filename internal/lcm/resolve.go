@@ -90,11 +90,12 @@ func chooseFlavour(d *vnfm.Descriptor, id string, problems *vnfm.Problems) *vnfm
 	return nil
 }
 
-// The arguments that problems of a heal are about.
+// The arguments that problems of named VNFCs are about.
 const (
 	attributeHealVNFCs    = "heal.vnfc_ids"
 	attributeHealVDUs     = "heal.vdu_ids"
 	attributeHealMachines = "heal.machine_names"
+	attributeScaleIn      = "scale_in_vnfc_ids"
 )
 
 // checkHeal finds what cannot be healed whatever the VIM holds.
@@ -103,17 +104,18 @@ func checkHeal(f *vnfm.Flavour, want *vnfm.HealSpec, problems *vnfm.Problems) {
 		return
 	}
 	vdus := f.VDUIDs()
-	refuse := func(attribute, summary string) {
-		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + vnfm.QuotedNames(vdus)})
+	refuse := func(attribute, summary, more string) {
+		*problems = append(*problems, vnfm.Problem{Attribute: attribute, Summary: summary, Detail: "its VDUs are " + vnfm.QuotedNames(vdus) + more})
 	}
 	for _, id := range want.VDUIDs {
 		if !slices.Contains(vdus, id) {
-			refuse(attributeHealVDUs, "deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id))
+			refuse(attributeHealVDUs, "deployment flavour "+strconv.Quote(f.ID)+" has no VDU "+strconv.Quote(id), "")
 		}
 	}
 	for _, id := range want.VNFCIDs {
 		if f.VDUOf(id) == "" {
-			refuse(attributeHealVNFCs, "VNFC "+strconv.Quote(id)+" is of no VDU of deployment flavour "+strconv.Quote(f.ID))
+			refuse(attributeHealVNFCs, "VNFC "+strconv.Quote(id)+" is of no VDU of deployment flavour "+strconv.Quote(f.ID),
+				"; the id of a VNFC begins with its VDU, as the data source vnf_instance shows it")
 		}
 	}
 }

@@ -218,7 +218,7 @@ func (u *update) checkScaledIn(ctx context.Context) error {
 		vdu := u.wanted.flavour.VDUOf(id)
 		there = slices.DeleteFunc(there, func(other string) bool { return u.wanted.flavour.VDUOf(other) != vdu })
 		return vnfm.Problem{
-			Attribute: "scale_in_vnfc_ids", Summary: "VDU " + strconv.Quote(vdu) + " has no VNFC " + strconv.Quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
+			Attribute: attributeScaleIn, Summary: "VDU " + strconv.Quote(vdu) + " has no VNFC " + strconv.Quote(id), Detail: "its VNFCs are " + vnfm.QuotedNames(there),
 		}
 	})
 }

@@ -21,6 +21,9 @@ func configured(t *testing.T, typ tftypes.Type, value any) tftypes.Value {
 	if value == nil {
 		return tftypes.NewValue(typ, nil)
 	}
+	if made, ok := value.(tftypes.Value); ok {
+		return made
+	}
 	switch typ := typ.(type) {
 	case tftypes.Object:
 		given, out := value.(object), map[string]tftypes.Value{} //nolint:forcetypeassert // A mistake of the test.

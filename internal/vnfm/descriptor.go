@@ -176,6 +176,11 @@ type VDU struct {
 	Place    Place
 }
 
+// OfContainers reports whether the VNFD says that a VDU consists of containers: its type may be derived under a name of its own.
+func (v *VDU) OfContainers() bool {
+	return strings.HasSuffix(v.Type, "OsContainerDeployableUnit")
+}
+
 // SWImage is a software image (tosca.artifacts.nfv.SwImage).
 type SWImage struct {
 	// ID is the name of the artifact, or the node's name when the image is

@@ -98,7 +98,7 @@ func (q *cloudCheck) flavorAt(m machines) argument {
 	case m.controlPlane && q.spec.ControlPlane.Flavor != "":
 		return argument{attribute: "control_plane.flavor"}
 	case q.spec.NodeGroups[m.group].Flavor != "":
-		return argument{attribute: forms.AttributeNodeGroups, key: m.group}
+		return argument{attribute: vnfm.AttributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}
@@ -110,7 +110,7 @@ func (q *cloudCheck) networksAt(m machines) argument {
 	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
 		return argument{attribute: "control_plane.networks"}
 	case len(q.spec.NodeGroups[m.group].Networks) > 0:
-		return argument{attribute: forms.AttributeNodeGroups, key: m.group}
+		return argument{attribute: vnfm.AttributeNodeGroups, key: m.group}
 	default:
 		return q.form()
 	}

@@ -59,7 +59,7 @@ func eachLabel(spec *vnfm.ClusterSpec, do func(at vnfm.Problem, label, value str
 	}
 	for _, name := range SortedKeys(spec.NodeGroups) {
 		for _, label := range SortedKeys(spec.NodeGroups[name].Labels) {
-			do(vnfm.Problem{Attribute: AttributeNodeGroups, Key: name, Field: "labels"}, label, spec.NodeGroups[name].Labels[label])
+			do(vnfm.Problem{Attribute: vnfm.AttributeNodeGroups, Key: name, Field: "labels"}, label, spec.NodeGroups[name].Labels[label])
 		}
 	}
 }
@@ -79,7 +79,7 @@ func refuseTaints(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 				continue
 			}
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: AttributeNodeGroups, Key: name, Field: "taints", Summary: fmt.Sprintf("the taint %s is not one to be set on nodes of a group", t.Key),
+				Attribute: vnfm.AttributeNodeGroups, Key: name, Field: "taints", Summary: fmt.Sprintf("the taint %s is not one to be set on nodes of a group", t.Key),
 				Detail: "Kubernetes and Cluster API set and remove it by themselves; use a key of your own",
 			})
 		}
@@ -115,7 +115,7 @@ func (f chart) checkNodeLabels(spec *vnfm.ClusterSpec, objects []map[string]any,
 // nodesOf returns the labels of the machines of a control plane or node group, and those that their kubelets register nodes with. It
 // reports whether the objects that say so are there.
 func nodesOf(spec *vnfm.ClusterSpec, objects []map[string]any, at vnfm.Problem) (machine map[string]any, kubelet map[string]string, found bool) {
-	group := at.Attribute == AttributeNodeGroups
+	group := at.Attribute == vnfm.AttributeNodeGroups
 	for _, o := range objects {
 		switch {
 		case !group && o["kind"] == "KubeadmControlPlane":

@@ -232,7 +232,7 @@ func (v *chartValues) controlPlane(spec *vnfm.ClusterSpec) {
 // nodeGroup returns the element of nodeGroups for a group.
 func (v *chartValues) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	g := spec.NodeGroups[name]
-	m := machines{v: v, into: map[string]any{"name": name}, prefix: groupsPrefix, at: vnfm.Problem{Attribute: AttributeNodeGroups, Key: name}, more: groupPlaces}
+	m := machines{v: v, into: map[string]any{"name": name}, prefix: groupsPrefix, at: vnfm.Problem{Attribute: vnfm.AttributeNodeGroups, Key: name}, more: groupPlaces}
 	if g.Autoscaled() {
 		m.into["autoscale"] = true
 		m.setInt("min_replicas", g.MinReplicas)

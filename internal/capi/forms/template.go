@@ -203,7 +203,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 		o, ok := groups[name]
 		if !ok {
 			*ps = append(*ps, vnfm.Problem{
-				Attribute: AttributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
+				Attribute: vnfm.AttributeNodeGroups, Key: name, Summary: fmt.Sprintf("the cluster template has no MachineDeployment %s-%s", spec.Name, name),
 				Detail: "its node groups are " + strings.Join(slices.Sorted(maps.Keys(groups)), ", "),
 			})
 			continue

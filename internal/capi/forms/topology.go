@@ -41,11 +41,11 @@ func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	for _, name := range slices.Sorted(maps.Keys(spec.NodeGroups)) {
 		g := spec.NodeGroups[name]
 		if g.Class == "" {
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
+			refuse(vnfm.AttributeNodeGroups, name, fmt.Sprintf("node group %q has no class", name), "class names one of the worker classes of the ClusterClass")
 		}
 		u.group(name, map[string]bool{"flavor": g.Flavor != "", "root_volume": g.RootVolume != nil, "networks": g.Networks != nil})
 		if spec.APIVersion == "v1beta1" && len(g.Taints) > 0 {
-			refuse(AttributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
+			refuse(vnfm.AttributeNodeGroups, name, fmt.Sprintf("node group %q has taints, which version v1beta1 of Cluster API does not know", name),
 				"put them into the bootstrap template of the class")
 		}
 	}

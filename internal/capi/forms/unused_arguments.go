@@ -33,7 +33,7 @@ func (u unusedArguments) group(group string, given map[string]bool) {
 	for _, name := range SortedKeys(given) {
 		if given[name] {
 			*u.ps = append(*u.ps, vnfm.Problem{
-				Attribute: AttributeNodeGroups, Key: group, Field: name,
+				Attribute: vnfm.AttributeNodeGroups, Key: group, Field: name,
 				Summary: fmt.Sprintf("%s does not support %s of node group %q", u.form, name, group), Detail: u.detail,
 			})
 		}

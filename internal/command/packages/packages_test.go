@@ -202,17 +202,19 @@ func TestLint(t *testing.T) {
 		code int
 		want []string
 	}{
-		"nothing":       {dir: filepath.Join(examples(t), "core5g"), want: []string{"0 errors, 0 warnings\n"}},
-		"a digest":      {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
-		"a policy":      {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
-		"an object":     {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
-		"a type":        {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: '1'"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "spec.replicas must be a whole number, not a string [kubernetes-object, Kubernetes API]"}},
-		"a field":       {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
-		"a template":    {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
-		"no YAML":       {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
-		"a warning":     {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
-		"contradiction": {edited(t, "hello", "hello.mf", "vnf_software_version: \"1.0.0\"", "vnf_software_version: 1.0.1"), nil, 0, []string{`warning: hello.mf:7: vnf_software_version is "1.0.1", but software_version of the VNFD (hello.yaml) is "1.0.0": write the same value into both files; the VNFD counts [csar-manifest, SOL004 4.3.2]`}},
-		"strict":        {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
+		"nothing":              {dir: filepath.Join(examples(t), "core5g"), want: []string{"0 errors, 0 warnings\n"}},
+		"two drivers":          {dir: filepath.Join(examples(t), "watched-firewall"), want: []string{"0 errors, 0 warnings\n"}},
+		"two drivers, a field": {edited(t, "watched-firewall", "Files/charts/watcher/templates/watcher.yaml", "  selector:\n    matchLabels", "  replica: 1\n  selector:\n    matchLabels"), []string{"--integrity", "ignore"}, 0, []string{`spec.replica is not a field of Deployment: did you mean "replicas"?`}},
+		"a digest":             {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
+		"a policy":             {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
+		"an object":            {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
+		"a type":               {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: '1'"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "spec.replicas must be a whole number, not a string [kubernetes-object, Kubernetes API]"}},
+		"a field":              {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
+		"a template":           {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
+		"no YAML":              {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
+		"a warning":            {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
+		"contradiction":        {edited(t, "hello", "hello.mf", "vnf_software_version: \"1.0.0\"", "vnf_software_version: 1.0.1"), nil, 0, []string{`warning: hello.mf:7: vnf_software_version is "1.0.1", but software_version of the VNFD (hello.yaml) is "1.0.0": write the same value into both files; the VNFD counts [csar-manifest, SOL004 4.3.2]`}},
+		"strict":               {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, append([]string{"package", "lint", test.dir}, test.args...)...).want(t, test.code, test.want...)

@@ -90,14 +90,11 @@ func foreign(t *vnfm.Target) []string {
 	return t.Part.Foreign
 }
 
-// containerUnit ends the type of a VDU of containers.
-const containerUnit = "OsContainerDeployableUnit"
-
 // checkContainers finds VDUs of containers that were left to the VIM.
 func checkContainers(t *vnfm.Target, ps *vnfm.Problems) {
 	for i := range t.Flavour.VDUs {
 		v := &t.Flavour.VDUs[i]
-		if strings.HasSuffix(v.Type, containerUnit) && t.Part.Has(v.ID) {
+		if v.OfContainers() && t.Part.Has(v.ID) {
 			*ps = append(*ps, vnfm.Problem{
 				File: v.Place.File, Line: v.Place.Line, Column: v.Place.Column, Attribute: vnfm.AttributeConnections,
 				Summary: fmt.Sprintf("VDU %q consists of containers, which OpenStack cannot run", v.ID),

@@ -109,6 +109,7 @@ type InstanceResource[M any, P Model[M]] struct {
 func NewInstanceResource[M any, P Model[M]](c Config) resource.Resource {
 	var r interface {
 		resource.ResourceWithConfigure
+		resource.ResourceWithConfigValidators
 		resource.ResourceWithModifyPlan
 		resource.ResourceWithImportState
 	} = &InstanceResource[M, P]{config: c}
@@ -118,6 +119,11 @@ func NewInstanceResource[M any, P Model[M]](c Config) resource.Resource {
 // Metadata implements resource.Resource.
 func (r *InstanceResource[M, P]) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = r.config.Type
+}
+
+// ConfigValidators implements resource.ResourceWithConfigValidators.
+func (r *InstanceResource[M, P]) ConfigValidators(context.Context) []resource.ConfigValidator {
+	return ConfigValidators()
 }
 
 // IdentitySchema implements resource.ResourceWithIdentity.

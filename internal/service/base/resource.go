@@ -48,6 +48,11 @@ func (r *Resource) IdentitySchema(_ context.Context, _ resource.IdentitySchemaRe
 	resp.IdentitySchema = r.Identity.Schema()
 }
 
+// ConfigValidators implements resource.ResourceWithConfigValidators.
+func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator {
+	return ConfigValidators()
+}
+
 // Configure implements resource.ResourceWithConfigure.
 func (r *Resource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
 	r.Data = tfutil.Configure(req.ProviderData, &resp.Diagnostics)

@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/magnum"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/service/base"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -20,7 +21,10 @@ import (
 // ResourceType is the type name of the resource.
 const ResourceType = "vnf_capi_cluster_template"
 
-var _ resource.ResourceWithModifyPlan = (*Resource)(nil)
+var (
+	_ resource.ResourceWithModifyPlan       = (*Resource)(nil)
+	_ resource.ResourceWithConfigValidators = (*Resource)(nil)
+)
 
 // Resource is vnf_capi_cluster_template. It creates no object: clusters need only its
 // definition.
@@ -37,6 +41,11 @@ func (r *Resource) Metadata(_ context.Context, _ resource.MetadataRequest, resp 
 // Schema implements resource.Resource.
 func (r *Resource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = resourceSchema()
+}
+
+// ConfigValidators implements resource.ResourceWithConfigValidators.
+func (r *Resource) ConfigValidators(context.Context) []resource.ConfigValidator {
+	return base.ConfigValidators()
 }
 
 // ModifyPlan implements resource.ResourceWithModifyPlan. It checks the template and

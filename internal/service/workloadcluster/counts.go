@@ -2,19 +2,17 @@ package workloadcluster
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The numbers of machines are validated with the configuration, which needs no management cluster.
-// The forms of a cluster check them again, for specifications that come from elsewhere.
-
-const invalidNumber = "Invalid Number of Machines"
+// The numbers of machines are validated with the configuration, which needs no management cluster, by the rules of vnfm.
 
 // odd validates the number of machines of a control plane.
 type odd struct{}
@@ -27,8 +25,9 @@ func (v odd) MarkdownDescription(ctx context.Context) string { return v.Descript
 
 // ValidateInt64 implements validator.Int64.
 func (odd) ValidateInt64(_ context.Context, req validator.Int64Request, resp *validator.Int64Response) {
-	if n := req.ConfigValue; tfutil.Set(n) && n.ValueInt64()%2 == 0 {
-		resp.Diagnostics.AddAttributeError(req.Path, invalidNumber, fmt.Sprintf("A control plane cannot have %d machines: its etcd needs an odd number of members, 1, 3 or 5.", n.ValueInt64()))
+	if n := req.ConfigValue; tfutil.Set(n) {
+		c := vnfm.ClusterControlPlane{Replicas: n.ValueInt64Pointer()}
+		resp.Diagnostics.Append(tfutil.Problems(c.CheckNumber(), req.Path)...)
 	}
 }
 
@@ -59,17 +58,7 @@ func (sizes) ValidateObject(_ context.Context, req validator.ObjectRequest, resp
 			return
 		}
 	}
-	limited := !least.IsNull() || !most.IsNull()
-	var problem string
-	switch {
-	case limited && !replicas.IsNull():
-		problem = "replicas is the number of machines, and min_replicas and max_replicas leave it to an autoscaler: set one or the other"
-	case limited && (least.IsNull() || most.IsNull()):
-		problem = "an autoscaler needs both min_replicas and max_replicas"
-	case limited && least.ValueInt64() > most.ValueInt64():
-		problem = fmt.Sprintf("min_replicas, %d, is above max_replicas, %d", least.ValueInt64(), most.ValueInt64())
-	default:
-		return
-	}
-	resp.Diagnostics.AddAttributeError(req.Path, invalidNumber, fmt.Sprintf("%s: %s.", req.Path, problem))
+	group := vnfm.NodeGroup{Replicas: replicas.ValueInt64Pointer(), MinReplicas: least.ValueInt64Pointer(), MaxReplicas: most.ValueInt64Pointer()}
+	name, _ := req.Path.Steps()[len(req.Path.Steps())-1].(path.PathStepElementKeyString)
+	resp.Diagnostics.Append(tfutil.Problems(group.CheckNumbers(string(name)), req.Path)...)
 }

@@ -1,9 +1,11 @@
 package workloadcluster
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -22,10 +24,10 @@ func TestNumbersOfMachines(t *testing.T) {
 		"replicas":            {number(2), null, null, ""},
 		"autoscaler":          {null, number(0), number(3), ""},
 		"neither":             {null, null, null, ""},
-		"both":                {number(2), number(1), number(3), "set one or the other"},
-		"replicas and a half": {number(2), null, number(3), "set one or the other"},
-		"one limit":           {null, number(1), null, "needs both min_replicas and max_replicas"},
-		"crossed":             {null, number(4), number(3), "min_replicas, 4, is above max_replicas, 3"},
+		"both":                {number(2), number(1), number(3), "either replicas says how many nodes there are"},
+		"replicas and a half": {number(2), null, number(3), "either replicas says how many nodes there are"},
+		"one limit":           {null, number(1), null, "set both min_replicas and max_replicas"},
+		"crossed":             {null, number(4), number(3), "a minimum of 4 nodes, above the maximum of 3"},
 		"unknown":             {number(2), unknown, number(3), ""},
 	} {
 		group := types.ObjectValueMust(
@@ -38,10 +40,12 @@ func TestNumbersOfMachines(t *testing.T) {
 			continue
 		}
 		require.Len(t, resp.Diagnostics, 1, name)
-		require.Contains(t, resp.Diagnostics[0].Detail(), `node_groups["a"]: `)
-		require.Contains(t, resp.Diagnostics[0].Detail(), c.want)
+		require.Contains(t, resp.Diagnostics[0].Summary(), `ode group "a"`, name)
+		require.Contains(t, strings.ToLower(resp.Diagnostics[0].Summary()+": "+resp.Diagnostics[0].Detail()), c.want, name)
+		located, ok := resp.Diagnostics[0].(diag.DiagnosticWithPath)
+		require.True(t, ok && located.Path().Equal(path.Root("node_groups").AtMapKey("a")), name)
 	}
-	for n, want := range map[types.Int64]int{number(1): 0, number(3): 0, null: 0, unknown: 0, number(2): 1, number(4): 1} {
+	for n, want := range map[types.Int64]int{number(1): 0, number(3): 0, null: 0, unknown: 0, number(2): 1, number(4): 1, number(0): 1, number(-1): 1} {
 		var resp validator.Int64Response
 		odd{}.ValidateInt64(t.Context(), validator.Int64Request{Path: path.Root("control_plane").AtName("replicas"), ConfigValue: n}, &resp)
 		require.Len(t, resp.Diagnostics, want, n.String())

@@ -163,7 +163,7 @@ func shapeAttributes() map[string]schema.Attribute {
 				"replicas": schema.Int64Attribute{
 					MarkdownDescription: "Odd number of machines. Changing this scales in place.",
 					Optional:            true,
-					Validators:          []validator.Int64{int64validator.AtLeast(1), odd{}},
+					Validators:          []validator.Int64{odd{}},
 				},
 				"class_variables": attrs.ClassVariables("Values of the variables of the class for the control plane only, for `topology`, as an object in YAML or JSON: `jsonencode({ … })`. Changing this updates in place; Cluster API replaces machines if necessary."),
 			}),
