@@ -144,6 +144,20 @@ func TestUnknownNamespace(t *testing.T) {
 	assert.Equal(t, `Namespace of VNF Instance "core" Is Not Known Yet`, resp.Diagnostics[0].Summary)
 }
 
+// TestUnknownVIM: a VIM that is not known yet replaces the instance, and the plan says how to keep it.
+func TestUnknownVIM(t *testing.T) {
+	t.Parallel()
+	state := configured(t, getSchema(t).ResourceSchemas["vnf_instance"].ValueType(), object{
+		"id": "i", "name": "core", "vim_id": "v", "package_id": "p", "namespace": "ns", "status": "INSTANTIATED", "vnfc_counts": object{"web": 2},
+	})
+	resp := planResponse(t, "vnf_instance", object{"name": "core", "vim_id": tftypes.UnknownValue, "package_id": "p", "namespace": "ns"}, &state)
+	assert.Len(t, resp.RequiresReplace, 1)
+	require.Len(t, resp.Diagnostics, 2)
+	assert.Equal(t, "Running Functions Stop", resp.Diagnostics[0].Summary)
+	assert.Equal(t, `VIM of VNF Instance "core" Is Not Known Yet`, resp.Diagnostics[1].Summary)
+	assert.Contains(t, resp.Diagnostics[1].Detail, "terraform import vnf_vim.lab NAME")
+}
+
 // at is what a value has at a path of names, keys and indexes.
 func at(t *testing.T, v tftypes.Value, steps ...any) any {
 	t.Helper()

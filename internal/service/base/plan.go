@@ -82,6 +82,7 @@ func (r *InstanceResource[M, P]) ModifyPlan(ctx context.Context, req resource.Mo
 	resp.Diagnostics.Append(tfutil.Write(ctx, &resp.Plan, &plan)...)
 	if state != nil && len(resp.RequiresReplace) > 0 {
 		r.warnOfStop(ctx, req.State, &resp.Diagnostics)
+		r.warnOfUnknownVIM(m, &resp.Diagnostics)
 	}
 	if manager != nil && len(resp.RequiresReplace) == 0 {
 		asked := state == nil || argumentsDiffer(&req.State, &resp.Plan)
@@ -100,6 +101,16 @@ func ReplaceFor(req *resource.ModifyPlanRequest, resp *resource.ModifyPlanRespon
 		if !before[name].IsNull() && !after[name].Equal(before[name]) {
 			resp.RequiresReplace.Append(path.Root(name))
 		}
+	}
+}
+
+// warnOfUnknownVIM says why a plan replaces an instance whose configuration names the VIM that it runs on, as after the import of the
+// instance alone.
+func (r *InstanceResource[M, P]) warnOfUnknownVIM(plan P, diags *diag.Diagnostics) {
+	if plan.VIM().IsUnknown() {
+		diags.AddAttributeWarning(path.Root(r.config.VIMAttribute), fmt.Sprintf("VIM of %s Is Not Known Yet", r.config.titled(plan.Common().Name.ValueString())),
+			fmt.Sprintf("Terraform replaces the %[1]s, since its VIM may be another one after the apply. If it is the VIM that the %[1]s is on, "+
+				"import the resource of the VIM first, for example with \"terraform import vnf_vim.lab NAME\".", r.config.Noun))
 	}
 }
 
