@@ -66,7 +66,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:
-		lacking = errors.New("the credentials may not " + kube.MissingRights(rights.Missing))
+		lacking = errors.New("the credentials may not " + rights.Missing.String())
 	case len(rights.Missing) > 0:
 		problems = append(problems, s.missingRights(rights.Missing))
 	}
@@ -108,11 +108,11 @@ func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Right
 }
 
 // missingRights says which rights are missing.
-func (s *session) missingRights(missing []string) vnfm.Problem {
+func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
 		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, s.target.Instance.Namespace),
-		Detail: "They may not " + kube.MissingRights(missing) + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace with a line for each kind of the " +
+		Detail: "They may not " + missing.String() + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace with a line for each kind of the " +
 			"package, or a ClusterRole where a kind has no namespace: without these rights the apply, or a later change, fails.",
 	}
 }

@@ -73,9 +73,6 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 		}
 		if conflict := s.ownerConflict(p); conflict != nil {
 			taken = append(taken, p.item.Key)
-			if place := p.object.Place(); place != "" {
-				conflict.Object += " (" + place + ")"
-			}
 			note(conflict)
 		}
 	}

@@ -246,7 +246,7 @@ func TestLabConflicts(t *testing.T) {
 	l.kubectl("label", "service", "amf", labelInstance+"=i-other")
 	conflicts := []string{
 		"ConfigMap " + l.namespace + "/amf-config", "ServiceAccount " + l.namespace + "/amf",
-		" belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over",
+		"written by kubectl-create", " belongs to no VNF instance: it existed before; remove it, or set adopt_existing to take it over",
 		"Service " + l.namespace + "/amf", " belongs to VNF instance i-other: an object can belong to one instance only",
 	}
 	l.dryRunConflicts(conflicts)

@@ -96,7 +96,7 @@ func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 			owner = fmt.Sprintf("VNF instance %q (%s)", name, id)
 		}
 		return &vnfm.ConflictError{
-			Object: p.ref.String(), Owner: owner, OwnerID: id,
+			Object: p.withFacts(p.object.Place()), Owner: owner, OwnerID: id,
 			Detail: "an object can belong to one instance only; use another namespace, or another package",
 		}
 	}
@@ -104,9 +104,18 @@ func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 		return nil
 	}
 	return &vnfm.ConflictError{
-		Object: p.ref.String(), Owner: "no VNF instance (" + writers(p.live.ManagedFields) + ofRelease(p.live.Annotations) + ")",
+		Object: p.withFacts(p.object.Place(), writers(p.live.ManagedFields)+ofRelease(p.live.Annotations)), Owner: "no VNF instance",
 		Detail: "it existed before; remove it, or set adopt_existing to take it over",
 	}
+}
+
+// withFacts names an object with what else is known of it.
+func (p *targetObject) withFacts(facts ...string) string {
+	facts = slices.DeleteFunc(facts, func(fact string) bool { return fact == "" })
+	if len(facts) == 0 {
+		return p.ref.String()
+	}
+	return p.ref.String() + " (" + strings.Join(facts, ", ") + ")"
 }
 
 // ofRelease names the Helm release that an object says it belongs to.

@@ -197,7 +197,7 @@ func TestAccInstance_foreignObject(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config: env.configFor(dir),
-			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
+			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content (`, `written by kubectl-create) belongs to no VNF instance: it existed before; remove it, or set adopt_existing to take it over.`,
 				`Objects of other owners were not changed.`),
 		},
 		// Now that the VIM is registered the plan finds it.
