@@ -107,6 +107,30 @@ func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Right
 	return rights
 }
 
+// withMissingRights names all rights that an apply lacks which met the lack of one: the next apply would meet that of another.
+func (s *session) withMissingRights(ctx context.Context, err error) error {
+	lacksRight := func(err error) bool { refusal, _ := kube.RefusalOf(err); return refusal == kube.NotAllowed }
+	if err == nil || !lacksRight(err) {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, o := range s.rendering.Objects {
+		wanted[o.Key] = true
+	}
+	missing := s.rights(ctx, wanted).Missing
+	if len(missing) == 0 {
+		return err
+	}
+	if all, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok && !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !lacksRight(err) }) {
+		err = all.Unwrap()[0]
+	}
+	return fmt.Errorf("the credentials of VIM %q may not %s in the namespace %s; have them be given these rights, as examples/rights/kubernetes.yaml does: %w",
+		s.target.VIM.Name, missing, s.target.Instance.Namespace, err)
+}
+
 // missingRights says which rights are missing.
 func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	return vnfm.Problem{
