@@ -55,7 +55,7 @@ func TestAddError(t *testing.T) {
 		// want are texts that the detail holds.
 		want []string
 	}{
-		"in use":   {&vnfm.InUseError{Kind: "VIM", ID: "1", By: []string{"VNF instance \"a\""}}, []string{`VIM "1" is in use by VNF instance "a".`, "Destroy what uses it first"}},
+		"in use":   {&vnfm.InUseError{Kind: "VIM", Name: "edge", By: []string{"VNF instance \"a\""}}, []string{`VIM "edge" is in use by VNF instance "a".`, "Destroy what uses it first"}},
 		"conflict": {&vnfm.ConflictError{Object: "Deployment web", Owner: "helm"}, []string{"Deployment web belongs to helm.", "import the object"}},
 		"lease lost": {
 			&vnfm.OperationError{Err: &vnfm.LeaseLostError{Object: "instance/i", Holder: "pid 7 on host h"}},
