@@ -32,4 +32,6 @@ func TestEndedWithLastError(t *testing.T) {
 			wantError(t, err, "127.0.0.1:1", "context deadline exceeded", "connection refused", "check host and port")
 		})
 	}
+	_, err = s.Get(t.Context(), store.KindVIM, "v")
+	wantError(t, err, "127.0.0.1:1", "connection refused; no answer since 20", "; check host and port")
 }

@@ -196,6 +196,9 @@ func (s *pgStore) retry(ctx context.Context, doing string, f func() error) error
 			patience = min(patience, unreachableFor)
 		}
 		if !isPassing(err) || time.Since(begun) > patience {
+			if isPassing(err) && isConnect(err) {
+				err = fmt.Errorf("%w; no answer since %s", err, begun.UTC().Format(time.RFC3339))
+			}
 			return s.explain(doing, err)
 		}
 		// When ctx has ended, the next try says so.
