@@ -69,7 +69,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	quick := c.retry.once()
 	namespace := cmp.Or(c.namespace, "default")
 	var (
-		missing              []need
+		missing              MissingRights
 		rightsErr, groupsErr error
 		others               sync.WaitGroup
 		beside, endOthers    = context.WithCancel(ctx)
@@ -98,15 +98,11 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 }
 
 // missingRightsProblem is one problem for all that is missing: whoever grants one right grants the others with it.
-func (c *Client) missingRightsProblem(missing []need, namespace string) vnfm.Problem {
-	lines := make([]string, 0, len(missing))
-	for _, m := range missing {
-		lines = append(lines, m.name()+": "+strings.Join(m.verbs, ", "))
-	}
+func (c *Client) missingRightsProblem(missing MissingRights, namespace string) vnfm.Problem {
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
 		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s", c.vim, namespace),
-		Detail:   "They may not " + MissingRights(lines) + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace.",
+		Detail:   "They may not " + missing.String() + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace.",
 	}
 }
 
@@ -167,12 +163,12 @@ func tooOld(major, minor string) bool {
 
 // missingRights asks once for all rules of the namespace; only an authorizer that
 // cannot list its rules is asked right by right for what is not in the list.
-func (c *Client) missingRights(ctx context.Context, namespace string) ([]need, error) {
+func (c *Client) missingRights(ctx context.Context, namespace string) (MissingRights, error) {
 	review, err := c.rules(ctx, namespace)
 	if err != nil {
 		return nil, err
 	}
-	var missing []need
+	var missing MissingRights
 	for _, n := range needs {
 		var verbs []string
 		for _, verb := range n.verbs {

@@ -13,9 +13,8 @@ import (
 
 // Rights is what credentials may do with some kinds in a namespace.
 type Rights struct {
-	// Missing are the verbs that an instance needs in its life and that are not given: a line for each resource, as
-	// "deployments.apps: create, patch".
-	Missing []string
+	// Missing are the verbs that an instance needs in its life and that are not given.
+	Missing MissingRights
 	// ReadOnly is set when none of the resources may be written, and some may be read.
 	ReadOnly bool
 	// Unknown is set when the authorizer cannot list its rules; nothing is missing then.
@@ -45,26 +44,30 @@ func (c *Client) Rights(ctx context.Context, namespace string, resources []Resou
 				out.ReadOnly = out.ReadOnly || allowed
 			}
 		}
-		if len(missing) > 0 {
-			out.Missing = append(out.Missing, n.name()+": "+strings.Join(missing, ", "))
+		if n.verbs = missing; len(missing) > 0 {
+			out.Missing = append(out.Missing, n)
 		}
 	}
 	out.ReadOnly = out.ReadOnly && !written
-	slices.Sort(out.Missing)
-	out.Missing = slices.Compact(out.Missing)
+	slices.SortFunc(out.Missing, func(a, b need) int { return strings.Compare(a.name(), b.name()) })
 	return out, nil
 }
 
-// MissingRights is one phrase of missing rights, whose lines are those of Rights.Missing: "create, patch configmaps, services; list events".
-func MissingRights(lines []string) string {
+// MissingRights are resources with the verbs that are not given.
+type MissingRights []need
+
+// String is one phrase: "create, patch configmaps, services; list events".
+func (m MissingRights) String() string {
 	kinds := map[string][]string{}
 	var order []string
-	for _, line := range lines {
-		kind, verbs, _ := strings.Cut(line, ": ")
+	for _, n := range m {
+		verbs := strings.Join(n.verbs, ", ")
 		if kinds[verbs] == nil {
 			order = append(order, verbs)
 		}
-		kinds[verbs] = append(kinds[verbs], kind)
+		if !slices.Contains(kinds[verbs], n.name()) {
+			kinds[verbs] = append(kinds[verbs], n.name())
+		}
 	}
 	parts := make([]string, len(order))
 	for i, verbs := range order {

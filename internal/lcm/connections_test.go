@@ -51,7 +51,8 @@ func TestConnections(t *testing.T) {
 
 	moved := w.spec()
 	moved.Connections = map[string]vnfm.Connection{"far": {VIMID: far, Namespace: "elsewhere", VDUIDs: []string{"VDU1"}}}
-	require.ErrorContains(t, second(w.Update(t.Context(), i.ID, moved)), "give the new location another name", "another place under the same name")
+	require.ErrorContains(t, second(w.Update(t.Context(), i.ID, moved)),
+		`namespace "edge" of VIM "far" and cannot move to namespace "elsewhere" of VIM "far": give the new location another name`, "another place under the same name")
 
 	w.driver.breaks("apply")
 	if _, err := w.Update(t.Context(), i.ID, w.spec()); !errors.Is(err, errBroken) || !strings.Contains(err.Error(), `VIM connection "far"`) {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -115,15 +116,15 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	case findErr != nil:
 		return nil, nil, findErr
 	case en != nil && en.Value.Status != vnfm.StatusProcessing:
-		return nil, nil, nameTaken(spec, &en.Value)
+		return nil, nil, nameTaken(ctx, s, spec, &en.Value)
 	}
 	return nil, nil, cmp.Or(err, error(met))
 }
 
 // nameTaken is the error that an instance of that name belongs to another resource.
-func nameTaken(spec vnfm.InstanceSpec, i *vnfm.Instance) error {
+func nameTaken(ctx context.Context, s store.Store, spec vnfm.InstanceSpec, i *vnfm.Instance) error {
 	return &vnfm.ConflictError{
-		Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, spec.VIMID),
+		Object: fmt.Sprintf("the name %q in namespace %q of VIM %q", spec.Name, spec.Namespace, vims.NameOf(ctx, s, spec.VIMID)),
 		Owner:  i.Noun() + " " + i.ID,
 		Detail: "choose another name, or import that instance",
 	}
@@ -138,7 +139,7 @@ func (e *Engine) claim(ctx context.Context, s store.Store, spec vnfm.InstanceSpe
 	}
 	if en != nil {
 		if en.Value.Acknowledged {
-			return nil, nil, nameTaken(spec, &en.Value)
+			return nil, nil, nameTaken(ctx, s, spec, &en.Value)
 		}
 		return en, func() error { return nil }, nil
 	}

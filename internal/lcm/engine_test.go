@@ -56,7 +56,9 @@ func TestLifeOfAnInstance(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, w.operations(t, i.ID), len(want), "operations after an update without a difference")
 
-	require.ErrorAs(t, w.DeregisterVIM(t.Context(), w.vimID), new(*vnfm.InUseError), "deregistering a VIM in use")
+	inUse := w.DeregisterVIM(t.Context(), w.vimID)
+	require.ErrorAs(t, inUse, new(*vnfm.InUseError), "deregistering a VIM in use")
+	require.ErrorContains(t, inUse, `VIM "edge" is in use by`)
 	w.driver.stranded = []string{"example.org/v1/Cell far/a"}
 	if err := w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}); !errors.As(err, new(*vnfm.StrandedError)) || !strings.Contains(err.Error(), "still exist: example.org/v1/Cell far/a; delete") {
 		t.Errorf("terminating what others wait for: %v", err)
@@ -68,6 +70,9 @@ func TestLifeOfAnInstance(t *testing.T) {
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}))
 	require.ErrorIs(t, second(w.Instance(t.Context(), i.ID)), vnfm.ErrNotFound, "record after termination")
 	require.Equal(t, []string{"TERMINATE COMPLETED"}, w.operations(t, i.ID), "operations after termination")
+	left, err := w.Operations(t.Context(), i.ID)
+	require.NoError(t, err)
+	require.Equal(t, "core", left[0].Instance, "the name of an instance that is gone")
 	require.NoError(t, w.Terminate(t.Context(), i.ID, vnfm.TerminateSpec{}), "terminating again, as after a kill before the answer")
 	require.NoError(t, w.DeregisterVIM(t.Context(), w.vimID))
 	require.Empty(t, w.operations(t, i.ID), "operations after the VIM has gone")
@@ -262,6 +267,7 @@ func TestACreateUnderAKnownName(t *testing.T) {
 	require.NoError(t, next.Close(), "that process is closed in order")
 	_, err = w.Instantiate(t.Context(), w.spec())
 	require.ErrorAs(t, err, new(*vnfm.ConflictError), "the name of an instance that Terraform knows")
+	require.ErrorContains(t, err, `of VIM "edge" belongs to`)
 	require.ErrorContains(t, err, first.ID, "the name of an instance that Terraform knows")
 	require.NoError(t, w.Terminate(t.Context(), first.ID, vnfm.TerminateSpec{}))
 	made := w.mustInstantiate(t, w.spec())

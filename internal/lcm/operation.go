@@ -61,7 +61,7 @@ func (e *Engine) newOperation(ctx context.Context, s store.Store, instance *reco
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
-		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Type: t, State: vnfm.StateProcessing, Attempts: 1, Run: store.DescribeHolder(store.Holder()),
+		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Instance: instance.Value.Name, Type: t, State: vnfm.StateProcessing, Attempts: 1, Run: store.DescribeHolder(store.Holder()),
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
 	// What it does in the first moment is not worth a write.

@@ -56,7 +56,7 @@ func races(t *testing.T, w *env) map[string]race {
 	releasePackage := func(e *lcm.Engine) error {
 		err := e.ReleasePackage(t.Context(), fresh.ID, "")
 		if left, lookErr := w.open(t).Package(t.Context(), fresh.ID); err == nil && lookErr == nil {
-			return &vnfm.InUseError{Kind: "VNF package", ID: left.ID}
+			return &vnfm.InUseError{Kind: "VNF package", Name: left.Name}
 		}
 		return err
 	}

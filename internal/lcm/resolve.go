@@ -10,6 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/addons"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/multivim"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -229,12 +230,13 @@ func describedInstance(id string, spec vnfm.InstanceSpec, r *resolution) *vnfm.I
 }
 
 // checkUnchangeable checks that spec does not ask for what only a new instance can have.
-func checkUnchangeable(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+func checkUnchangeable(ctx context.Context, s store.Store, i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+	vim := func(id string) string { return vims.NameOf(ctx, s, id) }
 	if spec.VIMID != i.VIMID {
-		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, i.VIMID, spec.VIMID)
+		return fmt.Errorf("%s %q is on VIM %q and cannot move to VIM %q: it must be replaced", i.Noun(), i.Name, vim(i.VIMID), vim(spec.VIMID))
 	}
 	if spec.Namespace != i.Namespace {
 		return fmt.Errorf("%s %q is in namespace %q and cannot move to %q: it must be replaced", i.Noun(), i.Name, i.Namespace, spec.Namespace)
 	}
-	return multivim.CheckConnectionsStay(i, spec)
+	return multivim.CheckConnectionsStay(i, spec, vim)
 }

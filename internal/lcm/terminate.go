@@ -10,6 +10,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/hooks"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -108,7 +109,7 @@ func checkUnused(ctx context.Context, s store.Store, i *vnfm.Instance) error {
 		return err
 	}
 	if len(users) > 0 {
-		return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(i.Name) + ",", ID: i.RegisteredVIMID, By: users}
+		return &vnfm.InUseError{Kind: "VIM that is the cluster of VNF instance " + strconv.Quote(i.Name) + ",", Name: vims.NameOf(ctx, s, i.RegisteredVIMID), By: users}
 	}
 	return nil
 }

@@ -45,7 +45,7 @@ func (e *Engine) Update(ctx context.Context, id string, spec vnfm.InstanceSpec) 
 			return nil, err
 		}
 	}
-	if err := checkUnchangeable(&en.Value, spec); err != nil {
+	if err := checkUnchangeable(ctx, s, &en.Value, spec); err != nil {
 		return nil, err
 	}
 	return e.runOnInstance(ctx, s, en, func(ctx context.Context) error {

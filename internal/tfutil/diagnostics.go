@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -147,6 +149,9 @@ func taintAdvice(err error) string {
 func ErrorDetail(err error) string { return errorDetail(err, advice(err)) }
 
 func errorDetail(err error, advice string) string {
+	if failed, ok := errors.AsType[*store.Error](err); ok && failed.Tell() && !errors.As(err, new(*vnfm.OperationError)) {
+		return failed.Store + " cannot be used; another message says why and what to do."
+	}
 	text := sentence(err.Error())
 	if errors.As(err, new(*vnfm.RolledBackError)) {
 		text += ` (on_failure = "rollback")`
@@ -169,6 +174,7 @@ func advice(err error) string {
 		operation   *vnfm.OperationError
 		expired     *vnfm.ExpiredError
 		edited      *vnfm.EditedError
+		failed      *store.Error
 	)
 	switch {
 	case errors.As(err, &edited):
@@ -190,18 +196,36 @@ func advice(err error) string {
 		return "Apply again once the store answers: the operation continues where it stopped."
 	case errors.As(err, &leaseLost):
 		return "Wait until other runs on the object have ended, then apply again: the operation continues from their result. The usual cause is a suspended machine or a disk that did not answer."
+	case errors.As(err, &failed) && failed.Advice != "":
+		// It says itself what to do.
+		return ""
 	case errors.As(err, &unreachable):
 		return "Check the endpoint, the proxy, the CA certificate and the network between this machine and the other side, then apply again."
 	case errors.As(err, &operation):
 		return operationAdvice(operation)
 	case errors.As(err, &notFound):
 		return "The store of this provider configuration has no such record. Check the \"store\" argument of the provider and the id; if the store was lost, terraform apply builds the record again."
+	case errors.Is(err, context.DeadlineExceeded) && !isTimeAlone(err):
+		return "The time limit was reached. Correct the cause named above, then apply again."
 	case errors.Is(err, context.DeadlineExceeded):
 		return "The time limit was reached. Raise it in the \"timeouts\" argument if the work needs more time."
 	case errors.Is(err, context.Canceled):
 		return "The run was interrupted. Apply again to continue."
 	}
 	return ""
+}
+
+// isTimeAlone reports whether an error names no other cause than the end of the time: neither what a server answered last, nor a server
+// that does not answer.
+func isTimeAlone(err error) bool {
+	switch e := err.(type) { //nolint:errorlint // each part is looked at
+	case interface{ Unwrap() []error }:
+		return !slices.ContainsFunc(e.Unwrap(), func(err error) bool { return !isTimeAlone(err) })
+	case interface{ Unwrap() error }:
+		return isTimeAlone(e.Unwrap())
+	default:
+		return err == context.DeadlineExceeded //nolint:errorlint // the time limits of single requests are other errors
+	}
 }
 
 func editedAdvice(e *vnfm.EditedError) string {

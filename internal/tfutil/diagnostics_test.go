@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tfutil"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -39,6 +41,12 @@ func TestProblems(t *testing.T) {
 	}
 }
 
+// requestTimeout is what package net/http returns at the end of the time that its client gives to one request.
+type requestTimeout struct{}
+
+func (requestTimeout) Error() string        { return "no answer" }
+func (requestTimeout) Is(target error) bool { return target == context.DeadlineExceeded } //nolint:errorlint // as in net/http
+
 func TestAddError(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -47,7 +55,7 @@ func TestAddError(t *testing.T) {
 		// want are texts that the detail holds.
 		want []string
 	}{
-		"in use":   {&vnfm.InUseError{Kind: "VIM", ID: "1", By: []string{"VNF instance \"a\""}}, []string{`VIM "1" is in use by VNF instance "a".`, "Destroy what uses it first"}},
+		"in use":   {&vnfm.InUseError{Kind: "VIM", Name: "edge", By: []string{"VNF instance \"a\""}}, []string{`VIM "edge" is in use by VNF instance "a".`, "Destroy what uses it first"}},
 		"conflict": {&vnfm.ConflictError{Object: "Deployment web", Owner: "helm"}, []string{"Deployment web belongs to helm.", "import the object"}},
 		"lease lost": {
 			&vnfm.OperationError{Err: &vnfm.LeaseLostError{Object: "instance/i", Holder: "pid 7 on host h"}},
@@ -68,6 +76,11 @@ func TestAddError(t *testing.T) {
 			[]string{"Correct the cause and destroy again: the operation continues where it stopped. An apply of a configuration that still has the resource restores"}},
 		"operation on a dead VIM": {&vnfm.OperationError{Operation: vnfm.Operation{State: vnfm.StateFailedTemp}, Err: &vnfm.UnreachableError{VIM: "edge", Err: errors.New("eof")}}, []string{"Check the endpoint"}},
 		"deadline":                {fmt.Errorf("registering: %w", context.DeadlineExceeded), []string{"Registering: context deadline exceeded.", `"timeouts"`}},
+		"deadline and its cause": {
+			fmt.Errorf("creating web: %w; the last answer was: %w", context.DeadlineExceeded, errors.New("denied by policy")),
+			[]string{"the last answer was: denied by policy.\n\nThe time limit was reached. Correct the cause named above"},
+		},
+		"time limit of a request": {&url.Error{Op: "Get", URL: "https://host", Err: requestTimeout{}}, []string{"no answer.\n\nThe time limit was reached. Correct the cause named above"}},
 		"cancelled":               {context.Canceled, []string{"The run was interrupted"}},
 		"plain":                   {errors.New("disk full"), []string{"Disk full."}},
 	} {
@@ -85,6 +98,22 @@ func TestAddError(t *testing.T) {
 	var diags diag.Diagnostics
 	tfutil.AddError(&diags, "Read", "x", fmt.Errorf("reading: %w", &vnfm.InvalidError{Problems: vnfm.Problems{{Summary: "one"}, {Summary: "two"}}}), path.Root("source"))
 	require.Len(t, diags, 2, "an InvalidError of two findings gives")
+}
+
+// TestStoreErrorOnce: a store that does not answer is explained once, in the first error that a user gets, not in one that was dropped.
+func TestStoreErrorOnce(t *testing.T) {
+	t.Parallel()
+	given := &store.Given{}
+	failed := func(doing, advice string) error {
+		text := "PostgreSQL store db:5432/vnf: " + doing + ": connection refused; " + advice
+		return fmt.Errorf("reading: %w", &store.Error{Store: "PostgreSQL store db:5432/vnf", Text: text, Advice: advice, Err: context.DeadlineExceeded, Given: given})
+	}
+	_ = failed("reading ahead", "check host and port")
+	require.Equal(t, "Reading: PostgreSQL store db:5432/vnf: listing: connection refused; check host and port.", tfutil.ErrorDetail(failed("listing", "check host and port")))
+	require.Equal(t, "PostgreSQL store db:5432/vnf cannot be used; another message says why and what to do.", tfutil.ErrorDetail(failed("looking", "check host and port")))
+	require.Contains(t, tfutil.ErrorDetail(failed("writing", "make room")), "make room", "another cause")
+	operation := tfutil.ErrorDetail(&vnfm.OperationError{Operation: vnfm.Operation{Type: vnfm.OpScale, State: vnfm.StateFailedTemp}, Err: failed("writing", "make room")})
+	require.Contains(t, operation, "SCALE", "an operation says how far it came")
 }
 
 func TestMaskDiagnostics(t *testing.T) {

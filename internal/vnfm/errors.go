@@ -90,12 +90,12 @@ func usesMachine(field string) bool {
 // InUseError says that an object cannot be removed because others need it.
 type InUseError struct {
 	Kind string
-	ID   string
+	Name string
 	By   []string
 }
 
 func (e *InUseError) Error() string {
-	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.ID, strings.Join(e.By, ", "))
+	return fmt.Sprintf("%s %q is in use by %s", e.Kind, e.Name, strings.Join(e.By, ", "))
 }
 
 // StrandedError says that an instance is not terminated, since only its VNFCs process the

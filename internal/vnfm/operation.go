@@ -56,10 +56,12 @@ func (s OperationState) Final() bool {
 
 // Operation is an LCM operation occurrence.
 type Operation struct {
-	ID         string         `json:"id"`
-	InstanceID string         `json:"instance_id"`
-	Type       OperationType  `json:"type"`
-	State      OperationState `json:"state"`
+	ID         string `json:"id"`
+	InstanceID string `json:"instance_id"`
+	// Instance is the name that the instance had. It is for operations whose instance is gone.
+	Instance string         `json:"instance,omitempty"`
+	Type     OperationType  `json:"type"`
+	State    OperationState `json:"state"`
 	// Run says who has run it last: user, host, process and the page of the CI run.
 	Run string `json:"run,omitempty"`
 	// Parameters are those of the request, without secrets.

@@ -181,7 +181,7 @@ func (b *book) line(cmd *cobra.Command, e *entry) error {
 		return json.NewEncoder(cmd.OutOrStdout()).Encode(e)
 	}
 	cli.Say(cmd, "%s  %s of %s: %s after %s  %s", time.Now().Format(time.TimeOnly), e.Type, e.label(), e.State,
-		time.Since(e.StartedAt).Round(time.Second), e.says())
+		e.took().Round(time.Second), e.says())
 	return nil
 }
 

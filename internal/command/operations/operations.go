@@ -56,6 +56,8 @@ type entry struct {
 	Parameters     map[string]any `json:"parameters,omitempty"`
 
 	op vnfm.Operation
+	// gone is set when the store has no instance of the operation any more.
+	gone bool
 }
 
 // flags adds the flag for the form of the output.
@@ -95,10 +97,12 @@ func (b *book) entries(ctx context.Context) ([]entry, error) {
 	for _, o := range ops {
 		op := o.Value
 		e := entry{
-			ID: op.ID, Instance: names[op.InstanceID], InstanceID: op.InstanceID, Type: string(op.Type), State: string(op.State),
+			ID: op.ID, Instance: cmp.Or(names[op.InstanceID], op.Instance), InstanceID: op.InstanceID, Type: string(op.Type), State: string(op.State),
 			Progress: op.Progress, Error: op.Error, Attempts: op.Attempts, StartedAt: op.StartedAt, StateEnteredAt: op.StateEnteredAt,
 			Parameters: op.Parameters, op: op,
 		}
+		_, exists := names[op.InstanceID]
+		e.gone = !exists
 		if !op.State.Final() {
 			e.Runner = lcm.RunnerOf(held, op.InstanceID)
 		}
@@ -126,6 +130,10 @@ func (b *book) find(ctx context.Context, name string) (*entry, error) {
 			found = append(found, e)
 		}
 	}
+	if slices.ContainsFunc(found, func(e entry) bool { return !e.gone }) {
+		// A name belongs to the instance that exists.
+		found = slices.DeleteFunc(found, func(e entry) bool { return e.gone })
+	}
 	switch len(found) {
 	case 0:
 		return nil, cli.Usagef("the store has no operation and no instance %q; \"operations list\" has all", name)
@@ -152,6 +160,14 @@ func (e *entry) says() string {
 	default:
 		return e.Progress
 	}
+}
+
+// took is how long the operation has been worked on.
+func (e *entry) took() time.Duration {
+	if e.ended() {
+		return e.StateEnteredAt.Sub(e.StartedAt)
+	}
+	return time.Since(e.StartedAt)
 }
 
 // ended reports whether no process works on the operation.

@@ -140,7 +140,11 @@ func TestReport(t *testing.T) {
 
 func TestWatch(t *testing.T) {
 	w := newWorld(t)
-	w.run(0, []string{"watch", "aaaa1111"}, "COMPLETED")
+	// What has ended is not getting older, and an instance that is gone has a name.
+	w.run(0, []string{"watch", "aaaa1111"}, "INSTANTIATE of core: COMPLETED after 5s")
+	w.create(store.KindOperation, "cccc4444", vnfm.Operation{ID: "cccc4444", InstanceID: "i-gone", Instance: "gone", Type: vnfm.OpTerminate, State: vnfm.StateCompleted,
+		StartedAt: time.Date(2026, 11, 26, 9, 0, 0, 0, time.UTC), StateEnteredAt: time.Date(2026, 11, 26, 9, 1, 30, 0, time.UTC)})
+	w.run(0, []string{"watch", "gone"}, "TERMINATE of gone: COMPLETED after 1m30s")
 	w.run(cli.ExitFailure, []string{"watch", "edge"}, "no such VDU", "HEAL of edge is FAILED")
 	w.run(cli.ExitFailure, []string{"watch", "core"}, "no process runs it", "SCALE of core is PROCESSING")
 	lease, err := w.store.Acquire(t.Context(), "instance/i-core", store.Holder())

@@ -45,7 +45,8 @@ type applyPlan struct {
 	hadAutoscaler bool
 }
 
-func (s *session) apply(ctx context.Context) error {
+func (s *session) apply(ctx context.Context) (err error) {
+	defer func() { err = s.withMissingRights(ctx, err) }()
 	s.readKeptAhead(ctx)
 	plan, err := s.plannedApply(ctx)
 	if err != nil {

@@ -66,7 +66,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	lacking := run.lacking
 	switch {
 	case rights.ReadOnly:
-		lacking = errors.New("the credentials may not " + kube.MissingRights(rights.Missing))
+		lacking = errors.New("the credentials may not " + rights.Missing.String())
 	case len(rights.Missing) > 0:
 		problems = append(problems, s.missingRights(rights.Missing))
 	}
@@ -107,12 +107,36 @@ func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Right
 	return rights
 }
 
+// withMissingRights names all rights that an apply lacks which met the lack of one: the next apply would meet that of another.
+func (s *session) withMissingRights(ctx context.Context, err error) error {
+	lacksRight := func(err error) bool { refusal, _ := kube.RefusalOf(err); return refusal == kube.NotAllowed }
+	if err == nil || !lacksRight(err) {
+		return err
+	}
+	wanted := map[string]bool{}
+	for _, o := range s.rendering.Objects {
+		wanted[o.Key] = true
+	}
+	missing := s.rights(ctx, wanted).Missing
+	if len(missing) == 0 {
+		return err
+	}
+	if all, ok := errors.AsType[interface {
+		error
+		Unwrap() []error
+	}](err); ok && !slices.ContainsFunc(all.Unwrap(), func(err error) bool { return !lacksRight(err) }) {
+		err = all.Unwrap()[0]
+	}
+	return fmt.Errorf("the credentials of VIM %q may not %s in the namespace %s; have them be given these rights, as examples/rights/kubernetes.yaml does: %w",
+		s.target.VIM.Name, missing, s.target.Instance.Namespace, err)
+}
+
 // missingRights says which rights are missing.
-func (s *session) missingRights(missing []string) vnfm.Problem {
+func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
 		Summary:  fmt.Sprintf("the credentials of VIM %q lack rights in the namespace %s for kinds of the instance", s.target.VIM.Name, s.target.Instance.Namespace),
-		Detail: "They may not " + kube.MissingRights(missing) + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace with a line for each kind of the " +
+		Detail: "They may not " + missing.String() + ". Apply the Role of `examples/rights/kubernetes.yaml` in this namespace with a line for each kind of the " +
 			"package, or a ClusterRole where a kind has no namespace: without these rights the apply, or a later change, fails.",
 	}
 }

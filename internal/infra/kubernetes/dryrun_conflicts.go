@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -37,7 +36,7 @@ func (s *session) asPlanned() (creation bool) {
 // It is an error when the instance is new, else a warning: a destroy is planned as an update
 // first.
 func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, half bool, problems vnfm.Problems) {
-	var lines []string
+	var conflicts []*vnfm.ConflictError
 	adoptable := false
 	asked := map[string]bool{}
 	yields := func(id string) bool {
@@ -46,17 +45,17 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 		}
 		return asked[id]
 	}
-	note := func(c *vnfm.ConflictError, place string) {
+	note := func(c *vnfm.ConflictError) {
 		if c.OwnerID != "" && yields(c.OwnerID) {
 			return
 		}
 		adoptable = adoptable || c.OwnerID == ""
-		lines = append(lines, strings.TrimSuffix(c.Error()+" ("+place+")", " ()"))
+		conflicts = append(conflicts, c)
 	}
 	if creation {
 		var conflict *vnfm.ConflictError
 		if history, err := s.history(ctx); err == nil && errors.As(history.CheckOwner(s.target.AdoptExisting), &conflict) {
-			note(conflict, "")
+			note(conflict)
 		}
 	}
 	all := s.unrecordedTargets(ctx, wanted, creation)
@@ -74,11 +73,15 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 		}
 		if conflict := s.ownerConflict(p); conflict != nil {
 			taken = append(taken, p.item.Key)
-			note(conflict, p.object.Place())
+			note(conflict)
 		}
 	}
-	if len(lines) == 0 {
+	if len(conflicts) == 0 {
 		return taken, half, nil
+	}
+	var lines []string
+	for _, c := range perOwner(conflicts) {
+		lines = append(lines, c.Error())
 	}
 	problem := vnfm.Problem{
 		Summary: fmt.Sprintf("objects of the planned instance exist already on VIM %q", s.target.VIM.Name),

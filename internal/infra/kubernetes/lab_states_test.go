@@ -131,6 +131,10 @@ func TestLabFewRights(t *testing.T) {
 	l.setFiles("2", coreFiles())
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
 	require.ErrorContains(t, err, "forbidden", "an apply without the rights")
+	require.ErrorContains(t, err, `the credentials of VIM "lab" may not get, list, watch, create, patch, delete `, "all rights are named at once")
+	require.ErrorContains(t, err, "deployments.apps, ")
+	require.ErrorContains(t, err, " in the namespace "+l.env.LimitedNamespace+"; ")
+	require.Equal(t, 1, strings.Count(err.Error(), "forbidden"), "one refusal is quoted")
 	assert.Empty(t, l.recorder.instance.Inventory, "inventory after an apply without the rights")
 }
 

@@ -245,9 +245,9 @@ func TestLabConflicts(t *testing.T) {
 	l.kubectl("create", "service", "clusterip", "amf", "--tcp=80")
 	l.kubectl("label", "service", "amf", labelInstance+"=i-other")
 	conflicts := []string{
-		"ConfigMap " + l.namespace + "/amf-config belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over",
-		"ServiceAccount " + l.namespace + "/amf belongs to no VNF instance",
-		"Service " + l.namespace + "/amf belongs to VNF instance i-other: an object can belong to one instance only",
+		"ConfigMap " + l.namespace + "/amf-config", "ServiceAccount " + l.namespace + "/amf",
+		"written by kubectl-create", " belongs to no VNF instance: it existed before; remove it, or set adopt_existing to take it over",
+		"Service " + l.namespace + "/amf", " belongs to VNF instance i-other: an object can belong to one instance only",
 	}
 	l.dryRunConflicts(conflicts)
 	err := l.driver.Apply(l.ctx, l.target, l.recorder)
@@ -255,6 +255,7 @@ func TestLabConflicts(t *testing.T) {
 	for _, want := range conflicts {
 		require.ErrorContains(t, err, want, "the error does not say")
 	}
+	require.Equal(t, 1, strings.Count(err.Error(), "belongs to no VNF instance"), "one sentence is for all objects of one owner")
 	if w := writes(l.meter.take()); len(w) > 0 || l.recorder.saves > 0 {
 		t.Errorf("written although there are conflicts: %v, %d saves", w, l.recorder.saves)
 	}

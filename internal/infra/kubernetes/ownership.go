@@ -37,17 +37,47 @@ func (s *session) isRetained(p *targetObject) bool {
 	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
 }
 
-// checkOwners returns a *vnfm.ConflictError for every foreign object of the target that
-// exists. It is called before anything is written. A foreign shared object is used as it
+// checkOwners returns a *vnfm.ConflictError for every owner of foreign objects of the target that
+// exist. It is called before anything is written. A foreign shared object is used as it
 // is.
 func (s *session) checkOwners(all []*targetObject) error {
-	var errs []error
+	var conflicts []*vnfm.ConflictError
 	for _, p := range all {
 		if conflict := s.ownerConflict(p); conflict != nil {
-			errs = append(errs, conflict)
+			conflicts = append(conflicts, conflict)
 		}
 	}
+	var errs []error
+	for _, conflict := range perOwner(conflicts) {
+		errs = append(errs, conflict)
+	}
 	return joinErrors(errs)
+}
+
+// perOwner makes one conflict of those that differ in the object alone.
+func perOwner(conflicts []*vnfm.ConflictError) []*vnfm.ConflictError {
+	const most = 5
+	var out []*vnfm.ConflictError
+	objects := map[vnfm.ConflictError][]string{}
+	for _, c := range conflicts {
+		key := *c
+		key.Object = ""
+		if objects[key] == nil {
+			out = append(out, &key)
+		}
+		objects[key] = append(objects[key], c.Object)
+	}
+	for _, c := range out {
+		all := objects[*c]
+		c.Object = strings.Join(all[:min(most, len(all))], ", ")
+		if more := len(all) - most; more > 0 {
+			c.Object += fmt.Sprintf(" and %d more", more)
+		}
+		if len(all) > 1 {
+			c.Object = "each of " + c.Object
+		}
+	}
+	return out
 }
 
 // ownerConflict says whose an object of the target is that exists and that the instance may
@@ -63,10 +93,10 @@ func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 	if id := p.live.Labels[labelInstance]; id != "" {
 		owner := "VNF instance " + id
 		if name := p.live.Annotations[annotationInstance]; name != "" {
-			owner += " (" + name + ")"
+			owner = fmt.Sprintf("VNF instance %q (%s)", name, id)
 		}
 		return &vnfm.ConflictError{
-			Object: p.ref.String(), Owner: owner, OwnerID: id,
+			Object: p.withFacts(p.object.Place()), Owner: owner, OwnerID: id,
 			Detail: "an object can belong to one instance only; use another namespace, or another package",
 		}
 	}
@@ -74,9 +104,18 @@ func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 		return nil
 	}
 	return &vnfm.ConflictError{
-		Object: p.ref.String(), Owner: "no VNF instance (" + writers(p.live.ManagedFields) + ofRelease(p.live.Annotations) + ")",
+		Object: p.withFacts(p.object.Place(), writers(p.live.ManagedFields)+ofRelease(p.live.Annotations)), Owner: "no VNF instance",
 		Detail: "it existed before; remove it, or set adopt_existing to take it over",
 	}
+}
+
+// withFacts names an object with what else is known of it.
+func (p *targetObject) withFacts(facts ...string) string {
+	facts = slices.DeleteFunc(facts, func(fact string) bool { return fact == "" })
+	if len(facts) == 0 {
+		return p.ref.String()
+	}
+	return p.ref.String() + " (" + strings.Join(facts, ", ") + ")"
 }
 
 // ofRelease names the Helm release that an object says it belongs to.

@@ -454,18 +454,18 @@ func removePackage(ctx context.Context, s store.Store, id string) error {
 	// Under the lease nobody writes a record that names contents.
 	needed, err := neededContents(ctx, s, id)
 	if err != nil {
-		return fmt.Errorf("removing VNF package %q: %w", id, err)
+		return fmt.Errorf("removing VNF package %q: %w", en.Value.Name, err)
 	}
 	en.Value.Removing = true
 	lookAtUnneeded(ctx, s, needed, en.Value.contents())
 	if err := en.Update(ctx, s); err != nil {
-		return fmt.Errorf("removing VNF package %q: %w", id, err)
+		return fmt.Errorf("removing VNF package %q: %w", en.Value.Name, err)
 	}
 	if err := deleteUnneeded(ctx, s, needed, en.Value.contents()...); err != nil {
-		return fmt.Errorf("removing VNF package %q: %w", id, err)
+		return fmt.Errorf("removing VNF package %q: %w", en.Value.Name, err)
 	}
 	if err := s.Delete(ctx, store.KindPackage, id); err != nil && !errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("removing the record of VNF package %q: %w", id, err)
+		return fmt.Errorf("removing the record of VNF package %q: %w", en.Value.Name, err)
 	}
 	return nil
 }

@@ -64,13 +64,13 @@ func SameConnections(i *vnfm.Instance, spec vnfm.InstanceSpec) bool {
 }
 
 // CheckConnectionsStay checks that no connection keeps its name and moves to another VIM or
-// namespace: the objects in the old one would be lost.
-func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec) error {
+// namespace: the objects in the old one would be lost. vim names a VIM in the error.
+func CheckConnectionsStay(i *vnfm.Instance, spec vnfm.InstanceSpec, vim func(id string) string) error {
 	for _, name := range slices.Sorted(maps.Keys(spec.Connections)) {
 		old, there := i.Connections[name]
 		if c := spec.Connections[name]; there && (old.VIMID != c.VIMID || old.Namespace != c.Namespace) {
 			return fmt.Errorf("VIM connection %q of VNF instance %q is namespace %q of VIM %q and cannot move to namespace %q of VIM %q: give the new location another name",
-				name, i.Name, old.Namespace, old.VIMID, c.Namespace, c.VIMID)
+				name, i.Name, old.Namespace, vim(old.VIMID), c.Namespace, vim(c.VIMID))
 		}
 	}
 	return nil

@@ -366,6 +366,15 @@ func (m *Manager) DeregisterVIM(ctx context.Context, id string) error {
 	return m.forgetKey(ctx, id)
 }
 
+// NameOf is how a VIM is called in messages: by its name, or by its id where its record cannot be read.
+func NameOf(ctx context.Context, s store.Store, id string) string {
+	en, err := records.Get[Record](ctx, s, store.KindVIM, id)
+	if err != nil {
+		return id
+	}
+	return en.Value.Name
+}
+
 // removeRecord removes the record of a VIM that nothing uses, under Config.WithReferences.
 func (m *Manager) removeRecord(ctx context.Context, s store.Store, id string) error {
 	store.ReadAhead(ctx, s, m.cfg.RemovalWanted(id)...)
@@ -374,7 +383,7 @@ func (m *Manager) removeRecord(ctx context.Context, s store.Store, id string) er
 		return err
 	}
 	if len(users) > 0 {
-		return &vnfm.InUseError{Kind: records.Noun(store.KindVIM), ID: id, By: users}
+		return &vnfm.InUseError{Kind: records.Noun(store.KindVIM), Name: NameOf(ctx, s, id), By: users}
 	}
 	if err := m.cfg.RemoveNotes(ctx, s, id); err != nil {
 		return err

@@ -197,13 +197,13 @@ func TestAccInstance_foreignObject(t *testing.T) {
 	env.run(t,
 		resource.TestStep{
 			Config: env.configFor(dir),
-			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content belongs to no VNF instance (written by kubectl-create): it existed before; remove it, or set adopt_existing to take it over.`,
+			ExpectError: sentence(`ConfigMap `+env.namespace+`/web-content (`, `written by kubectl-create) belongs to no VNF instance: it existed before; remove it, or set adopt_existing to take it over.`,
 				`Objects of other owners were not changed.`),
 		},
 		// Now that the VIM is registered the plan finds it.
 		resource.TestStep{
 			Config: env.configFor(dir), PlanOnly: true,
-			ExpectError: sentence(`Objects of the planned instance exist already on VIM`, `ConfigMap `+env.namespace+`/web-content belongs to no VNF instance`, `set adopt_existing to take it over (`, webFile),
+			ExpectError: sentence(`Objects of the planned instance exist already on VIM`, `ConfigMap `+env.namespace+`/web-content (`, webFile, `belongs to no VNF instance`, `set adopt_existing to take it over`),
 		},
 		after(untouched, adopted),
 		// An object that was to be taken over and could not be is left alone.
@@ -229,7 +229,7 @@ func TestAccInstance_objectOfAnother(t *testing.T) {
 		return strings.Replace(env.second(arguments...), `= "test"`, `= "second"`, 1)
 	}
 	refused := func(summary string) *regexp.Regexp {
-		return sentence(summary, env.namespace+`/web`, `belongs to VNF instance`, `(test): an object can belong to one instance only; use another namespace, or another package`)
+		return sentence(summary, env.namespace+`/web`, `belongs to VNF instance "test" (`, `): an object can belong to one instance only; use another namespace, or another package`)
 	}
 	taken := sentence(`Unable to Instantiate VNF Instance "test"`, `name "test" in namespace "`+env.namespace+`" of VIM`, `belongs to VNF instance`, `choose another name, or import that instance`)
 	env.run(t,

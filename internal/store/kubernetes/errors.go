@@ -37,16 +37,20 @@ func (s *kubeStore) explain(ctx context.Context, doing string, err error) error 
 	case err == nil, errors.As(err, new(*vnfm.LeaseLostError)), errors.As(err, new(*store.HeldError)):
 		return err
 	case ctx.Err() != nil:
-		if !errors.Is(err, context.Cause(ctx)) {
-			err = context.Cause(ctx)
+		switch ended := context.Cause(ctx); {
+		case errors.Is(err, ended):
+		case errors.Is(err, ctx.Err()):
+			err = ended
+		default:
+			err = fmt.Errorf("%w; the last error was: %w", ended, cause(err))
 		}
 		return fmt.Errorf("%s: %s: %w", s.place(), doing, err)
 	}
-	advice := s.advice(err)
+	explained := &store.Error{Store: s.place(), Advice: s.advice(err), Err: cause(err), Given: &s.given}
+	explained.Text = fmt.Sprintf("%s: %s: %v%s", s.place(), doing, explained.Err, explained.Advice)
 	if isUndecided(err) {
-		advice += "; nobody knows whether it was carried out: the next run finds out"
+		explained.Text += "; nobody knows whether it was carried out: the next run finds out"
 	}
-	explained := fmt.Errorf("%s: %s: %w%s", s.place(), doing, cause(err), advice)
 	if lacksWrite(err) {
 		return store.RefusedWrite(explained)
 	}

@@ -53,7 +53,8 @@ func TestExplain(t *testing.T) {
 		"newer":        {err: errNewerFormat, says: []string{"use that release"}},
 		"foreign":      {err: s.foreign("a"), says: []string{"Secret ns/a is not an object of the store", "set namespace"}},
 		"damaged":      {err: s.damaged("a", "x"), says: []string{"Secret ns/a is damaged: x", "restore it from a backup"}},
-		"ended":        {ctx: ended, err: context.Canceled, says: []string{stop.Error()}},
+		"ended":        {ctx: ended, err: context.Canceled, says: []string{stop.Error()}, not: "last error"},
+		"ended before": {ctx: ended, err: &vnfm.UnreachableError{VIM: "store", Err: errors.New("connection refused")}, says: []string{stop.Error(), "the last error was: connection refused"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			ctx := test.ctx

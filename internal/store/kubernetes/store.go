@@ -52,6 +52,8 @@ type kubeStore struct {
 	checking chan struct{}
 
 	leases store.Leases[*lease]
+	// given is the advice that the user has been given.
+	given store.Given
 
 	mu sync.Mutex
 	// checked is when the format was asked for last, present whether there was one.

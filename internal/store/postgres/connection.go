@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -28,6 +29,8 @@ type place struct {
 	hosts, database, user, schema string
 	// mask hides the password in texts of others.
 	mask *vnfm.Mask
+	// given is the advice that the user has been given.
+	given *store.Given
 }
 
 func (p *place) name() string {
@@ -110,7 +113,7 @@ func parseConfig(c Config) (*pgxpool.Config, place, error) {
 }
 
 func placeOf(c *pgx.ConnConfig, schema string) place {
-	p := place{database: c.Database, user: c.User, schema: schema, mask: vnfm.NewMask()}
+	p := place{database: c.Database, user: c.User, schema: schema, mask: vnfm.NewMask(), given: &store.Given{}}
 	if p.database == "" {
 		// As the server has it.
 		p.database = c.User

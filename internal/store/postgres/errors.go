@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -48,29 +49,43 @@ func code(err error) string {
 // isDuplicate reports whether a row with the same unique values exists.
 func isDuplicate(err error) bool { return code(err) == codeUniqueViolation }
 
-// storeError is an error of the store. Its text has no password.
-type storeError struct {
-	text string
-	err  error
-}
-
-func (e *storeError) Error() string { return e.text }
-func (e *storeError) Unwrap() error { return e.err }
-
 // explain says which store could not do what, and what can be done about it.
 func (s *place) explain(doing string, err error) error {
-	// The driver lists what it has tried on several lines.
-	said := strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n\t", " "), "\n", "; ")
-	text := fmt.Sprintf("%s: %s: %s", s.name(), doing, said)
-	if advice := s.advice(err); advice != "" {
-		text += "; " + advice
-	}
-	explained := &storeError{text: s.mask.Hide(text), err: err}
+	explained := s.failure(doing, said(err), err)
 	if c := code(err); c == codeNoRight || c == codeReadOnly {
 		// Who may not read meets it in the read that comes before each write.
 		return store.RefusedWrite(explained)
 	}
 	return explained
+}
+
+// ended is the error of work that the end of ctx has stopped. last is what went wrong before, nil for nothing.
+func (s *place) ended(ctx context.Context, doing string, last error) error {
+	cause := context.Cause(ctx)
+	_, connecting := errors.AsType[*pgconn.ConnectError](last)
+	switch {
+	case last == nil, errors.Is(last, cause) && !connecting:
+		return fmt.Errorf("%s: %s: %w", s.name(), doing, cause)
+	case errors.Is(last, cause):
+		return s.failure(doing, said(last), last)
+	default:
+		failed := s.failure(doing, cause.Error()+"; the last error was: "+said(last), last)
+		failed.Err = errors.Join(cause, last)
+		return failed
+	}
+}
+
+func (s *place) failure(doing, said string, err error) *store.Error {
+	text, advice := fmt.Sprintf("%s: %s: %s", s.name(), doing, said), s.advice(err)
+	if advice != "" {
+		text += "; " + advice
+	}
+	return &store.Error{Store: s.name(), Text: s.mask.Hide(text), Advice: advice, Err: err, Given: s.given}
+}
+
+// said is the text of an error on one line: the driver lists what it has tried on several.
+func said(err error) string {
+	return strings.ReplaceAll(strings.ReplaceAll(err.Error(), "\n\t", " "), "\n", "; ")
 }
 
 func (s *place) advice(err error) string {

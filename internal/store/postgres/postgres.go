@@ -214,7 +214,11 @@ type look struct {
 	looked  chan struct{}
 	seen    tables
 	err     error
+	// failed is why the last try found nothing out. It is for those whose time ends before that of the look.
+	failed error
 }
+
+const lookingForTables = "looking for its tables"
 
 // look looks for the tables.
 func (s *pgStore) look(ctx context.Context) (*pgxpool.Pool, tables, error) {
@@ -244,14 +248,20 @@ func (s *pgStore) look(ctx context.Context) (*pgxpool.Pool, tables, error) {
 	case <-l.looked:
 		return pool, l.seen, l.err
 	case <-ctx.Done():
-		return nil, tables{}, fmt.Errorf("%s: looking for its tables: %w", s.name(), context.Cause(ctx))
+		s.mu.Lock()
+		failed := l.failed
+		s.mu.Unlock()
+		return nil, tables{}, s.ended(ctx, lookingForTables, failed)
 	}
 }
 
 // lookFor is the work of a look. Who asks from its end on, or once nobody waits for it, begins another one.
 func (s *pgStore) lookFor(ctx context.Context, pool *pgxpool.Pool, l *look) {
-	l.err = s.retry(ctx, "looking for its tables", func() (err error) {
+	l.err = s.retry(ctx, lookingForTables, func() (err error) {
 		l.seen, err = s.readTables(ctx, pool)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.failed = err
 		return err
 	})
 	switch {

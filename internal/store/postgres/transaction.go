@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -176,14 +177,17 @@ func (s *pgStore) checkRights(ctx context.Context, tx pgx.Tx, fences []store.Fen
 // what f does.
 func (s *pgStore) retry(ctx context.Context, doing string, f func() error) error {
 	begun := time.Now()
+	var last error
 	for pause := 5 * time.Millisecond; ; pause = min(2*pause, 500*time.Millisecond) {
 		err := f()
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("%s: %s: %w", s.name(), doing, context.Cause(ctx))
+			// What the end of ctx does to a try says nothing of the server.
+			return s.ended(ctx, doing, cmp.Or(last, err))
 		}
+		last = err
 		if s.leases.Closed() {
 			return s.errClosed()
 		}
@@ -192,6 +196,9 @@ func (s *pgStore) retry(ctx context.Context, doing string, f func() error) error
 			patience = min(patience, unreachableFor)
 		}
 		if !isPassing(err) || time.Since(begun) > patience {
+			if isPassing(err) && isConnect(err) {
+				err = fmt.Errorf("%w; no answer since %s", err, begun.UTC().Format(time.RFC3339))
+			}
 			return s.explain(doing, err)
 		}
 		// When ctx has ended, the next try says so.

@@ -34,15 +34,20 @@ func isDuplicate(err error) bool {
 // error of f is explained; doing says what f does.
 func (s *sqliteStore) retry(ctx context.Context, doing string, f func() error) error {
 	end := time.Now().Add(s.timing.busy)
+	var last error
 	for pause := time.Millisecond; ; pause = min(2*pause, 50*time.Millisecond) {
 		err := f()
 		if err == nil {
 			return nil
 		}
 		// SQLite reports the end of the context as an interruption.
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil && last != nil:
+			return fmt.Errorf("local store %s: %s: %w; the last error was: %w", s.path, doing, context.Cause(ctx), last)
+		case ctx.Err() != nil:
 			return fmt.Errorf("local store %s: %s: %w", s.path, doing, context.Cause(ctx))
 		}
+		last = err
 		if c := code(err); c != codes.SQLITE_BUSY && c != codes.SQLITE_LOCKED || time.Now().After(end) {
 			return s.explain(doing, err)
 		}
@@ -85,7 +90,8 @@ func (s *sqliteStore) explain(doing string, err error) error {
 	default:
 		return fmt.Errorf("local store %s: %s: %w", s.path, doing, err)
 	}
-	explained := fmt.Errorf("local store %s: %s: %w; %s", s.path, doing, err, advice)
+	name := "local store " + s.path
+	explained := &store.Error{Store: name, Text: fmt.Sprintf("%s: %s: %v; %s", name, doing, err, advice), Advice: advice, Err: err, Given: &s.given}
 	if c == codes.SQLITE_READONLY {
 		return store.RefusedWrite(explained)
 	}

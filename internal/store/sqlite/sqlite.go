@@ -65,6 +65,8 @@ type sqliteStore struct {
 	writing chan struct{}
 
 	leases store.Leases[*lease]
+	// given is the advice that the user has been given.
+	given store.Given
 }
 
 var _ store.Portable = (*sqliteStore)(nil)
