@@ -133,6 +133,40 @@ func TestAccLostStore_writeOnly(t *testing.T) {
 	}
 }
 
+// TestAccLostKey loses the key of a store that stays, twice: the plan goes on, with warnings, and one apply seals the credentials of the
+// VIM and the content of the package again. A scale then reads the package.
+func TestAccLostKey(t *testing.T) {
+	t.Parallel()
+	env := newEnv(t)
+	vims := strings.Replace(env.vims(), "bearer_token ", "bearer_token_wo_version = 1\n    bearer_token_wo ", 1)
+	data := "data \"vnf_instance\" \"test\" {\n  id = " + address + ".id\n}\n"
+	configure := func(arguments ...string) {
+		env.write(env.provider(), vims, pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", arguments...), data)
+	}
+	configure()
+	env.apply()
+	ids, objects := [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, env.uids()
+	for _, arguments := range []string{"", "scale_levels = { web = 1 }"} {
+		require.NoError(t, os.Remove(env.store.KeyFile))
+		configure(arguments)
+		plan := env.expectExit(2, "plan", "-detailed-exitcode")
+		env.expectOutput(plan, `Credentials of VIM "test" Cannot Be Opened`, "Content of VNF Package Cannot Be Opened", "Could Not Be Refreshed")
+		if arguments == "" {
+			// It is read after an instance that changes.
+			env.expectOutput(plan, `VNFCs of VNF Instance "test" Cannot Be Read`)
+		}
+		env.apply()
+		env.expectEmptyPlan()
+		env.expectConsistent()
+		require.Equal(t, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, ids)
+		require.Equal(t, objects, env.uids())
+	}
+	configure("scale_levels = { web = 2 }")
+	env.apply()
+	env.destroy()
+	env.destroyed()
+}
+
 // emptyRemote removes all records of a store that outlives the runner, its key as well.
 func (env *testEnv) emptyRemote() {
 	env.Helper()

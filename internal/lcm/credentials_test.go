@@ -93,7 +93,7 @@ func TestLostKeyIsReplaced(t *testing.T) {
 	clear(vault.NameOf)
 	clear(vault.Texts)
 	e := w.open(t)
-	if _, err := e.CheckRegisteredVIM(t.Context(), v.ID, 0); err == nil || !strings.Contains(err.Error(), "its key is gone") || !strings.Contains(err.Error(), "_wo_version") {
+	if _, err := e.CheckRegisteredVIM(t.Context(), v.ID, 0); err == nil || !strings.Contains(err.Error(), "its key is gone") || !strings.Contains(err.Error(), "apply again: secrets are then taken from the configuration") {
 		t.Errorf("CheckRegisteredVIM = %v", err)
 	}
 	if _, _, err := e.UpdateVIM(t.Context(), v.ID, vaultVIM()); err != nil {

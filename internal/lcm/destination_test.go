@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -243,4 +244,12 @@ func TestRegistryRecordIsEdited(t *testing.T) {
 		same(t, "the host", hosts.addresses[before:], []string{"192.0.2.1 planted-password "})
 		require.NoError(t, second(e.ReadRegistry(t.Context(), r.ID)))
 	}
+	require.NoError(t, e.Close())
+	require.NoError(t, os.Remove(filepath.Join(dir, "key.txt")))
+	e = newEngine(t, dir, lcm.Config{Registries: hosts}, nil)
+	seen, err := e.ReadRegistry(t.Context(), r.ID)
+	require.ErrorIs(t, err, vnfm.ErrUnopened, "without the key")
+	require.Equal(t, spec.Name, seen.Spec.Name, "without the key")
+	require.NoError(t, second(e.InstallRegistry(t.Context(), r.ID, spec)))
+	require.NoError(t, second(e.ReadRegistry(t.Context(), r.ID)), "with another key")
 }

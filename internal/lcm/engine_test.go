@@ -3,6 +3,7 @@ package lcm_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"strings"
 	"testing"
@@ -317,6 +318,52 @@ func TestAFailedUpdate(t *testing.T) {
 			require.Equal(t, vnfm.StatusInstantiated, i.Status, "after the second update")
 		})
 	}
+}
+
+// TestAnUpgradeThatIsTakenBack fails an upgrade, resumes it, and takes it back at last: the history has the upgrade as what it was, also
+// after the process was killed between the two occurrences.
+func TestAnUpgradeThatIsTakenBack(t *testing.T) {
+	w := newEnv(t)
+	i := w.mustInstantiate(t, w.spec())
+	next := w.spec()
+	next.PackageID = w.onboard(t, "2.0").ID
+	w.driver.fail = func(point string) error {
+		if point == "applied" {
+			return errBroken
+		}
+		return nil
+	}
+	for range 2 {
+		require.ErrorIs(t, second(w.Update(t.Context(), i.ID, next)), errBroken)
+	}
+	w.driver.fail = nil
+	history := func() (out []string) {
+		ops, err := w.Operations(t.Context(), i.ID)
+		require.NoError(t, err)
+		for _, op := range ops[1:] {
+			out = append(out, fmt.Sprintf("%s %s %s -> %s, %d: %s", op.Type, op.State, op.Parameters["from_package_id"], op.Parameters["package_id"], op.Attempts, op.Error))
+		}
+		return out
+	}
+	upgrade := fmt.Sprintf("CHANGE_VNFPKG %%s %s -> %s, 2: %s", w.pkg.ID, next.PackageID, errBroken)
+	require.Equal(t, []string{fmt.Sprintf(upgrade, "FAILED_TEMP")}, history(), "an upgrade that was resumed")
+	w.mustUpdate(t, i.ID, w.spec())
+	want := []string{
+		fmt.Sprintf(upgrade, "FAILED") + "; the request that it served was replaced by a later one",
+		fmt.Sprintf("CHANGE_VNFPKG COMPLETED %s -> %[1]s, 1: ", w.pkg.ID),
+	}
+	require.Equal(t, want, history())
+	// What a kill between the two writes leaves.
+	setState := func(of int, state vnfm.OperationState) {
+		ops, err := w.Operations(t.Context(), i.ID)
+		require.NoError(t, err)
+		rewrite(t, w.dir, store.KindOperation, ops[of].ID, setField(t, "state", string(state)))
+	}
+	setState(1, vnfm.StateFailedTemp)
+	setState(2, vnfm.StateProcessing)
+	w.mustUpdate(t, i.ID, w.spec())
+	states := w.operations(t, i.ID)
+	require.Equal(t, []string{"INSTANTIATE COMPLETED", "CHANGE_VNFPKG FAILED", "CHANGE_VNFPKG COMPLETED"}, states, "after a kill")
 }
 
 func TestALostStore(t *testing.T) {

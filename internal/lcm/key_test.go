@@ -7,6 +7,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -139,6 +140,54 @@ func (w *env) again(t *testing.T, k *keeper) {
 	}
 	require.NoError(t, err)
 	w.onboard(t, "1.0")
+}
+
+// TestContentsThatAreNotThere loses the key of the store, or the contents: a refresh of the package says so, and onboarding it stores them
+// again, also from a source that the store has the checksum or the ETag of.
+func TestContentsThatAreNotThere(t *testing.T) {
+	for name, test := range map[string]struct {
+		lose func(t *testing.T, w *env)
+		want error
+	}{
+		"key": {func(t *testing.T, w *env) {
+			t.Helper()
+			require.NoError(t, os.Remove(filepath.Join(w.dir, "key.txt")))
+		}, vnfm.ErrUnopened},
+		"contents": {func(t *testing.T, w *env) {
+			t.Helper()
+			require.NoError(t, os.RemoveAll(filepath.Join(w.dir, "blobs", "sha256")))
+		}, vnfm.ErrNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newEnv(t)
+			zip, other := zipped(t, "2.0"), zipped(t, "3.0")
+			checked := vnfm.PackageSpec{Name: "checked", Source: newPackageServer(t, zip).URL + "/p.csar", Checksum: "sha256:" + digestOf(zip), Integrity: "enforce", Signature: "verify_if_present", Share: "one"}
+			tagged, local := checked, checked
+			tagged.Name, tagged.Source, tagged.Checksum = "tagged", newPackageServer(t, other).URL+"/p.csar", ""
+			local.Name, local.Source, local.Checksum = "local", filepath.Join(w.sources, "1.0"), ""
+			specs := []vnfm.PackageSpec{checked, tagged, local}
+			ids := make([]string, len(specs))
+			for i, spec := range specs {
+				p, problems, err := w.OnboardPackage(t.Context(), spec, "")
+				require.NoError(t, errors.Join(err, problems.Err()))
+				ids[i] = p.ID
+				require.NoError(t, second(w.HoldPackage(t.Context(), p.ID, "one")))
+			}
+			require.NoError(t, w.Close())
+			test.lose(t, w)
+			w.Engine = w.open(t)
+			for i, spec := range specs {
+				require.ErrorIs(t, second(w.HoldPackage(t.Context(), ids[i], "one")), test.want, spec.Name)
+				_, _, err := w.OnboardPackage(t.Context(), spec, ids[i])
+				require.NoError(t, err, spec.Name)
+				again := w.open(t)
+				p, err := again.HoldPackage(t.Context(), ids[i], "one")
+				require.NoError(t, err, spec.Name)
+				require.NoError(t, second(fs.ReadFile(p.Content, "Files/a.yaml")), spec.Name)
+			}
+		})
+	}
 }
 
 func named(spec vnfm.InstanceSpec, name string) vnfm.InstanceSpec {

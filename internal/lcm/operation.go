@@ -81,30 +81,47 @@ func (o *operation) start(ctx context.Context) error {
 	return nil
 }
 
-// unfinished returns the operation of an instance that has not ended, or nil.
+// unfinished returns the last operation of an instance that has not ended, or nil.
 func (e *Engine) unfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
+	ops, err := e.allUnfinished(ctx, s, instance)
+	if err != nil || len(ops) == 0 {
+		return nil, err
+	}
+	return ops[len(ops)-1], nil
+}
+
+func (e *Engine) allUnfinished(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) ([]*operation, error) {
 	occs, err := records.List[vnfm.Operation](ctx, s, store.Query{Kind: store.KindOperation, Owner: instance.Value.ID})
 	if err != nil {
 		return nil, err
 	}
-	for i := len(occs) - 1; i >= 0; i-- {
-		if !occs[i].Value.State.Final() {
-			op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occs[i]}
+	var ops []*operation
+	for _, occ := range occs {
+		if !occ.Value.State.Final() {
+			op := &operation{engine: e, store: s, instance: instance, concealed: vnfm.ConcealedIn(ctx), occ: occ}
 			op.keepResults()
-			return op, nil
+			ops = append(ops, op)
 		}
 	}
-	return nil, nil
+	return ops, nil
 }
 
 // interrupted is unfinished for a caller that holds the lease of the instance: no process runs the
-// operation, which is FAILED_TEMP then.
+// operation, which is FAILED_TEMP then. One before it was not given up yet.
 func (e *Engine) interrupted(ctx context.Context, s store.Store, instance *records.Entry[vnfm.Instance]) (*operation, error) {
-	op, err := e.unfinished(ctx, s, instance)
-	if op == nil || err != nil {
-		return nil, err
+	ops, err := e.allUnfinished(ctx, s, instance)
+	for i, op := range ops {
+		if err := op.markInterrupted(ctx); err != nil {
+			return nil, err
+		}
+		if i == len(ops)-1 {
+			return op, nil
+		}
+		if err := op.giveUp(ctx); err != nil {
+			return nil, err
+		}
 	}
-	return op, op.markInterrupted(ctx)
+	return nil, err
 }
 
 // enter moves the operation along one arrow of the state machine and stores it.
@@ -183,6 +200,18 @@ func (o *operation) markInterrupted(ctx context.Context) error {
 		return o.enter(ctx, vnfm.StateFailedTemp, interrupted)
 	}
 	return nil
+}
+
+// errReplaced ends an operation that no request needs any more.
+var errReplaced = errors.New("the request that it served was replaced by a later one")
+
+// giveUp ends an operation that has failed and that no request needs any more. What it failed with stays in its record.
+func (o *operation) giveUp(ctx context.Context) error {
+	cause := errReplaced
+	if failed := o.snapshot().Error; failed != "" {
+		cause = fmt.Errorf("%s; %w", failed, errReplaced)
+	}
+	return o.enter(ctx, vnfm.StateFailed, cause)
 }
 
 func (o *operation) state() vnfm.OperationState {

@@ -388,10 +388,11 @@ func (u *packageUse) inUse(ctx context.Context, s store.Store, id string) (bool,
 }
 
 // paramPackage and paramFlavour are the parameters of an operation that name the package and the flavour which its instance is
-// to have.
+// to have, and paramFromPackage that which names the package before.
 const (
-	paramPackage = "package_id"
-	paramFlavour = "flavour_id"
+	paramPackage     = "package_id"
+	paramFlavour     = "flavour_id"
+	paramFromPackage = "from_package_id"
 )
 
 func instanceNames(entries []*records.Entry[vnfm.Instance]) []string {

@@ -196,13 +196,13 @@ type termination struct {
 
 // prepareTermination finds what ends an instance. The package may have been lost with the
 // store: inventory and labels are enough to find what must go. A forceful termination
-// goes on without the parameters of a record that was edited.
+// goes on without the parameters of a record that was edited, or of which the key is lost.
 func (e *Engine) prepareTermination(ctx context.Context, en *records.Entry[vnfm.Instance], spec vnfm.TerminateSpec) (*termination, error) {
 	want := specOf(&en.Value)
 	params, err := e.openParams(ctx, en)
 	switch {
 	case err == nil:
-	case spec.Type == vnfm.Forceful && errors.As(err, new(*vnfm.EditedError)):
+	case spec.Type == vnfm.Forceful && (errors.As(err, new(*vnfm.EditedError)) || errors.Is(err, vnfm.ErrUnopened)):
 		if spec.LeftBehind != nil {
 			spec.LeftBehind("Work of Management Drivers", err.Error())
 		}

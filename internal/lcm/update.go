@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
@@ -122,22 +123,19 @@ func (u *update) run(ctx context.Context) error {
 	if err := u.record(ctx); err != nil || !plan.abandons {
 		return err
 	}
-	return u.unfinished.enter(ctx, vnfm.StateFailed, errReplaced)
+	return u.unfinished.giveUp(ctx)
 }
 
 // instantiateAgain makes an instance that is missing or being deleted. What was left unfinished on
 // the former one, such as its termination, is given up.
 func (u *update) instantiateAgain(ctx context.Context, unfinished *operation) error {
 	if unfinished != nil {
-		if err := unfinished.enter(ctx, vnfm.StateFailed, errReplaced); err != nil {
+		if err := unfinished.giveUp(ctx); err != nil {
 			return err
 		}
 	}
 	return u.engine.instantiate(ctx, u.store, u.instance, u.spec, u.wanted, nil)
 }
-
-// errReplaced ends an operation that no request needs any more.
-var errReplaced = errors.New("the request that it served was replaced by a later one")
 
 // takeForKnown takes the parameters that a recovered record does not tell for those that are asked for: nothing rolls and no hook runs
 // for that alone. Objects that differ are found as drift.
@@ -234,28 +232,19 @@ var actionFuncs = map[action]func(*update, context.Context, *operation, *planned
 	actionSendCredentials:  (*update).noWork,
 }
 
-// operation runs one LCM operation: it resumes the unfinished one or begins another, and ends it.
+// operation runs one LCM operation, and ends it.
 func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 	if err := u.prepare(ctx, o); err != nil {
 		return err
 	}
-	op := u.unfinished
-	if o.Resumes {
-		u.unfinished = nil
-		op.occ.Value.Parameters = o.Params
-	} else {
-		if o.Action == actionChangePackage {
-			u.engine.deciding.takeAhead(ctx, u.store)
-		}
-		var err error
-		if op, err = u.engine.begin(ctx, u.store, u.instance, o.Type, o.Params); err != nil {
-			return err
-		}
+	op, err := u.begin(ctx, o)
+	if err != nil {
+		return err
 	}
 	return op.traced(ctx, func(ctx context.Context) error {
 		before := u.instance.Value
 		u.secretsBefore, u.held = u.secrets, nil
-		if o.Resumes {
+		if op.state() != vnfm.StateProcessing {
 			if err := op.enter(ctx, vnfm.StateProcessing, nil); err != nil {
 				return err
 			}
@@ -281,6 +270,33 @@ func (u *update) operation(ctx context.Context, o *plannedOperation) error {
 		}
 		return err
 	})
+}
+
+// begin returns the occurrence of an operation: the unfinished one that it resumes, or another one. What a former occurrence has noted of
+// its work counts for one that is to lead elsewhere.
+func (u *update) begin(ctx context.Context, o *plannedOperation) (*operation, error) {
+	former := u.unfinished
+	if o.Resumes {
+		u.unfinished = nil
+	}
+	if o.Resumes && !o.Anew {
+		if from, ok := former.occ.Value.Parameters[paramFromPackage]; ok {
+			o.Params[paramFromPackage] = from
+		}
+		former.occ.Value.Parameters = o.Params
+		return former, nil
+	}
+	if o.Action == actionChangePackage {
+		u.engine.deciding.takeAhead(ctx, u.store)
+	}
+	op := u.engine.newOperation(ctx, u.store, u.instance, o.Type, o.Params)
+	if o.Anew {
+		op.occ.Value.Notes = maps.Clone(former.occ.Value.Notes)
+	}
+	if err := op.start(ctx); err != nil || !o.Anew {
+		return op, err
+	}
+	return op, former.giveUp(ctx)
 }
 
 // prepare checks what an operation asks for against the VIM, and notes what it replaces, before it begins. One that is

@@ -63,6 +63,8 @@ type plannedOperation struct {
 	Params map[string]any
 	// Resumes says that it continues the occurrence that an earlier update did not finish.
 	Resumes bool
+	// Anew says that this occurrence was to lead elsewhere. It ends as FAILED, and another one continues its work.
+	Anew bool
 	// TakesBack says that it continues it in order to restore what the record has.
 	TakesBack bool
 	// OnlyIfDrifted says that it runs only when an object differs from what was applied, which was not observed yet.
@@ -158,6 +160,7 @@ type planner struct {
 // add appends an operation. It resumes the unfinished one when that is the same.
 func (p *planner) add(o plannedOperation) {
 	if o.Resumes = p.continues(o.Type, o.Params); o.Resumes {
+		o.Anew = p.leadsElsewhere(o.Type, o.Params)
 		p.unfinished = nil
 	}
 	o.Changes = changesOf(&p.record, &o)
@@ -183,6 +186,19 @@ func (p *planner) continues(kind vnfm.OperationType, params map[string]any) bool
 	delete(was, paramCause)
 	delete(now, paramCause)
 	return sameParams(was, now)
+}
+
+// leadsElsewhere reports whether the unfinished operation has another target than one of the same type that continues it. HEAL and
+// MODIFY_INFO finish whatever one of their type has left.
+func (p *planner) leadsElsewhere(kind vnfm.OperationType, params map[string]any) bool {
+	if kind == vnfm.OpHeal || kind == vnfm.OpModifyInfo || len(p.unfinished.Parameters) == 0 {
+		return false
+	}
+	was, now := maps.Clone(p.unfinished.Parameters), maps.Clone(params)
+	// The record has the target itself where only the end of the operation was not written.
+	delete(was, paramFromPackage)
+	delete(now, paramFromPackage)
+	return !sameParams(was, now)
 }
 
 // finish ends an operation of which nothing but the last hook is left: it is not done again in another one, whose hooks
@@ -241,7 +257,7 @@ func (p *planner) changePackage() {
 	p.applied = true
 	p.add(plannedOperation{
 		Action: actionChangePackage, Type: kind, Leaving: leavingReplaced, TakesBack: !differs, spec: spec, to: to,
-		Params: map[string]any{"from_package_id": i.PackageID, paramPackage: spec.PackageID, paramFlavour: to.flavour.ID},
+		Params: map[string]any{paramFromPackage: i.PackageID, paramPackage: spec.PackageID, paramFlavour: to.flavour.ID},
 	})
 	describe(i, spec, to)
 	noteTriggers(i, &spec)

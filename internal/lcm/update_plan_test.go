@@ -49,6 +49,9 @@ func (p updatePlan) text() []string {
 		if o.Resumes {
 			line += ", resumes"
 		}
+		if o.Anew {
+			line += " anew"
+		}
 		if o.OnlyIfDrifted {
 			line += ", if drifted"
 		}
@@ -193,6 +196,23 @@ func TestPlanAfterAnInterruption(t *testing.T) {
 		{"a change of package that is taken back", interrupted(vnfm.OpChangePackage, nil), []string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes, replaced leave"}},
 		{"a change of flavour that is taken back", interrupted(vnfm.OpChangeFlavour, nil), []string{"CHANGE_FLAVOUR: change package, flavour or parameters, resumes, replaced leave"}},
 		{"networks that are taken back", interrupted(vnfm.OpChangeExtConn, nil), []string{"CHANGE_EXT_CONN: change external connectivity, resumes, replaced leave"}},
+		{
+			"a change to the package of the record, of which the end was not written",
+			func(in *planInput) {
+				interrupted(vnfm.OpChangePackage, map[string]any{paramFromPackage: "former", paramPackage: in.spec.PackageID, paramFlavour: in.record.FlavourID})(in)
+			},
+			[]string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes, replaced leave"},
+		},
+		{
+			"a change to another package is taken back by an operation of its own",
+			interrupted(vnfm.OpChangePackage, map[string]any{paramPackage: "next"}),
+			[]string{"CHANGE_VNFPKG: change package, flavour or parameters, resumes anew, replaced leave"},
+		},
+		{
+			"a scale to another level is an operation of its own",
+			with(interrupted(vnfm.OpScale, map[string]any{"type": "SCALE_OUT", "aspect_id": "workers", "number_of_steps": 7}), by["scale"]),
+			[]string{"SCALE: scale, resumes anew, scaled in leave"},
+		},
 		{
 			"a heal of the same trigger is resumed",
 			with(interrupted(vnfm.OpHeal, map[string]any{paramTrigger: "1", paramCause: "old", "vnfc_ids": []string{"VDU1-a"}}), by["heal"]),

@@ -112,7 +112,7 @@ func changedBy(o *plannedOperation) string {
 	case vnfm.OpChangeFlavour:
 		return "flavour_id"
 	case vnfm.OpChangePackage:
-		if o.Params["from_package_id"] == o.Params[paramPackage] {
+		if o.Params[paramFromPackage] == o.Params[paramPackage] {
 			return vnfm.AttributeParams
 		}
 		return "package_id"

@@ -3,6 +3,7 @@ package manifests
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io/fs"
 	"sync"
 
@@ -78,6 +79,14 @@ func (c *cache) get(id cacheKey) *cachedFile {
 	return c.byID[id]
 }
 
+// readAdvice is an error of reading a file, and the way on where the error has none.
+func readAdvice(err error) string {
+	if _, ok := errors.AsType[*budget.Error](err); ok {
+		return err.Error() + "; make the files that the instance reads fewer or smaller"
+	}
+	return err.Error()
+}
+
 // read returns the manifests of a file as Decode does. The caller may
 // change them. The budget is charged alike for a cached file, so that the cache does not
 // decide what is rejected.
@@ -88,7 +97,8 @@ func (c *cache) read(b *budget.Budget, fsys fs.FS, file string, ps *vnfm.Problem
 	}
 	text, err := b.ReadFile(fsys, file)
 	if err != nil {
-		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: err.Error() + "; make the files that the instance reads fewer or smaller"})
+		//findings:says make the files that the instance reads fewer or smaller, or what the error says
+		*ps = append(*ps, vnfm.Problem{File: file, Summary: "cannot be read", Detail: readAdvice(err)})
 		return nil
 	}
 	if id.digest == "" {

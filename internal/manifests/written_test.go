@@ -1,12 +1,26 @@
 package manifests
 
 import (
+	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
+
+// TestAFileThatCannotBeRead has no advice about sizes where the size is not the cause.
+func TestAFileThatCannotBeRead(t *testing.T) {
+	var d cache
+	files := fstest.MapFS{"a.yaml": {Data: []byte("a: b\n")}}
+	for name, want := range map[string]bool{"a.yaml": true, "gone.yaml": false} {
+		var ps vnfm.Problems
+		d.read(budget.New(t.Context(), budget.Limits{Bytes: 1}), files, name, &ps)
+		if len(ps) != 1 || strings.Contains(ps[0].Detail, "fewer or smaller") != want {
+			t.Errorf("%s: %v", name, ps)
+		}
+	}
+}
 
 // TestWritten gives the digest of an object as its file has it, and of no other.
 func TestWritten(t *testing.T) {

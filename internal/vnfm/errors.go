@@ -39,6 +39,10 @@ func IsMissing(err error, id string) bool {
 // for this user, the key that they were made with: they cannot be compared.
 var ErrKeyLost = errors.New("the key of the digests cannot be read")
 
+// ErrUnopened is what errors.Is finds where secrets or contents of the store do not open: their key is lost, or they are not as they
+// were sealed.
+var ErrUnopened = errors.New("what the store has sealed cannot be opened")
+
 // EditedError says that the clear part of a record is not the one that its secrets were
 // sealed with: somebody who may write the store and has no key has edited it.
 type EditedError struct {

@@ -72,7 +72,7 @@ const (
 	// VIMUnreachable means that the last check failed.
 	VIMUnreachable VIMStatus = "UNREACHABLE"
 	// VIMUnknown means that the store holds no record of the VIM although
-	// Terraform's state does, or one that was edited: the next apply registers it again.
+	// Terraform's state does, or one that was edited or does not open: the next apply registers it again.
 	VIMUnknown VIMStatus = "UNKNOWN"
 )
 

@@ -278,6 +278,9 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 		return nil, err
 	}
 	c.readAhead(ctx, s, en)
+	if err := c.checkBundle(ctx, s, en); err != nil {
+		return nil, err
+	}
 	// Each refresh looks; a lease is taken where there is something to note.
 	if en.Value.Superseded || en.Value.Shares.Acknowledge(shareID) {
 		err := c.cfg.WithReferences(ctx, s, func(ctx context.Context) error {
@@ -288,6 +291,24 @@ func (c *Catalog) HoldPackage(ctx context.Context, id, shareID string) (*vnfm.Pa
 		}
 	}
 	return c.withContent(ctx, en)
+}
+
+// checkBundle returns the error of a package whose small files, which every operation reads, cannot be read from the store: as that of a
+// package that the store does not have, or vnfm.ErrUnopened where a key is lost. Any other error is for those who need them.
+func (c *Catalog) checkBundle(ctx context.Context, s *seal.Store, en *records.Entry[packageRecord]) error {
+	if en.Value.Bundle == "" {
+		return nil
+	}
+	files := newContent(s, &c.contents, nil, en.Value.Bundle, "")
+	files.ctx = ctx
+	_, err := files.bundled()
+	switch {
+	case errors.Is(err, vnfm.ErrUnopened):
+		return fmt.Errorf("opening the content of VNF package %q: %w", en.Rec.ID, err)
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrCorrupt):
+		return records.NotFound(store.KindPackage, en.Rec.ID)
+	}
+	return nil
 }
 
 // ReadAhead reads, in the background, the small files of a package of a store that is far away.

@@ -163,7 +163,7 @@ func (m *Manager) Registries(ctx context.Context, f vnfm.RegistryFilter) ([]vnfm
 // ReadRegistry implements vnfm.Manager. The state is in the answer and not in the record.
 func (m *Manager) ReadRegistry(ctx context.Context, id string) (*vnfm.Registry, error) {
 	en, err := m.open(ctx, id)
-	if errors.As(err, new(*vnfm.EditedError)) {
+	if errors.As(err, new(*vnfm.EditedError)) || errors.Is(err, vnfm.ErrUnopened) {
 		return &en.Value, err
 	}
 	if err != nil {

@@ -2,6 +2,7 @@ package instance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -72,7 +73,12 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 		return
 	}
 	v, err := newView(ctx, manager, instance)
-	if err != nil {
+	switch {
+	case errors.Is(err, vnfm.ErrUnopened):
+		// An error would stop the plan that registers the VIM again.
+		resp.Diagnostics.AddWarning(fmt.Sprintf("VNFCs of VNF Instance %q Cannot Be Read", instance.Name),
+			tfutil.ErrorDetail(err)+"\n\nThe data source shows what the record has, and no VNFCs.")
+	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read the VNFCs of", fmt.Sprintf("VNF Instance %q", instance.Name), err, path.Empty())
 		return
 	}

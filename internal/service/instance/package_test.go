@@ -214,7 +214,7 @@ func TestAccInstance_packageFailed(t *testing.T) {
 				env.expectLastOperations(t, "CHANGE_VNFPKG ROLLED_BACK", "CHANGE_VNFPKG FAILED_TEMP")),
 		},
 		updated(env.configFor(hello(t, manifests("web:1.0.0", "web:3.0.0"))), allChecks(env.checkBackend(), env.image("1 registry.example.com/hello/web:3.0.0"),
-			noJob, env.expectLastOperations(t, "CHANGE_VNFPKG ROLLED_BACK", "CHANGE_VNFPKG COMPLETED"))),
+			noJob, env.expectLastOperations(t, "CHANGE_VNFPKG ROLLED_BACK", "CHANGE_VNFPKG FAILED", "CHANGE_VNFPKG COMPLETED"))),
 		resource.TestStep{
 			Config:      slow,
 			ExpectError: sentence(`Unable to Update VNF Instance "test"`, `CHANGE_VNFPKG of VNF instance`, `is FAILED_TEMP`, `Deployment `+env.namespace+`/web`, `Existing objects are kept.`),

@@ -78,6 +78,9 @@ func (d *DataSource) Read(ctx context.Context, req datasource.ReadRequest, resp 
 	case errors.As(err, new(*vnfm.EditedError)):
 		m.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddWarning("Record of "+object(seen.Spec.Name)+" Was Edited", tfutil.ErrorDetail(err))
+	case errors.Is(err, vnfm.ErrUnopened):
+		m.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddWarning("Credentials of "+object(seen.Spec.Name)+" Cannot Be Opened", tfutil.ErrorDetail(err))
 	case err != nil:
 		m.Status = types.StringValue(statusUnreachable)
 		resp.Diagnostics.AddWarning(object(seen.Spec.Name)+" Could Not Be Refreshed",

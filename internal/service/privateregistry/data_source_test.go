@@ -3,6 +3,7 @@ package privateregistry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -122,6 +123,13 @@ func TestHostDoesNotAnswer(t *testing.T) {
 	got, diags = read(t, m, map[string]string{"id": "3"})
 	require.Len(t, diags, 1)
 	require.Contains(t, diags[0].Summary(), "Was Edited")
+	require.Equal(t, statusUnknown, got.Status.ValueString())
+
+	m.err = fmt.Errorf("opening the credentials: %w", vnfm.ErrUnopened)
+	got, diags = read(t, m, map[string]string{"id": "3"})
+	require.Len(t, diags, 1)
+	require.Equal(t, diag.SeverityWarning, diags[0].Severity())
+	require.Contains(t, diags[0].Summary(), "Cannot Be Opened")
 	require.Equal(t, statusUnknown, got.Status.ValueString())
 }
 

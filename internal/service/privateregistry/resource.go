@@ -213,6 +213,11 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Record of "+object(state.Name.ValueString())+" Was Edited",
 			tfutil.ErrorDetail(err)+"\n\nThe registry itself is untouched. The next apply writes the record again, as it is configured.")
+	case errors.Is(err, vnfm.ErrUnopened):
+		state.restore(seen)
+		state.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Credentials of "+object(state.Name.ValueString())+" Cannot Be Opened",
+			tfutil.ErrorDetail(err)+"\n\nThe registry itself is untouched. The next apply writes the record again, as it is configured.")
 	case err != nil:
 		state.restore(seen)
 		state.Status = types.StringValue(statusUnreachable)

@@ -24,7 +24,7 @@ func find(ctx context.Context, manager vnfm.VIMManager, idOrName string) (*vnfm.
 
 // look reads the record of a VIM and, for a short time, asks the VIM itself. It
 // returns nil when there is no record. A VIM that does not answer is a warning, and so is
-// a record that was edited, which is as good as none. A share that is not empty is noted.
+// a record that was edited or does not open, which is as good as none. A share that is not empty is noted.
 func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm.VIM, diag.Diagnostics) {
 	var diags diag.Diagnostics
 	asking, stop := context.WithCancel(ctx)
@@ -62,6 +62,11 @@ func look(ctx context.Context, manager vnfm.VIMManager, id, share string) (*vnfm
 	case errors.As(err, new(*vnfm.EditedError)):
 		diags.AddAttributeWarning(path.Root("id"), fmt.Sprintf("Record of VIM %q Was Edited", recorded.Name),
 			tfutil.ErrorDetail(err)+"\n\nThe VIM itself is untouched. The next apply of its vnf_vim registers it again under the same id, as it is configured.")
+		recorded.Status = vnfm.VIMUnknown
+		return recorded, diags
+	case errors.Is(err, vnfm.ErrUnopened):
+		diags.AddAttributeWarning(path.Root("id"), fmt.Sprintf("Credentials of VIM %q Cannot Be Opened", recorded.Name),
+			tfutil.ErrorDetail(err)+"\n\nThe VIM itself is untouched. The next apply of its vnf_vim registers it again under the same id, with the credentials of the configuration. A destroy needs the key, or that apply.")
 		recorded.Status = vnfm.VIMUnknown
 		return recorded, diags
 	case ctx.Err() != nil || v == nil:

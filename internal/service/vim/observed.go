@@ -34,7 +34,7 @@ func observedAttributes() map[string]schema.Attribute {
 	}
 	return map[string]schema.Attribute{
 		"status": text("`REACHABLE` if the VIM answered the last check, `UNREACHABLE` if it did not or rejected the credentials, " +
-			"`UNKNOWN` if the store has lost the record or it was edited there; the next apply registers the VIM again."),
+			"`UNKNOWN` if the store has lost the record or its key, or the record was edited there; the next apply registers the VIM again."),
 		"endpoint":       text("URL of the API server or of Keystone, also if it comes from a kubeconfig or a clouds.yaml."),
 		"server_version": text("Version of the API server, for example `1.34.1`, or of Keystone's API."),
 		"api_groups": schema.SetAttribute{

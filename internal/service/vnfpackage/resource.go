@@ -127,6 +127,10 @@ func (r *Resource) Read(ctx context.Context, req resource.ReadRequest, resp *res
 		state.Status = types.StringValue(statusUnknown)
 		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "VNF Package Not in the Store",
 			fmt.Sprintf("The store of this provider configuration does not have VNF package %q. The next apply onboards it again from its source.", state.ID.ValueString()))
+	case errors.Is(err, vnfm.ErrUnopened):
+		state.Status = types.StringValue(statusUnknown)
+		resp.Diagnostics.AddAttributeWarning(path.Root("id"), "Content of VNF Package Cannot Be Opened",
+			tfutil.ErrorDetail(err)+"\n\nThe next apply onboards the package again from its source.")
 	case err != nil:
 		tfutil.AddError(&resp.Diagnostics, "Read", object(state.Name.ValueString()), err, path.Empty())
 		return

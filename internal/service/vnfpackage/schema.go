@@ -89,7 +89,7 @@ func (r *Resource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *r
 	addAccess(attributes)
 	attributes["status"] = schema.StringAttribute{
 		Computed:            true,
-		MarkdownDescription: "`ONBOARDED`, or `UNKNOWN` if the store has lost the package; the next apply restores it from the source.",
+		MarkdownDescription: "`ONBOARDED`, or `UNKNOWN` if the store has lost the package or its key; the next apply restores it from the source.",
 	}
 	attributes["timeouts"] = tfutil.Timeouts(ctx, timeoutOpts)
 	resp.Schema = schema.Schema{

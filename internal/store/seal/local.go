@@ -8,6 +8,8 @@ import (
 	"sync"
 
 	"filippo.io/age"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // localKeys are the identities (AGE-SECRET-KEY-1..., one per line) of a key file, a text or
@@ -125,8 +127,11 @@ type WrongKeyError struct {
 	InStore bool
 }
 
+// Is makes errors.Is(err, vnfm.ErrUnopened) true.
+func (e *WrongKeyError) Is(target error) bool { return target == vnfm.ErrUnopened }
+
 func (e *WrongKeyError) Error() string {
-	const lost = "or, when it is lost, give the secrets again by raising their *_wo_version"
+	const lost = "or, when it is lost, " + storedAgain
 	atHand := strings.Join(e.AtHand, " and ")
 	switch {
 	case e.InStore && len(e.AtHand) == 0:

@@ -185,7 +185,7 @@ func TestWrongKey(t *testing.T) {
 	wrong, ok := errors.AsType[*WrongKeyError](err)
 	require.True(t, ok, "Open")
 	require.Equal(t, &WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin}, wrong)
-	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "_wo_version")
+	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "apply again: secrets are then taken from the configuration")
 	require.NotContains(t, err.Error(), now.String(), "the error holds the key")
 
 	// Opening makes no key file: it could not open anything.

@@ -124,7 +124,7 @@ func (s *Store) OpenFor(ctx context.Context, owner string, to Destination, seale
 func (s *Store) OpenRecord(ctx context.Context, rec *store.Record, owner string, destination func(rec *store.Record) (Destination, error)) (map[string]string, error) {
 	plain, err := s.openRecord(ctx, rec, sealedFor{owner: owner, destination: destination}, s.OpenFor)
 	if _, lost := errors.AsType[*LostKeyError](err); lost {
-		return nil, fmt.Errorf("%w, or, when it is lost, give the secrets again by raising their *_wo_version", err)
+		return nil, fmt.Errorf("%w, or, when it is lost, "+storedAgain, err)
 	}
 	return plain, err
 }

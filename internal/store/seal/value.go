@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"filippo.io/age"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // The schemes say where the key is that unwraps: at hand, or in a vault.
@@ -96,8 +98,20 @@ func (v *sealedValue) open(owner string, to Destination, id *age.X25519Identity)
 	return bound.Values, nil
 }
 
+// storedAgain is the way on when something sealed will never open again.
+const storedAgain = "apply again: secrets are then taken from the configuration, and packages from their sources"
+
 // errChanged says that a sealed value is not as it was written, whichever of its bytes has changed.
-var errChanged = errors.New("changed since it was sealed, or sealed for another owner: give the secrets again by raising their *_wo_version")
+var errChanged error = changedError{}
+
+type changedError struct{}
+
+func (changedError) Error() string {
+	return "changed since it was sealed, or sealed for another owner: " + storedAgain
+}
+
+// Is makes errors.Is(err, vnfm.ErrUnopened) true.
+func (changedError) Is(target error) bool { return target == vnfm.ErrUnopened }
 
 // decrypt returns what a value of the owner encrypts, which is as it was sealed.
 func (v *sealedValue) decrypt(owner string, id *age.X25519Identity) ([]byte, error) {

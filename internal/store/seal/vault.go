@@ -63,6 +63,9 @@ func (e *LostKeyError) Error() string {
 	return fmt.Sprintf("its key is gone: %s has no secret %s; check that it is the Barbican and the project in which it was made", e.Vault, e.Secret)
 }
 
+// Is makes errors.Is(err, vnfm.ErrUnopened) true.
+func (e *LostKeyError) Is(target error) bool { return target == vnfm.ErrUnopened }
+
 // InDoubtError says that a key was being made in a vault when something failed: it may
 // be there. The next sealing for the same owner finds it.
 type InDoubtError struct {

@@ -171,7 +171,7 @@ func TestVaultHasAKeyForEachOwner(t *testing.T) {
 	require.NoError(t, keys.Forget(t.Context(), "vim-1"))
 	require.Len(t, s.vault.Names(), 1, "secrets after the VIM is gone")
 	_, err := s.use(s.withVault(""), nil)
-	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "_wo_version") {
+	if _, lost := errors.AsType[*seal.LostKeyError](err); !lost || !strings.Contains(err.Error(), "apply again: secrets are then taken from the configuration") {
 		t.Errorf("opened without its key: %v", err)
 	}
 }
