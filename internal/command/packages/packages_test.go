@@ -210,9 +210,13 @@ func TestLint(t *testing.T) {
 		"a field":       {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
 		"a template":    {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
 		"no YAML":       {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
-		"a warning":     {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
+		"a warning":     {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warning\n"}},
+		"no manifest":   {edited(t, "hello", "hello.mf", "Source: Files/kubernetes/web.yaml\nAlgorithm: SHA-256\nHash: 0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb\n", ""), nil, 0, []string{
+			"warning: hello.mf: 1 file is not listed: Files/kubernetes/web.yaml: the Kubernetes objects of Files/kubernetes/web.yaml are by default no part of an instance",
+			`warning: hello.yaml:23: the package does not say what the VDUs of deployment flavour "default" are made of: list their Kubernetes manifests`, "0 errors, 2 warnings\n",
+		}},
 		"contradiction": {edited(t, "hello", "hello.mf", "vnf_software_version: \"1.0.0\"", "vnf_software_version: 1.0.1"), nil, 0, []string{`warning: hello.mf:7: vnf_software_version is "1.0.1", but software_version of the VNFD (hello.yaml) is "1.0.0": write the same value into both files; the VNFD counts [csar-manifest, SOL004 4.3.2]`}},
-		"strict":        {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
+		"strict":        {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warning"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, append([]string{"package", "lint", test.dir}, test.args...)...).want(t, test.code, test.want...)
