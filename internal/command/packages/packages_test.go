@@ -252,6 +252,39 @@ func TestLint(t *testing.T) {
 	})
 }
 
+// TestWritingPackages makes the two packages of the guide "Writing packages" as it says: neither has a finding.
+func TestWritingPackages(t *testing.T) {
+	text, err := os.ReadFile("../../../templates/guides/writing-packages.md")
+	require.NoError(t, err)
+	var blocks []string
+	for _, found := range regexp.MustCompile("(?ms)^```[a-z]+\n(.*?)^```").FindAllSubmatch(text, -1) {
+		blocks = append(blocks, string(found[1]))
+	}
+	require.Len(t, blocks, 8, "snippets of the guide")
+	meta, vnfd, objects, manifest, node := blocks[1], blocks[2], blocks[3], blocks[4], blocks[6]
+	for name, files := range map[string]map[string]string{
+		"manifests": {"Definitions/sbc.yaml": vnfd, "Files/kubernetes/sbc.yaml": objects},
+		"chart": {
+			"Definitions/sbc.yaml":                      strings.Replace(vnfd, "  policies:\n", node+"  policies:\n", 1),
+			"Artifacts/Charts/sbc/Chart.yaml":           "apiVersion: v2\nname: sbc\nversion: 1.0.0\n",
+			"Artifacts/Charts/sbc/templates/media.yaml": strings.Replace(objects, "{ name: media }\nspec", "{ name: {{ .Release.Name }}-media }\nspec", 1),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "sbc")
+			files["TOSCA-Metadata/TOSCA.meta"], files["sbc.mf"] = meta, manifest
+			for file, content := range files {
+				at := filepath.Join(dir, file)
+				require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o750))
+				require.NoError(t, os.WriteFile(at, []byte(content), 0o600))
+			}
+			run(t, "package", "hash", dir).want(t, 0)
+			run(t, "package", "lint", dir).want(t, 0, "0 errors, 0 warnings\n")
+			run(t, "package", "render", "--scale", "media=2", dir).want(t, 0, "kind: Deployment", "replicas: 3")
+		})
+	}
+}
+
 // TestRules has each rule once, with what people need of it.
 func TestRules(t *testing.T) {
 	seen := map[string]bool{}
