@@ -202,16 +202,16 @@ func TestLint(t *testing.T) {
 		code int
 		want []string
 	}{
-		"nothing":       {dir: filepath.Join(examples(t), "core5g"), want: []string{"0 errors, 0 warnings\n"}},
-		"a digest":      {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
-		"a policy":      {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
-		"an object":     {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
-		"a type":        {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: '1'"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "spec.replicas must be a whole number, not a string [kubernetes-object, Kubernetes API]"}},
-		"a field":       {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
-		"a template":    {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
-		"no YAML":       {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
-		"a warning":     {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warning\n"}},
-		"no manifest":   {edited(t, "hello", "hello.mf", "Source: Files/kubernetes/web.yaml\nAlgorithm: SHA-256\nHash: 0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb\n", ""), nil, 0, []string{
+		"nothing":    {dir: filepath.Join(examples(t), "core5g"), want: []string{"0 errors, 0 warnings\n"}},
+		"a digest":   {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: 2"), nil, 1, []string{"error: hello.mf:", "[csar-integrity, SOL004 5.3]"}},
+		"a policy":   {edited(t, "hello", "hello.yaml", "number_of_instances: 1", "number_of_instances: x"), []string{"--integrity", "ignore"}, 1, []string{"error: hello.yaml:", "must be a whole number", "SOL001 tosca.policies.nfv."}},
+		"an object":  {edited(t, "hello", "Files/kubernetes/web.yaml", "metadata:\n  name: web\n", "metadata:\n  name: web\n  labels: {a: 1}\n"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "[kubernetes-object, Kubernetes API]"}},
+		"a type":     {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replicas: '1'"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "spec.replicas must be a whole number, not a string [kubernetes-object, Kubernetes API]"}},
+		"a field":    {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
+		"a template": {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
+		"no YAML":    {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
+		"a warning":  {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warning\n"}},
+		"no manifest": {edited(t, "hello", "hello.mf", "Source: Files/kubernetes/web.yaml\nAlgorithm: SHA-256\nHash: 0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb\n", ""), nil, 0, []string{
 			"warning: hello.mf: 1 file is not listed: Files/kubernetes/web.yaml: the Kubernetes objects of Files/kubernetes/web.yaml are by default no part of an instance",
 			`warning: hello.yaml:23: the package does not say what the VDUs of deployment flavour "default" are made of: list their Kubernetes manifests`, "0 errors, 2 warnings\n",
 		}},
