@@ -14,6 +14,8 @@ import (
 	"math/big"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -22,10 +24,16 @@ import (
 // clockSkew is how long ago an issued certificate begins: clocks differ.
 const clockSkew = 5 * time.Minute
 
+// withoutCA is what to do when the Secret of the CA is missing.
+const withoutCA = "the CA of the cluster is kept elsewhere; leave certificate_request out, and the administrator's kubeconfig of the cluster is read, or issue the certificate where the CA is"
+
 // issueClientCertificate signs a client certificate with the CA of the cluster. It returns
 // the kubeconfig with this certificate instead of the administrator's.
 func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeconfig, spec *vnfm.ClientCertificateSpec) (*vnfm.Kubeconfig, error) {
 	secret, err := c.secret(ctx, purposeCA)
+	if apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("reading the CA of %s: %w: %s", c, err, withoutCA)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the CA of %s: %w", c, err)
 	}
@@ -35,7 +43,7 @@ func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeco
 	}
 	key, err := cloud.SecretValue(secret, "tls.key")
 	if err != nil {
-		return nil, fmt.Errorf("%w: the CA of %s signs elsewhere, so that no certificate can be issued", err, c)
+		return nil, fmt.Errorf("%w: the CA of %s signs elsewhere, so that no certificate can be issued; leave certificate_request out", err, c)
 	}
 	certificate, clientKey, err := sign([]byte(cert), []byte(key), spec)
 	if err != nil {

@@ -29,10 +29,16 @@ func TestReadBad(t *testing.T) {
 			`error: the package has no VNFD: a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
 		}},
 		{name: "manifests alone", files: texts{"web.yaml": deploymentText}, want: []string{
-			`error: web.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Getting started: a CNF in ten minutes" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
+			`error: web.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Writing packages" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
 		}},
 		{name: "several manifests", files: texts{"web.yaml": deploymentText, "service.yaml": serviceText}, want: []string{
-			`error: service.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Getting started: a CNF in ten minutes" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
+			`error: service.yaml: the package has Kubernetes manifests and no VNFD: write a VNFD and a manifest with digests beside them, as the guide "Writing packages" shows; a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root`,
+		}},
+		{name: "TOSCA.meta is missing", files: texts{"Definitions/sbc.yaml": topologyText, "Definitions/types.yaml": vnfdText, "k8s/sbc.yaml": deploymentText, "sbc.mf": goodMetadata}, want: []string{
+			`error: TOSCA-Metadata/TOSCA.meta is missing: Definitions/sbc.yaml looks like the VNFD; write into TOSCA-Metadata/TOSCA.meta the lines "TOSCA-Meta-File-Version: 1.1", "CSAR-Version: 1.1", "Created-By: your name", "Entry-Definitions: Definitions/sbc.yaml" and "ETSI-Entry-Manifest: sbc.mf", as the guide "Writing packages" shows`,
+		}},
+		{name: "TOSCA.meta is missing, the manifest too, the VNFD has two templates", files: texts{"Definitions/top.yaml": topologyText, "Definitions/df.yaml": topologyText, "README.md": "x"}, want: []string{
+			`error: TOSCA-Metadata/TOSCA.meta is missing: Definitions/df.yaml, Definitions/top.yaml look like the VNFD; write into TOSCA-Metadata/TOSCA.meta the lines "TOSCA-Meta-File-Version: 1.1", "CSAR-Version: 1.1", "Created-By: your name", "Entry-Definitions: " with the one that imports the others and "ETSI-Entry-Manifest: df.mf", as the guide "Writing packages" shows`,
 		}},
 		{name: "in a folder", files: texts{"core/s.yaml": rootText, "core/s.mf": goodMetadata}, want: []string{
 			`error: all files of the package lie in its folder "core": if that folder is the package, pack its content, not the folder itself`,
@@ -219,6 +225,9 @@ func TestReadBad(t *testing.T) {
 		{name: "a directory as Source", files: mf(goodMetadata + source("s.yaml", rootText) + "Source: Files/\n").with(texts{"Files/a": "x"}), want: []string{
 			`warning: s.mf:10:9: "Files" is a directory: list its files one by one`,
 			`warning: s.mf: 1 file is not listed: Files/a: nothing protects this content; add a Source with Algorithm and Hash for each`,
+		}},
+		{name: "manifests of Kubernetes that are not listed", files: mf(goodMetadata + source("s.yaml", rootText)).with(texts{"k8s/extra.yaml": deploymentText, "k8s/values.yaml": "a: 1\n"}), want: []string{
+			`warning: s.mf: 2 files are not listed: k8s/extra.yaml, k8s/values.yaml: the Kubernetes objects of k8s/extra.yaml are by default no part of an instance, and nothing protects this content; add a Source with Algorithm and Hash for each`,
 		}},
 		{name: "Source listed twice", files: mf(goodMetadata + source("s.yaml", rootText) + source("s.yaml", rootText) + source("s.yaml", "x")), want: []string{
 			`warning: s.mf:11:9: "s.yaml" is listed twice: first on line 7`,

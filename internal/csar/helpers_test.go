@@ -30,6 +30,7 @@ ETSI-Entry-Manifest: vnfd.mf
   vnf_package_version: 1.0
 `
 	vnfdText       = "tosca_definitions_version: tosca_simple_yaml_1_2\n"
+	topologyText   = vnfdText + "topology_template: {}\n"
 	deploymentText = "apiVersion: apps/v1\nkind: Deployment\nmetadata:\n  name: vdu1\n"
 	serviceText    = "apiVersion: v1\nkind: Service\nmetadata:\n  name: vdu1\n"
 	rootText       = "tosca_definitions_version: tosca_simple_yaml_1_2\nmetadata:\n  template_name: sample\n  template_version: \"1.0\"\n  template_author: Acme\n"

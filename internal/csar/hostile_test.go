@@ -297,7 +297,7 @@ func TestHostilePackages(t *testing.T) {
 			"vnfd.mf": goodMetadata + external + "\nSource: orig.txt\nSignature: orig.cms\n",
 		}), want: []string{
 			"warning: TOSCA-Metadata/TOSCA.meta:5:22: the manifest \"vnfd.mf\" is not named after \"Definitions/evil.yaml\": SOL 004 requires evil.mf",
-			"warning: vnfd.mf: 5 files are not listed: Definitions/evil.yaml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/pod.yaml, Files/kubernetes/service.yaml: nothing protects this content; add a Source with Algorithm and Hash for each",
+			"warning: vnfd.mf: 5 files are not listed: Definitions/evil.yaml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/pod.yaml, Files/kubernetes/service.yaml: the Kubernetes objects of Files/kubernetes/deployment.yaml, Files/kubernetes/pod.yaml, Files/kubernetes/service.yaml are by default no part of an instance, and nothing protects this content; add a Source with Algorithm and Hash for each",
 			"error: vnfd.mf: the manifest is not signed: the signatures of single files bind neither their paths nor the version of the package; sign the manifest (option 1) or the archive (option 2)",
 		}},
 		{name: "an external source makes room for files", o: require, files: signedText(text + external).with(evilVNFD), want: []string{

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -176,11 +177,20 @@ func (r *reader) checkCoverage() {
 	}
 	at := place{file: r.p.ManifestFile}
 	if len(unlisted) > 0 {
-		r.add(severity, at, countFiles(len(unlisted))+" not listed: "+someOf(unlisted), consequence+"; add a Source with Algorithm and Hash for each")
+		lost := consequence
+		if objects := r.withObjects(unlisted); len(objects) > 0 && !strict {
+			lost = fmt.Sprintf("the Kubernetes objects of %s are by default no part of an instance, and %s", someOf(objects), consequence)
+		}
+		r.add(severity, at, countFiles(len(unlisted))+" not listed: "+someOf(unlisted), lost+"; add a Source with Algorithm and Hash for each")
 	}
 	if len(bare) > 0 {
 		r.add(severity, at, countFiles(len(bare))+" listed without digest: "+someOf(bare), consequence+"; add Algorithm and Hash")
 	}
+}
+
+// withObjects are those of some files that would be Kubernetes manifests if they were listed.
+func (r *reader) withObjects(names []string) []string {
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !r.p.mayHoldObjects(r.a, name) || !r.holdsObjects(name) })
 }
 
 // signatureRequired reports that every file must be covered by the manifest's signature.

@@ -267,7 +267,7 @@ func (r *reader) readRoot() {
 	}
 	entry := r.rootEntry(yamls)
 	if entry == "" {
-		r.noEntry(yamls)
+		r.noEntry(yamls, manifests)
 		return
 	}
 	r.p.Entry = entry
@@ -327,7 +327,7 @@ func (r *reader) rootEntry(yamls []string) string {
 const rootRule = "a package has TOSCA-Metadata/TOSCA.meta, or exactly one YAML file at its root"
 
 // noEntry says why a package without TOSCA-Metadata has no VNFD, with the likely mistake.
-func (r *reader) noEntry(yamls []string) {
+func (r *reader) noEntry(yamls, manifests []string) {
 	for _, f := range r.a.Files() {
 		if strings.EqualFold(f.Path, metaFile) {
 			r.add(vnfm.SeverityError, place{file: f.Path}, "the file must be named "+metaFile, "names differ in case")
@@ -342,9 +342,13 @@ func (r *reader) noEntry(yamls []string) {
 		r.add(vnfm.SeverityError, place{}, fmt.Sprintf("all files of the package lie in its folder %q", folder), "if that folder is the package, pack its content, not the folder itself")
 		return
 	}
+	if templates := r.templatesInFolders(); len(templates) > 0 {
+		r.withoutMeta(templates, manifests)
+		return
+	}
 	if name := r.manifestAlone(yamls); name != "" {
 		r.add(vnfm.SeverityError, place{file: name}, "the package has Kubernetes manifests and no VNFD",
-			"write a VNFD and a manifest with digests beside them, as the guide \"Getting started: a CNF in ten minutes\" shows; "+rootRule)
+			"write a VNFD and a manifest with digests beside them, as the guide \"Writing packages\" shows; "+rootRule)
 		return
 	}
 	if len(yamls) == 0 {
@@ -352,6 +356,32 @@ func (r *reader) noEntry(yamls []string) {
 		return
 	}
 	r.add(vnfm.SeverityError, place{}, fmt.Sprintf("the package has %d YAML files at its root: %s", len(yamls), someOf(yamls)), rootRule)
+}
+
+// templatesInFolders are the files in folders that begin a VNFD as far as they tell by themselves.
+func (r *reader) templatesInFolders() []string {
+	var out []string
+	for _, f := range r.a.Files() {
+		if strings.Contains(f.Path, "/") && isYAML(f.Path) && r.isServiceTemplate(f.Path) {
+			out = append(out, f.Path)
+		}
+	}
+	return out
+}
+
+// withoutMeta says what to write into the TOSCA.meta that a package with a VNFD in a folder lacks.
+func (r *reader) withoutMeta(templates, manifests []string) {
+	looks, entry := "looks like the VNFD", fmt.Sprintf("%q", "Entry-Definitions: "+templates[0])
+	if len(templates) > 1 {
+		looks, entry = "look like the VNFD", `"Entry-Definitions: " with the one that imports the others`
+	}
+	manifest := baseName(templates[0]) + ".mf"
+	if len(manifests) == 1 {
+		manifest = manifests[0]
+	}
+	r.add(vnfm.SeverityError, place{}, metaFile+" is missing",
+		fmt.Sprintf("%s %s; write into %s the lines %q, %q, %q, %s and %q, as the guide \"Writing packages\" shows", someOf(templates), looks, metaFile,
+			"TOSCA-Meta-File-Version: 1.1", "CSAR-Version: 1.1", "Created-By: your name", entry, "ETSI-Entry-Manifest: "+manifest))
 }
 
 // onlyFolder is the folder that all files are in; empty when there is none.

@@ -49,7 +49,7 @@ func TestReadVariations(t *testing.T) {
 				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate}
 				assert.Equal(t, []string{"ChangeLog.txt", "Tests", "Licenses", "sample.cert"}, got)
 			},
-			warnings: []string{`warning: sample.mf: 5 files are not listed: ChangeLog.txt, Files/kubernetes/deployment.yaml, Licenses/l.txt, Tests/t.txt, sample.yaml: nothing protects this content; add a Source with Algorithm and Hash for each`},
+			warnings: []string{`warning: sample.mf: 5 files are not listed: ChangeLog.txt, Files/kubernetes/deployment.yaml, Licenses/l.txt, Tests/t.txt, sample.yaml: the Kubernetes objects of Files/kubernetes/deployment.yaml are by default no part of an instance, and nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
 		{
 			name: "Tacker: Created-by, no manifest, blocks in TOSCA.meta, Content-type",
@@ -75,7 +75,7 @@ func TestReadVariations(t *testing.T) {
 				got := []string{p.ChangeLog, p.Tests, p.Licenses, p.Certificate, p.Meta[keyManifest]}
 				assert.Equal(t, []string{"ChangeLog.txt", "Tests", "Licenses", "a.cert", "vnfd.mf"}, got)
 			},
-			warnings: []string{`warning: vnfd.mf: 6 files are not listed: ChangeLog.txt, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml, Licenses/a, Tests/a: nothing protects this content; add a Source with Algorithm and Hash for each`},
+			warnings: []string{`warning: vnfd.mf: 6 files are not listed: ChangeLog.txt, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml, Licenses/a, Tests/a: the Kubernetes objects of Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml are by default no part of an instance, and nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
 		{
 			name:  "metadata neither indented nor with a space, eight keys, lower-case source",
@@ -157,7 +157,7 @@ func TestReadVariations(t *testing.T) {
 				assert.Equal(t, []string{"Definitions/a.yaml", "Definitions/b.yml"}, p.OtherDefinitions)
 				assert.Equal(t, []string{"vnfd.cert", "Acme Network Functions"}, []string{p.Certificate, p.Meta[keyCreatedBy]})
 			},
-			warnings: []string{`warning: vnfd.mf: 5 files are not listed: Definitions/a.yaml, Definitions/b.yml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml: nothing protects this content; add a Source with Algorithm and Hash for each`},
+			warnings: []string{`warning: vnfd.mf: 5 files are not listed: Definitions/a.yaml, Definitions/b.yml, Definitions/vnfd.yaml, Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml: the Kubernetes objects of Files/kubernetes/deployment.yaml, Files/kubernetes/service.yaml are by default no part of an instance, and nothing protects this content; add a Source with Algorithm and Hash for each`},
 		},
 	}
 	for _, tt := range tests {

@@ -2,12 +2,14 @@ package helm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v4/pkg/chart/loader/archive"
@@ -15,7 +17,9 @@ import (
 	"helm.sh/helm/v4/pkg/chart/v2/loader"
 	"helm.sh/helm/v4/pkg/ignore"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
 // maxChartBytes bounds the files of a chart together, as Helm does.
@@ -160,12 +164,28 @@ func (c *Chart) assemble() (*chart.Chart, error) {
 	}
 	made, err := loader.LoadFiles(c.files)
 	if err != nil {
-		return nil, err
+		return nil, cmp.Or(c.notYAML(), err)
 	}
 	if made.Metadata.Type == "library" {
 		return nil, fmt.Errorf("the chart %s is a library chart, which has no objects", made.Name())
 	}
 	return made, missingParts(made)
+}
+
+// notYAML names the first line that is no YAML of the files that describe the chart and its sub-charts, which Helm counts from 0 or not at
+// all; nil where they are YAML.
+func (c *Chart) notYAML() error {
+	for _, f := range c.files {
+		if base := path.Base(f.Name); base != "values.yaml" && base != "Chart.yaml" || strings.Contains(f.Name, "templates/") {
+			continue
+		}
+		_, found := yamlpos.Parse(budget.New(context.Background(), budget.Limits{}), f.Name, f.Data, yamlpos.Options{LastKeyWins: true})
+		// An error of syntax has no column.
+		if i := slices.IndexFunc(found, func(p vnfm.Problem) bool { return p.Line > 0 && p.Column == 0 }); i >= 0 {
+			return errors.New(found[i].String())
+		}
+	}
+	return nil
 }
 
 // missingParts names the dependencies that a chart declares and does not hold: an

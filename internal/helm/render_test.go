@@ -240,7 +240,10 @@ func TestLoadProblems(t *testing.T) {
 	}{
 		"no dependency": {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ndependencies: [ { name: amf, version: 1.0.0 } ]\n"),
 			"the chart core depends on amf, which is not in charts/; run helm dependency update before you build the package"},
-		"library":    {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ntype: library\n"), "the chart core is a library chart, which has no objects"},
+		"library": {with("Chart.yaml", "apiVersion: v2\nname: core\nversion: 1.0.0\ntype: library\n"), "the chart core is a library chart, which has no objects"},
+		"a tab":   {with("values.yaml", "\tamf: 1\n"), "values.yaml:1: the file is not valid YAML: found character that cannot start any token"},
+		"a tab of a sub-chart, in its second document": {with("charts/db/values.yaml", "a: 1\n---\nb:\n  c: d\n\te: f\n"),
+			"charts/db/values.yaml:5: the file is not valid YAML: found a tab character that violates indentation"},
 		"no version": {with("Chart.yaml", "apiVersion: v2\nname: core\n"), "validation: chart.metadata.version is required"},
 	}
 	for name, tt := range tests {

@@ -278,7 +278,7 @@ func read(text, context string, local bool) (*Config, error) {
 		return nil, errors.New("the text is base64 of a kubeconfig, not the kubeconfig itself: decode it, for example with base64decode()")
 	}
 	if err := yaml.Unmarshal([]byte(text), &f); err != nil {
-		return nil, syntaxError(err)
+		return nil, syntaxError(text, err)
 	}
 	if f.Kind != "" && f.Kind != "Config" {
 		if !kindName.MatchString(f.Kind) {
@@ -458,8 +458,8 @@ func isPEM(text string) bool {
 }
 
 // syntaxError keeps the line number alone: the decoder's own text repeats values.
-func syntaxError(err error) error {
-	if line, _ := vnfm.YAMLError(err); line > 0 {
+func syntaxError(text string, err error) error {
+	if line, _ := vnfm.YAMLError([]byte(text), err); line > 0 {
 		return fmt.Errorf("the kubeconfig is not valid YAML or has a value of the wrong type on line %d", line)
 	}
 	return errors.New("the kubeconfig is not valid YAML")

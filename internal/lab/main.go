@@ -112,7 +112,11 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			options.Nodes = nodes
 		}
 	})
-	return started(lab.Dir, stdout, func() (reused bool, err error) { return lab.Up(ctx, options) })
+	if err := started(lab.Dir, stdout, func() (reused bool, err error) { return lab.Up(ctx, options) }); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(stdout, "export KUBECONFIG=%s\n", lab.Kubeconfig())
+	return err
 }
 
 func fault(ctx context.Context, args []string, stdout, stderr io.Writer) error {

@@ -182,10 +182,14 @@ func TestSourcesThatCannotBeFetched(t *testing.T) {
 	t.Cleanup(s.Close)
 	dir := filepath.Join(t.TempDir(), "p")
 	writePackage(t, dir, "1.0")
+	here, err := os.Getwd()
+	require.NoError(t, err)
 	for _, tc := range []struct{ source, checksum, want string }{
 		{source: s.URL + "/p.csar", want: "downloading the package from " + s.URL + "/p.csar: the server answered 404 Not Found"},
 		{source: "file:///etc/passwd", want: `package source "file:///etc/passwd": the scheme "file" is not supported; give a path, an http or https URL, or oci://`},
 		{source: filepath.Join(dir, "missing"), want: "reading the package source: stat " + filepath.Join(dir, "missing") + ": no such file or directory"},
+		{source: "../missing", want: "reading the package source: stat ../missing: no such file or directory; a relative path starts at the working directory, " + here +
+			`; in a configuration "${path.module}/../missing" starts at the folder of the module`},
 		{source: dir, checksum: "sha256:00", want: `package source "` + dir + `" is a directory: a checksum can be given for a file or a URL only`},
 	} {
 		t.Run(tc.source, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package vnfm
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,17 +20,39 @@ var yamlParserTexts = []string{
 	"found undefined tag handle",
 }
 
+// yamlScannerTexts are how complaints of its scanner begin. One without a line is about the first.
+var yamlScannerTexts = []string{"found ", "did not find ", "could not find ", "mapping values are ", "block sequence entries are "}
+
+// tabText is how the scanner complains of a tab. It then has the line where the value before the tab begins.
+const tabText = "found a tab character "
+
 // YAMLError takes the line, counted from 1 and 0 when it is unknown, and the
-// message out of an error of go.yaml.in/yaml/v3, which has no other way to tell them.
-func YAMLError(err error) (line int, text string) {
+// message out of an error of go.yaml.in/yaml/v3 about a text, which has no other way to tell them.
+func YAMLError(yaml []byte, err error) (line int, text string) {
 	text = strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := yamlPlace.FindStringSubmatch(text); m != nil {
 		if n, convErr := strconv.Atoi(m[1]); convErr == nil {
 			line, text = n, m[2]
 		}
 	}
-	if slices.Contains(yamlParserTexts, text) {
+	switch {
+	case slices.Contains(yamlParserTexts, text):
 		line++
+	case line == 0 && slices.ContainsFunc(yamlScannerTexts, func(begin string) bool { return strings.HasPrefix(text, begin) }):
+		line = 1
+	}
+	if strings.HasPrefix(text, tabText) {
+		line = indentedByTab(yaml, line)
 	}
 	return line, text
+}
+
+// indentedByTab is the first line, from one on, whose indentation has a tab; that one if none has.
+func indentedByTab(text []byte, from int) int {
+	for i, line := range bytes.Split(text, []byte("\n")) {
+		if indentation := line[:len(line)-len(bytes.TrimLeft(line, " \t"))]; i+1 >= from && bytes.ContainsRune(indentation, '\t') {
+			return i + 1
+		}
+	}
+	return from
 }

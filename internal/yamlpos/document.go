@@ -117,7 +117,8 @@ func (p *parser) parse(data []byte) {
 		p.end(nil, err)
 		return
 	}
-	decoder := yaml.NewDecoder(bytes.NewReader(separated(withoutMarks(data))))
+	text := separated(withoutMarks(data))
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
 	for {
 		var node yaml.Node
 		err := decoder.Decode(&node)
@@ -125,10 +126,10 @@ func (p *parser) parse(data []byte) {
 			return
 		}
 		if err != nil {
-			line, text := vnfm.YAMLError(err)
+			line, summary := vnfm.YAMLError(text, err)
 			// An error at the end of the file stands on the line after the last one.
 			//findings:says indent with spaces, and put strings with ": " or " #" in quotes
-			p.add(min(line, bytes.Count(data, []byte("\n"))+1), 0, "the file is not valid YAML: "+text)
+			p.add(min(line, bytes.Count(data, []byte("\n"))+1), 0, "the file is not valid YAML: "+summary)
 			return
 		}
 		if len(node.Content) == 0 || IsNull(node.Content[0]) && !p.options.Null {

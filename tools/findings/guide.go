@@ -25,7 +25,7 @@ type chapter struct {
 }
 
 var topics = []topic{
-	{title: "Files, manifests and signatures of packages", folders: []string{"csar", "lcm/catalog"}},
+	{title: "Files, manifests and signatures of packages", folders: []string{"csar", "lcm/catalog", "command/packages"}},
 	{title: "Descriptors", folders: []string{"vnfd"}, parts: descriptors},
 	{title: "YAML and JSON files", folders: []string{"yamlpos"}},
 	{title: "Heat templates", folders: []string{"hot", "infra/heat"}},
@@ -88,7 +88,7 @@ A finding is an error or a warning about one place of a package or of an argumen
 and column or an argument, and says what to do. This page is for searching: it has the findings as the source has them, with ` + "`…`" + ` for
 what differs. Where the second column is empty, the finding itself says what must be, or what is done instead.
 
-Other messages are in [Troubleshooting by message](troubleshooting.md).
+[Writing packages](writing-packages.md) shows how a package is made. Other messages are in [Troubleshooting by message](troubleshooting.md).
 `
 
 // guide writes the findings as a page.

@@ -3,6 +3,7 @@ package packages
 import (
 	"context"
 	"fmt"
+	"path"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -10,6 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/budget"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/csar"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfd"
@@ -96,10 +98,31 @@ func lintFlavour(ctx context.Context, e *lcm.Engine, p *vnfm.Package, f *vnfm.Fl
 		found.Under(heatTemplate.ID)
 	}
 	if !p.HasContainers(f) {
-		return found, nil
+		return append(found, lintUnmade(p, f)...), nil
 	}
 	_, problems, err := e.RenderInstance(ctx, vnfm.InstanceSpec{PackageID: p.ID, FlavourID: f.ID, OperationalState: vnfm.Started})
 	return append(found, problems...), err
+}
+
+// lintUnmade warns of a flavour whose VDUs are described by nothing: neither manifests nor charts, neither templates of Heat nor what the VNFD
+// says of servers. It is no error: a request can name a chart or files that are not listed.
+func lintUnmade(p *vnfm.Package, f *vnfm.Flavour) vnfm.Problems {
+	isServer := func(v vnfm.VDU) bool {
+		return len(v.SWImages)+len(v.StorageIDs) > 0 || v.Compute != nil || v.CPUs > 0 || v.MemoryBytes > 0
+	}
+	isExternal := func(a vnfm.PackageArtifact) bool { return a.External }
+	isChart := func(file vnfm.PackageFile) bool {
+		return path.Base(file.Path) == "Chart.yaml" || helm.IsChart(p.Content, file.Path)
+	}
+	if len(f.VDUs) == 0 || hot.HasTemplates(p, f) || hot.HasTemplatesAside(p) ||
+		slices.ContainsFunc(f.VDUs, isServer) || slices.ContainsFunc(p.Artifacts, isExternal) || slices.ContainsFunc(p.Files, isChart) {
+		return nil
+	}
+	return vnfm.Problems{{
+		Severity: vnfm.SeverityWarning, File: f.VDUs[0].Place.File, Line: f.VDUs[0].Place.Line,
+		Summary: fmt.Sprintf("the package does not say what the VDUs of deployment flavour %q are made of", f.ID),
+		Detail:  "list their Kubernetes manifests as a Source in the manifest of the package, name a Helm chart with a node of the type Mciop, or describe containers or servers in the VNFD",
+	}}
 }
 
 // lintTemplates reads the templates of a flavour. VDUs can be containers where the flavour has some.
@@ -193,10 +216,17 @@ func report(cmd *cobra.Command, version string, found vnfm.Problems, form string
 		for i, p := range found {
 			cli.Say(cmd, "%s: %s [%s, %s]", severity(p), p, list[i].Rule.ID, list[i].Rule.Clause)
 		}
-		cli.Say(cmd, "%d errors, %d warnings", failed, warnings)
+		cli.Say(cmd, "%s, %s", counted(failed, "error"), counted(warnings, "warning"))
 	}
 	if failed > 0 || strict && warnings > 0 {
-		return fmt.Errorf("the package has %d errors and %d warnings", failed, warnings)
+		return fmt.Errorf("the package has %s and %s", counted(failed, "error"), counted(warnings, "warning"))
 	}
 	return nil
+}
+
+func counted(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }

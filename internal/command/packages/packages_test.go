@@ -212,9 +212,13 @@ func TestLint(t *testing.T) {
 		"a field":              {edited(t, "hello", "Files/kubernetes/web.yaml", "replicas: 1", "replica: 1"), []string{"--integrity", "ignore"}, 0, []string{"warning: Files/kubernetes/web.yaml:", `spec.replica is not a field of Deployment: did you mean "replicas"?`}},
 		"a template":           {edited(t, "firewall", "BaseHOT/simple/firewall.yaml", "get_attr: [FW, address]", "get_attr: [FV, address]"), []string{"--integrity", "ignore"}, 1, []string{`error: BaseHOT/simple/firewall.yaml:`, `get_attr names "FV", which is not a resource of the template [heat-template, Heat Orchestration Template]`}},
 		"no YAML":              {edited(t, "hello", "Files/kubernetes/web.yaml", "kind: Service", "kind: [Service"), []string{"--integrity", "ignore"}, 1, []string{"error: Files/kubernetes/web.yaml:", "looks like a Kubernetes manifest and cannot be read", "[csar-kubernetes-manifests,"}},
-		"a warning":            {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warnings\n"}},
-		"contradiction":        {edited(t, "hello", "hello.mf", "vnf_software_version: \"1.0.0\"", "vnf_software_version: 1.0.1"), nil, 0, []string{`warning: hello.mf:7: vnf_software_version is "1.0.1", but software_version of the VNFD (hello.yaml) is "1.0.0": write the same value into both files; the VNFD counts [csar-manifest, SOL004 4.3.2]`}},
-		"strict":               {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warnings"}},
+		"a warning":            {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), nil, 0, []string{"warning: hello.mf:2", "[csar-manifest, SOL004 4.3.2]", "0 errors, 1 warning\n"}},
+		"no manifest": {edited(t, "hello", "hello.mf", "Source: Files/kubernetes/web.yaml\nAlgorithm: SHA-256\nHash: 0755a49c59ff18160859a05fcc3c248773a61d7426a50404d95d95715ccd3fdb\n", ""), nil, 0, []string{
+			"warning: hello.mf: 1 file is not listed: Files/kubernetes/web.yaml: the Kubernetes objects of Files/kubernetes/web.yaml are by default no part of an instance",
+			`warning: hello.yaml:23: the package does not say what the VDUs of deployment flavour "default" are made of: list their Kubernetes manifests`, "0 errors, 2 warnings\n",
+		}},
+		"contradiction": {edited(t, "hello", "hello.mf", "vnf_software_version: \"1.0.0\"", "vnf_software_version: 1.0.1"), nil, 0, []string{`warning: hello.mf:7: vnf_software_version is "1.0.1", but software_version of the VNFD (hello.yaml) is "1.0.0": write the same value into both files; the VNFD counts [csar-manifest, SOL004 4.3.2]`}},
+		"strict":        {edited(t, "hello", "hello.mf", "metadata:\n", "metadata:\n  vnf_colour: green\n"), []string{"--strict"}, 1, []string{"0 errors and 1 warning"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run(t, append([]string{"package", "lint", test.dir}, test.args...)...).want(t, test.code, test.want...)
@@ -248,6 +252,39 @@ func TestLint(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte("not a zip"), 0o600))
 		run(t, "package", "lint", file).want(t, 1, "[csar-archive, SOL004 4.1]")
 	})
+}
+
+// TestWritingPackages makes the two packages of the guide "Writing packages" as it says: neither has a finding.
+func TestWritingPackages(t *testing.T) {
+	text, err := os.ReadFile("../../../templates/guides/writing-packages.md")
+	require.NoError(t, err)
+	var blocks []string
+	for _, found := range regexp.MustCompile("(?ms)^```[a-z]+\n(.*?)^```").FindAllSubmatch(text, -1) {
+		blocks = append(blocks, string(found[1]))
+	}
+	require.Len(t, blocks, 8, "snippets of the guide")
+	meta, vnfd, objects, manifest, node := blocks[1], blocks[2], blocks[3], blocks[4], blocks[6]
+	for name, files := range map[string]map[string]string{
+		"manifests": {"Definitions/sbc.yaml": vnfd, "Files/kubernetes/sbc.yaml": objects},
+		"chart": {
+			"Definitions/sbc.yaml":                      strings.Replace(vnfd, "  policies:\n", node+"  policies:\n", 1),
+			"Artifacts/Charts/sbc/Chart.yaml":           "apiVersion: v2\nname: sbc\nversion: 1.0.0\n",
+			"Artifacts/Charts/sbc/templates/media.yaml": strings.Replace(objects, "{ name: media }\nspec", "{ name: {{ .Release.Name }}-media }\nspec", 1),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), "sbc")
+			files["TOSCA-Metadata/TOSCA.meta"], files["sbc.mf"] = meta, manifest
+			for file, content := range files {
+				at := filepath.Join(dir, file)
+				require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o750))
+				require.NoError(t, os.WriteFile(at, []byte(content), 0o600))
+			}
+			run(t, "package", "hash", dir).want(t, 0)
+			run(t, "package", "lint", dir).want(t, 0, "0 errors, 0 warnings\n")
+			run(t, "package", "render", "--scale", "media=2", dir).want(t, 0, "kind: Deployment", "replicas: 3")
+		})
+	}
 }
 
 // TestRules has each rule once, with what people need of it.

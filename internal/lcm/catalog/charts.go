@@ -104,7 +104,7 @@ func archiveOf(ctx context.Context, source *vnfm.ChartSource) ([]byte, error) {
 	fsys, file := os.DirFS(filepath.Dir(clean)), filepath.Base(clean)
 	info, err := fs.Stat(fsys, file)
 	if err != nil {
-		return nil, chartError("path", err)
+		return nil, chartError("path", fromHere(source.Path, err))
 	}
 	if !info.IsDir() {
 		return fs.ReadFile(fsys, file)

@@ -3,8 +3,10 @@ package catalog
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -75,7 +77,7 @@ func openSource(ctx context.Context, source, checksum, etag string, access *vnfm
 	} else {
 		var err error
 		if f.file, err = csar.OpenSource(source); err != nil {
-			return nil, fmt.Errorf("reading the package source: %w", err)
+			return nil, fmt.Errorf("reading the package source: %w", fromHere(source, err))
 		}
 	}
 	if f.shown = source; endpoint.IsHTTP(source) {
@@ -104,6 +106,15 @@ func openSource(ctx context.Context, source, checksum, etag string, access *vnfm
 		return nil, fmt.Errorf("package source %q has the checksum %s, expected %s: it is another file, or it is damaged", f.shown, f.checksum, checksum)
 	}
 	return f, nil
+}
+
+// fromHere adds to the error of a relative path that does not exist where it starts.
+func fromHere(source string, err error) error {
+	here, unknown := os.Getwd()
+	if !errors.Is(err, fs.ErrNotExist) || filepath.IsAbs(source) || unknown != nil {
+		return err
+	}
+	return fmt.Errorf("%w; a relative path starts at the working directory, %s; in a configuration %q starts at the folder of the module", err, here, "${path.module}/"+filepath.ToSlash(source))
 }
 
 func fileDigest(file io.Reader) (string, error) {

@@ -72,7 +72,7 @@ func (e *KubeconfigEphemeral) Schema(_ context.Context, _ ephemeral.SchemaReques
 	}
 	attributes["certificate_request"] = schema.SingleNestedAttribute{
 		Optional:            true,
-		MarkdownDescription: "Signs a client certificate with the CA of the cluster instead of using the administrator's: short-lived, with the RBAC rights of its name and groups. Each opening signs a new certificate, which cannot be revoked before it expires.",
+		MarkdownDescription: "Signs a client certificate with the CA of the cluster instead of using the administrator's: short-lived, with the RBAC rights of its name and groups. The management cluster must keep the CA with its key in the Secret `<cluster>-ca`. Each opening signs a new certificate, which cannot be revoked before it expires.",
 		Attributes: map[string]schema.Attribute{
 			"common_name": schema.StringAttribute{
 				Required: true, MarkdownDescription: "Name of the user.", Validators: []validator.String{stringvalidator.LengthBetween(1, 64)},

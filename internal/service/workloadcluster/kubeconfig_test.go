@@ -209,7 +209,7 @@ func TestAccWorkloadKubeconfig_ephemeral(t *testing.T) {
 		},
 		resource.TestStep{
 			Config:      env.configWithVIM(issued, echo("ephemeral.vnf_capi_workload_kubeconfig.test.host")),
-			ExpectError: acctest.Says(`Reading the CA of workload cluster .*/edge`),
+			ExpectError: acctest.Says(`Reading the CA of workload cluster .*/edge[\s\S]*kept elsewhere; leave certificate_request out`),
 		},
 		resource.TestStep{
 			PreConfig: func() {

@@ -41,6 +41,8 @@ type ChartRelease struct {
 	// Tested is set when a revision counts as deployed only after its tests.
 	Tested bool
 	Digest string
+	// given are the values in helm_parameters without secrets, defaults those of the chart.
+	given, defaults map[string]any
 	// shown are the parameters that show secrets beside those of the values.
 	shown []string
 }
@@ -74,7 +76,10 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 		return nil
 	}
 	r.namesLater = rendered.NamesLater
-	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested, shown: c.params.shown}
+	r.Release = &ChartRelease{Rendering: rendered, CountValues: c.params.replicas, Tested: c.params.tested, given: c.params.values, shown: c.params.shown}
+	if inputs, err := loaded.Inputs(); err == nil && len(c.params.values) > 0 {
+		r.Release.defaults = inputs.Defaults
+	}
 	r.Release.readHooks(b, ps)
 	var out []manifest
 	for _, definition := range rendered.CRDs {

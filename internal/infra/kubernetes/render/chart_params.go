@@ -131,7 +131,8 @@ func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 	}
 	entries, ok := value.(map[string]any)
 	if !ok {
-		refuse("must map values of the chart, or their paths, to the wanted values", "")
+		//findings:says write a map; a variable for it needs a type, such as any or map(any)
+		refuse("must map values of the chart, or their paths, to the wanted values", notMap(value))
 		return nil
 	}
 	values, err := helm.Values(entries)
@@ -147,7 +148,8 @@ func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 func (p *chartParams) readValueNames(t *vnfm.Target, value any, ps *vnfm.Problems) {
 	entries, ok := value.(map[string]any)
 	if !ok {
-		badParam(ps, paramValueNames, "must map VDU ids to { replica }", "")
+		//findings:says write a map; a variable for it needs a type, such as any or map(any)
+		badParam(ps, paramValueNames, "must map VDU ids to { replica }", notMap(value))
 		return
 	}
 	if p.replicas == nil {
@@ -212,6 +214,7 @@ func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[s
 	values = vnfm.MergeDeep(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)
 	for _, id := range slices.Sorted(maps.Keys(p.replicas)) {
+		p.warnCountValue(t, id, ps)
 		if err := helm.Set(values, p.replicas[id], t.Counts[id]); err != nil {
 			badParam(ps, paramValueNames, fmt.Sprintf("cannot set the count of VDU %q", id), err.Error()+"; name a value that is a number in the chart")
 		}

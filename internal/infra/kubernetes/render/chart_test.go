@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -123,6 +124,49 @@ func TestCountsGoIntoValues(t *testing.T) {
 	}
 }
 
+// TestCountsInValuesHaveNoEffect warns where helm_parameters set what the VNFD decides on, and only there.
+func TestCountsInValuesHaveNoEffect(t *testing.T) {
+	const warning = `the value %s in helm_parameters has no effect on the count of VDU "amf": the count, 1, follows from scale levels and VNFD; set scale_levels and remove the value`
+	names := func(path string) map[string]any {
+		return map[string]any{"amf": map[string]any{"replica": path}}
+	}
+	for name, tt := range map[string]struct {
+		params  map[string]any
+		stopped bool
+		want    string
+	}{
+		"the count, by its name":    {params: map[string]any{"helm_value_names": names("replicas"), "helm_parameters": map[string]any{"replicas": 3}}, want: "replicas"},
+		"the count, by its path":    {params: map[string]any{"helm_value_names": names("nodes[1].count"), "helm_parameters": map[string]any{"nodes[1].count": 3, "replicas": 1}}, want: "nodes.1.count"},
+		"the same count":            {params: map[string]any{"helm_value_names": names("replicas"), "helm_parameters": map[string]any{"replicas": 1}}},
+		"stopped":                   {params: map[string]any{"helm_value_names": names("replicas"), "helm_parameters": map[string]any{"replicas": 3}}, stopped: true},
+		"replicas that are ignored": {params: map[string]any{"helm_parameters": map[string]any{"replicas": 3}}, want: "replicas"},
+		"ignored and stopped":       {params: map[string]any{"helm_parameters": map[string]any{"replicas": 3}}, stopped: true},
+		"another value":             {params: map[string]any{"helm_parameters": map[string]any{"size": 3}}},
+		"one of several":            {params: map[string]any{"helm_parameters": map[string]any{"replicas": 3, "proxy": map[string]any{"replicas": 3}}}},
+		"one beside a default":      {params: map[string]any{"helm_parameters": map[string]any{"replicas": 5, "proxy": map[string]any{"replicas": 5}, "other": map[string]any{"replicas": 3}}}},
+		"none":                      {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			target := targettest.Chart(map[string]string{
+				"values.yaml":      "replicas: 2\n",
+				"templates/a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: {{ if .Values.nodes }}{{ (index .Values.nodes 1).count }}{{ else }}{{ .Values.replicas }}{{ end }} }\n",
+			}, map[string]int{"amf": 1})
+			target.Instance.AdditionalParams = tt.params
+			if tt.stopped {
+				target.Instance.OperationalState = vnfm.Stopped
+			}
+			_, ps := Render(budget.New(t.Context(), budget.Limits{}), target)
+			require.False(t, ps.HasErrors(), "%v", ps)
+			if tt.want == "" {
+				require.Empty(t, ps)
+				return
+			}
+			require.Len(t, ps, 1)
+			require.Equal(t, fmt.Sprintf(warning, tt.want), ps[0].String())
+		})
+	}
+}
+
 // TestAutoscalersOfCharts leaves replicas to an autoscaler, though they go through a
 // value: in the chart itself and in a sub-chart.
 func TestAutoscalersOfCharts(t *testing.T) {
@@ -176,9 +220,9 @@ func TestChartProblems(t *testing.T) {
 		"path URL":      {params: map[string]any{"helm_chart_path": "https://x/a.tgz"}, want: `additional parameter "helm_chart_path" names a URL: put the chart at "https://x/a.tgz" into the package`},
 		"path outside":  {params: map[string]any{"helm_chart_path": "../core"}, want: `additional parameter "helm_chart_path" names a path outside of the package: "../core" must be relative to the root of the package`},
 		"both forms":    {params: map[string]any{"helm_chart_path": "Files/core", "lcm-kubernetes-def-files": []any{"Files/core/Chart.yaml"}}, want: `additional parameter "helm_chart_path" contradicts lcm-kubernetes-def-files: an instance consists of manifests or of a chart`},
-		"values type":   {params: map[string]any{"helm_parameters": "a=b"}, want: `additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`},
+		"values type":   {params: map[string]any{"helm_parameters": "a=b"}, want: `additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values: it is a string: write a map; a variable for it needs a type, such as any or map(any)`},
 		"values path":   {params: map[string]any{"helm_parameters": map[string]any{"a.b=c": 1}}, want: `additional parameter "helm_parameters" has a key that cannot be used: "a.b=c" is not a path of values such as a.b[0].c`},
-		"value names":   {params: map[string]any{"helm_value_names": []any{}}, want: `additional parameter "helm_value_names" must map VDU ids to { replica }`},
+		"value names":   {params: map[string]any{"helm_value_names": []any{}}, want: `additional parameter "helm_value_names" must map VDU ids to { replica }: it is a list`},
 		"value VDU":     {params: map[string]any{"helm_value_names": map[string]any{"smf": map[string]any{"replica": "a"}}}, want: `additional parameter "helm_value_names" names a VDU "smf" that deployment flavour "simple" does not have: its VDUs are amf`},
 		"value replica": {params: map[string]any{"helm_value_names": map[string]any{"amf": map[string]any{"replicas": "a"}}}, want: `additional parameter "helm_value_names" must be { replica = path of a value } for VDU "amf"`},
 		"release":       {params: map[string]any{"helm_release_name": "A_b"}, want: `additional parameter "helm_release_name" must be a valid name of a Helm release: lower case letters, digits, hyphens and dots, 53 at most`},

@@ -102,6 +102,22 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	})
 }
 
+// notMap says what a parameter is that must be a map. Terraform makes a string of a value for a variable without a type.
+func notMap(value any) string {
+	switch value.(type) {
+	case string:
+		return "it is a string: write a map; a variable for it needs a type, such as any or map(any)"
+	case []any:
+		return "it is a list"
+	case bool:
+		return "it is a boolean"
+	case nil:
+		return "it is null"
+	default:
+		return "it is a number"
+	}
+}
+
 // readFiles reads the list of manifest files; every one must be in the package.
 func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	list, ok := stringList(value)

@@ -30,7 +30,7 @@ func TestParamProblems(t *testing.T) {
 		"namespace type":   {map[string]any{"namespace": true}, `additional parameter "namespace" must be the name of a namespace: lower case letters, digits and hyphens, 63 at most`},
 		"namespace name":   {map[string]any{"namespace": "A_b"}, `additional parameter "namespace" must be the name of a namespace: lower case letters, digits and hyphens, 63 at most`},
 		"namespace other":  {map[string]any{"namespace": "b"}, `additional parameter "namespace" contradicts the argument namespace: "b" and "core5g"; keep one of them`},
-		"mapping type":     {map[string]any{"vdu_mapping": []any{}}, `additional parameter "vdu_mapping" must map VDU ids to { kind, name }`},
+		"mapping type":     {map[string]any{"vdu_mapping": []any{}}, `additional parameter "vdu_mapping" must map VDU ids to { kind, name }: it is a list`},
 		"mapping VDU":      {map[string]any{"vdu_mapping": map[string]any{"x": map[string]any{}}}, `additional parameter "vdu_mapping" names a VDU "x" that deployment flavour "simple" does not have: its VDUs are amf`},
 		"mapping entry":    {map[string]any{"vdu_mapping": map[string]any{"amf": "x"}}, `additional parameter "vdu_mapping" must be { kind, name } for VDU "amf"`},
 		"mapping kind":     {map[string]any{"vdu_mapping": map[string]any{"amf": map[string]any{"name": "x"}}}, `additional parameter "vdu_mapping" must give kind and name for VDU "amf"`},

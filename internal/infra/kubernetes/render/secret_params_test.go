@@ -46,7 +46,7 @@ func TestSecretParamProblems(t *testing.T) {
 		"path": {secretChart(values("a", 1), values("a..b", "hunter2")),
 			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" has a key that cannot be used: "a..b" is not a path of values such as a.b[0].c`}},
 		"no map": {secretChart(values("a", 1), map[string]any{"helm_parameters": "hunter2"}),
-			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values`}},
+			[]string{`additional_params_wo[helm_parameters]: additional parameter "helm_parameters" must map values of the chart, or their paths, to the wanted values: it is a string: write a map; a variable for it needs a type, such as any or map(any)`}},
 		"all at once": {secretChart(nil, map[string]any{"namespace": "hunter2", "helm_chart_path": "hunter2", "nfv": "hunter2"}), []string{
 			`additional_params_wo[helm_chart_path]: additional parameter "helm_chart_path" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,
 			`additional_params_wo[namespace]: additional parameter "namespace" cannot be secret: the plan shows its effects; of the parameters of the Kubernetes driver additional_params_wo accepts helm_parameters`,

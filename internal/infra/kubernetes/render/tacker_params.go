@@ -127,7 +127,8 @@ func (p *chartParams) readSettings(value any, ps *vnfm.Problems) {
 func (p *chartParams) readReplicaValues(t *vnfm.Target, value any, ps *vnfm.Problems) {
 	entries, ok := value.(map[string]any)
 	if !ok {
-		badParam(ps, paramReplicaValues, "must map scaling aspects to paths of values", "")
+		//findings:says write a map; a variable for it needs a type, such as any or map(any)
+		badParam(ps, paramReplicaValues, "must map scaling aspects to paths of values", notMap(value))
 		return
 	}
 	if p.replicas == nil {

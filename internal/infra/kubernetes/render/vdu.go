@@ -219,6 +219,9 @@ func (r *Rendering) bindCount(vdu *vnfm.VDU, o *Object, count int, stopped bool,
 	value, written, _ := unstructured.NestedFieldNoCopy(o.Content, path...)
 	if r.Release != nil {
 		r.Release.checkCount(vdu.ID, o, value, count, ps)
+		if !stopped {
+			r.Release.warnReplicas(vdu.ID, value, count, ps)
+		}
 	}
 	o.Scaling = &Scaling{VDU: vdu.ID, Path: path, Count: int64(count), Written: written}
 	unstructured.RemoveNestedField(o.Content, o.Scaling.Path...)

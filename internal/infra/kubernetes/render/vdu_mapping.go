@@ -14,7 +14,8 @@ import (
 func readVDUMapping(t *vnfm.Target, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
 	entries, ok := value.(map[string]any)
 	if !ok {
-		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", "")
+		//findings:says write a map; a variable for it needs a type, such as any or map(any)
+		badParam(ps, translate.ParamVDUMapping, "must map VDU ids to { kind, name }", notMap(value))
 		return nil
 	}
 	out := make(map[string]translate.WorkloadRef, len(entries))

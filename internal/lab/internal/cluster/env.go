@@ -78,7 +78,7 @@ func (l *Lab) Environment() (*Environment, error) {
 		Dir:                   string(l.Dir),
 		Endpoint:              endpoint(state.Ports.APIServer()),
 		CAFile:                l.Dir.PKI("ca.crt"),
-		Kubeconfig:            l.Dir.Kubeconfig(kubeconfigAdmin),
+		Kubeconfig:            l.Kubeconfig(),
 		AdminToken:            state.AdminToken,
 		ClientCertificateFile: l.Dir.PKI("client.crt"),
 		ClientKeyFile:         l.Dir.PKI("client.key"),
@@ -155,3 +155,6 @@ func (e *Environment) WriteShell(w io.Writer) error {
 		{"LAB_CLUSTER_CLASS", e.ClusterAPI.ClusterClass},
 	})
 }
+
+// Kubeconfig is the path of the administrator's kubeconfig.
+func (l *Lab) Kubeconfig() string { return l.Dir.Kubeconfig(kubeconfigAdmin) }

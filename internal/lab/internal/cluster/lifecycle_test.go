@@ -149,7 +149,7 @@ func TestLabLifecycle(t *testing.T) {
 
 func (b *bench) testSecondUp(t *testing.T) {
 	start := time.Now()
-	if out := b.must(t, "up"); !strings.Contains(out, "is running") {
+	if out := b.must(t, "up"); !strings.Contains(out, "is running") || !strings.HasSuffix(out, "export KUBECONFIG="+filepath.Join(b.dir, "admin.kubeconfig")+"\n") {
 		t.Errorf("second up says %q", out)
 	}
 	t.Logf("second up took %s", time.Since(start))
