@@ -80,7 +80,7 @@ func TestAccPerRun(t *testing.T) {
 	configure("one", &env.targetCluster)
 	env.expectExit(2, "plan", "-detailed-exitcode", "-out=saved")
 	env.loseStore()
-	env.expectOutput(env.expectExit(1, "apply", "saved"), "Plan of VNF Instance \"test\" Shows No Objects", "postcondition to the vnf_vim and the vnf_package")
+	env.expectOutput(env.expectExit(1, "apply", "saved"), "VIM or Package of VNF Instance \"test\" Not Found", "postcondition to the vnf_vim and the vnf_package")
 	conditioned := func(block, status string) string {
 		return strings.TrimRight(block, "}\n") + fmt.Sprintf("\n  lifecycle {\n    postcondition {\n      condition     = self.status == %q\n      error_message = \"It is ${self.status}.\"\n    }\n  }\n}\n", status)
 	}

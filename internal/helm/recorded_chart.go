@@ -122,7 +122,7 @@ func ReadChart(ctx context.Context, fsys fs.FS, file string) (name, version stri
 		return "", "", nil, err
 	}
 	// A chart that could not be assembled has no name here.
-	made, err := c.assemble()
+	made, err := c.assemble() //nolint:contextcheck // its files have been read
 	if err != nil {
 		return "", "", nil, err
 	}

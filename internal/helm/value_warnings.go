@@ -75,8 +75,8 @@ func eachNumber(value any, way []string, do func(way []string, f float64)) {
 	}
 }
 
-// warnBooleans warns of a text "true" or "false" where the chart has a boolean. Templates take each text that is not empty for true, and
-// Helm ignores a condition of a dependency that is a text. Terraform makes such texts of the booleans in a map of strings.
+// warnBooleans warns of a text "false" where the chart has a boolean: templates take each text that is not empty for true. Terraform makes
+// such texts of the booleans in a map of strings.
 func (c *Chart) warnBooleans(o *Options, r *Rendering, ps *vnfm.Problems) {
 	var walk func(given, own map[string]any, way []string)
 	walk = func(given, own map[string]any, way []string) {
@@ -87,16 +87,15 @@ func (c *Chart) warnBooleans(o *Options, r *Rendering, ps *vnfm.Problems) {
 				below, _ := given[name].(map[string]any)
 				walk(below, own, at)
 			case bool:
-				text, _ := given[name].(string)
-				if text != "true" && text != "false" {
+				if given[name] != "false" {
 					continue
 				}
 				p := vnfm.Problem{Severity: vnfm.SeverityWarning, Attribute: o.Attribute, Key: o.Key}
 				if o.secret(at) {
 					p.Attribute = o.SecretAttribute
 				}
-				p.Summary = fmt.Sprintf("the value %s is the text %q, and a boolean in the chart", strings.Join(at, "."), text)
-				p.Detail = fmt.Sprintf("a template takes each text that is not empty for true; write %s without quotes, and not in a map of strings, of whose booleans Terraform makes texts", text)
+				p.Summary = fmt.Sprintf("the value %s is the text \"false\", and a boolean in the chart", strings.Join(at, "."))
+				p.Detail = "a template takes each text that is not empty for true; write false without quotes, and not in a map of strings, of whose booleans Terraform makes texts"
 				*ps = append(*ps, p)
 			}
 		}

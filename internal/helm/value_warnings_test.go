@@ -1,7 +1,6 @@
 package helm
 
 import (
-	"fmt"
 	"testing"
 	"testing/fstest"
 
@@ -52,7 +51,7 @@ func TestTextsForBooleans(t *testing.T) {
 	}
 	c, err := Load(t.Context(), files, "Files/core")
 	require.NoError(t, err)
-	values, err := Values(map[string]any{"sidecar": "false", "db.enabled": "true", "db.mode": "false", "db.free": "false", "other": "true"})
+	values, err := Values(map[string]any{"sidecar": "true", "db.enabled": "false", "db.mode": "false", "db.free": "false", "other": "true"})
 	require.NoError(t, err)
 	_, ps := c.Render(t.Context(), Options{Release: "r", Namespace: "n", Values: values, Attribute: "additional_params", Key: "helm_parameters"})
 	var got []string
@@ -60,10 +59,9 @@ func TestTextsForBooleans(t *testing.T) {
 		got = append(got, p.String())
 	}
 	require.False(t, ps.HasErrors())
-	const why = "a template takes each text that is not empty for true; write %s without quotes, and not in a map of strings, of whose booleans Terraform makes texts"
 	require.Equal(t, []string{
-		`the value db.enabled is the text "true", and a boolean in the chart: ` + fmt.Sprintf(why, "true"),
-		`the value sidecar is the text "false", and a boolean in the chart: ` + fmt.Sprintf(why, "false"),
+		`the value db.enabled is the text "false", and a boolean in the chart: a template takes each text that is not empty for true; ` +
+			`write false without quotes, and not in a map of strings, of whose booleans Terraform makes texts`,
 	}, got)
 }
 

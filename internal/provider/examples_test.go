@@ -106,7 +106,7 @@ var worthwhileWarnings = map[string]string{
 	// No attribute of what is destroyed can say it.
 	"Running Functions Stop": "destroy",
 	// A plan with the mock outputs of Terragrunt, whose ids no store knows.
-	`Plan of VNF Instance "hello" Shows No Objects`: "plan", `Plan of Workload Cluster "edge" Shows No Objects`: "plan",
+	`VIM or Package of VNF Instance "hello" Not Found`: "plan", `VIM or Package of Workload Cluster "edge" Not Found`: "plan",
 	// The request is one of Tacker: what has no meaning here is said once.
 	`The OpenStack driver ignores additional parameters "lcm-operation-user-data", "lcm-operation-user-data-class"`: "plan",
 	// The lab's flavor is smaller than what kubeadm asks for.

@@ -241,8 +241,7 @@ func (c *Catalog) knownDownload(ctx context.Context, spec vnfm.PackageSpec, want
 	for i := len(all) - 1; i >= 0; i-- {
 		if !all[i].Value.Removing && all[i].Value.Origin.verifiedAs(want) {
 			if c.checkBundle(ctx, s, all[i]) != nil {
-				// It is read from its source again.
-				return nil, nil
+				return nil, nil //nolint:nilerr // It is read from its source again.
 			}
 			return all[i], nil
 		}

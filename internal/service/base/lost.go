@@ -114,11 +114,7 @@ func (r *InstanceResource[M, P]) warnOfLost(ctx context.Context, err error, spec
 	if len(objects) == 0 {
 		return
 	}
-	summary := "VIM of %s Not Found"
-	if err != nil {
-		summary = "Plan of %s Shows No Objects"
-	}
-	diags.AddWarning(fmt.Sprintf(summary, r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
+	diags.AddWarning(fmt.Sprintf("VIM or Package of %s Not Found", r.config.titled(spec.Name)), fmt.Sprintf("The store of this provider configuration has no record of %s, and nothing in this run writes it again. "+
 		"If another configuration has it, apply that one first.\n\n"+
 		"If this is the apply of a saved plan, the store was lost since, and Terraform finds the final plan inconsistent: plan and apply in one run. Or add a postcondition to the %s, such as one on its status: "+
 		"Terraform applies a saved plan without calling resources that have neither changes nor conditions.", strings.Join(objects, " and of "), strings.Join(slices.Compact(owners), " and the ")))

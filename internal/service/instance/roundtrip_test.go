@@ -76,8 +76,8 @@ func TestRecordRoundTrip(t *testing.T) {
 func TestViews(t *testing.T) {
 	t.Parallel()
 	modeltest.EachField(t, nil, func(c vnfm.VNFC) any { return newVNFCView(&c) })
-	// What is in the report of a failure is for `operations show --report`.
-	modeltest.EachField(t, []string{"InstanceID", "Notes", "ReportedAt"}, func(occ vnfm.Operation) any {
+	// What is in the report of a failure is for `operations show --report`, and the data source is of one instance.
+	modeltest.EachField(t, []string{"InstanceID", "Instance", "Notes", "ReportedAt"}, func(occ vnfm.Operation) any {
 		v, err := newOperationView(&occ)
 		require.NoError(t, err)
 		return v
