@@ -108,6 +108,12 @@ func (g *gateway) open(t *testing.T, lab labtest.Env) way {
 			panic(http.ErrAbortHandler)
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		if r.Method != http.MethodGet {
+			// A write that the server gets is done, also when its sender is killed meanwhile: its answer is waited for and noted.
+			var end context.CancelFunc
+			ctx, end = context.WithCancel(context.WithoutCancel(ctx))
+			defer end()
+		}
 		proxy.ServeHTTP(w, r.WithContext(ctx)) //nolint:contextcheck // arrived derives it from that of the request
 	}))
 	server.EnableHTTP2 = true
