@@ -134,14 +134,16 @@ func TestAccLostStore_writeOnly(t *testing.T) {
 }
 
 // TestAccLostKey loses the key of a store that stays, twice: the plan goes on, with warnings, and one apply seals the credentials of the
-// VIM and the content of the package again. A scale then reads the package.
+// VIM and the content of the package again. A scale then reads the package. A key that the user has given and that is missing is an
+// error, and no key is made in its place.
 func TestAccLostKey(t *testing.T) {
 	t.Parallel()
 	env := newEnv(t)
 	vims := strings.Replace(env.vims(), "bearer_token ", "bearer_token_wo_version = 1\n    bearer_token_wo ", 1)
 	data := "data \"vnf_instance\" \"test\" {\n  id = " + address + ".id\n}\n"
+	given := strings.Replace(env.provider(), "encryption = { key_file", "# encryption = { key_file", 1)
 	configure := func(arguments ...string) {
-		env.write(env.provider(), vims, pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", arguments...), data)
+		env.write(given, vims, pkg(acctest.ExamplePackage(t, "hello")), env.instance("test", arguments...), data)
 	}
 	configure()
 	env.apply()
@@ -161,6 +163,12 @@ func TestAccLostKey(t *testing.T) {
 		require.Equal(t, [2]string{env.resource("vnf_vim.test").text("id"), env.resource(address).text("id")}, ids)
 		require.Equal(t, objects, env.uids())
 	}
+	given = env.provider()
+	require.NoError(t, os.Rename(env.store.KeyFile, env.store.KeyFile+".away"))
+	configure("scale_levels = { web = 2 }")
+	env.expectOutput(env.expectExit(1, "apply", "-auto-approve"), "does not exist: restore it", "-refresh=false and -target")
+	require.NoFileExists(t, env.store.KeyFile)
+	require.NoError(t, os.Rename(env.store.KeyFile+".away", env.store.KeyFile))
 	configure("scale_levels = { web = 2 }")
 	env.apply()
 	env.destroy()

@@ -303,7 +303,7 @@ func (c *Catalog) checkBundle(ctx context.Context, s *seal.Store, en *records.En
 	files.ctx = ctx
 	_, err := files.bundled()
 	switch {
-	case errors.Is(err, vnfm.ErrUnopened):
+	case errors.Is(err, vnfm.ErrUnopened), errors.As(err, new(*seal.WrongKeyError)):
 		return fmt.Errorf("opening the content of VNF package %q: %w", en.Rec.ID, err)
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrCorrupt):
 		return records.NotFound(store.KindPackage, en.Rec.ID)

@@ -83,7 +83,7 @@ func (l *localKeys) opening(ctx context.Context, recipient string) (*age.X25519I
 	if err != nil && !errors.Is(err, errNoKey) {
 		return nil, fmt.Errorf("sealed for the recipient %s: %w", recipient, err)
 	}
-	wrong := &WrongKeyError{Sealed: recipient, Origin: l.origin, InStore: l.inStore}
+	wrong := &WrongKeyError{Sealed: recipient, Origin: l.origin, InStore: l.inStore, Given: l.given}
 	for _, id := range all {
 		if id.Recipient().String() == recipient {
 			return id, nil
@@ -125,13 +125,19 @@ type WrongKeyError struct {
 	Origin string
 	// InStore is set when that is the store itself.
 	InStore bool
+	// Given is set when the user has given the keys.
+	Given bool
 }
 
-// Is makes errors.Is(err, vnfm.ErrUnopened) true.
-func (e *WrongKeyError) Is(target error) bool { return target == vnfm.ErrUnopened }
+// Is makes errors.Is(err, vnfm.ErrUnopened) true for keys that the provider has made itself. A key that the user has given is probably
+// another one than it should be, or not there on this machine: nothing is sealed again for it.
+func (e *WrongKeyError) Is(target error) bool { return target == vnfm.ErrUnopened && !e.Given }
 
 func (e *WrongKeyError) Error() string {
-	const lost = "or, when it is lost, " + storedAgain
+	lost := "or, when it is lost, " + storedAgain
+	if e.Given {
+		lost = "or, when it is lost, raise the *_wo_version of the secrets and apply each vnf_vim with -refresh=false and -target"
+	}
 	atHand := strings.Join(e.AtHand, " and ")
 	switch {
 	case e.InStore && len(e.AtHand) == 0:

@@ -184,8 +184,8 @@ func TestWrongKey(t *testing.T) {
 	_, err := ring(t, now).Open(t.Context(), "vim-1", sealed)
 	wrong, ok := errors.AsType[*WrongKeyError](err)
 	require.True(t, ok, "Open")
-	require.Equal(t, &WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin}, wrong)
-	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "apply again: secrets are then taken from the configuration")
+	require.Equal(t, &WrongKeyError{Sealed: then.Recipient().String(), AtHand: []string{now.Recipient().String()}, Origin: wrong.Origin, Given: true}, wrong)
+	wantError(t, err, "vim-1", then.Recipient().String(), now.Recipient().String(), "encryption.key", "raise the *_wo_version of the secrets")
 	require.NotContains(t, err.Error(), now.String(), "the error holds the key")
 
 	// Opening makes no key file: it could not open anything.
