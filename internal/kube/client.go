@@ -34,7 +34,6 @@ type Client struct {
 	answered atomic.Bool
 	// clockOffset is the server's clock minus ours, in nanoseconds.
 	clockOffset atomic.Int64
-	pace        pace
 	discovery   discoveryCache
 	ahead       rulesAhead
 }

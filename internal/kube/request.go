@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptrace"
 	"net/url"
 	"time"
 
@@ -168,8 +167,6 @@ func (c *Client) sendAs(ctx context.Context, r request, who *identity) (*http.Re
 	if len(r.query) > 0 {
 		target += "?" + r.query.Encode()
 	}
-	var begun time.Time
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { begun = time.Now() }})
 	req, err := http.NewRequestWithContext(ctx, r.method, target, bytes.NewReader(r.body))
 	if err != nil {
 		return nil, &transportError{err: err, permanent: true}
@@ -191,7 +188,6 @@ func (c *Client) sendAs(ctx context.Context, r request, who *identity) (*http.Re
 	}
 	c.answered.Store(true)
 	c.noteClock(res.Header, sent)
-	c.pace.note(r.method, begun)
 	if res.StatusCode >= 200 && res.StatusCode < 300 {
 		return res, nil
 	}

@@ -192,7 +192,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	return s.awaitWritten(ctx, plan.target, render.Waves)
 }
 
-// writeWaves writes the waves one after the other. The workloads may begin while configuration is written that they do not need.
+// writeWaves writes the waves one after the other.
 func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
@@ -201,18 +201,11 @@ func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
 				return err
 			}
 		}
-		batch, write := ofWave(plan.target, wave), s.writeObjects
-		switch {
-		case wave == render.WaveConfiguration && s.overlap(plan):
-			batch = nil
-		case wave == render.WaveWorkload && s.overlap(plan):
-			batch, write = slices.Concat(ofWave(plan.target, render.WaveConfiguration), batch), s.writeOrdered
-		}
-		if len(batch) > 0 {
+		if batch := ofWave(plan.target, wave); len(batch) > 0 {
 			if err := s.prepareWave(ctx, plan, wave); err != nil {
 				return err
 			}
-			if err := s.writeWave(ctx, plan, batch, counter, write); err != nil {
+			if err := s.writeWave(ctx, plan, batch, counter); err != nil {
 				return err
 			}
 		}
@@ -279,11 +272,9 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 
 // writeWave writes the objects of a wave, the deferred ones last. Objects that were made
 // are recorded also when the wave failed or was interrupted.
-func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter,
-	write func(context.Context, []*targetObject, *counter) error,
-) error {
+func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
 	now, later := s.splitDeferred(batch)
-	err := write(ctx, now, done)
+	err := s.writeObjects(ctx, now, done)
 	if err == nil && len(later) > 0 {
 		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
 			err = s.writeObjects(ctx, later, done)

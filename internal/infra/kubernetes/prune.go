@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -183,7 +182,7 @@ func (r *removal) endsLater(p *targetObject) bool {
 	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: those of a kind with one request where that is faster, and at the same time the others one by one.
+// delete deletes objects: many of a kind with one request, and at the same time the others one by one.
 func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	together, alone := r.split(batch)
@@ -205,26 +204,20 @@ func (r *removal) deleteAlone(ctx context.Context, p *targetObject) error {
 	return r.session.client.Delete(ctx, p.ref, options)
 }
 
-// split returns the collections whose objects are deleted together, and the objects that are deleted one by one.
+// split returns the collections whose objects are deleted together, and the objects that are deleted one by one. The API server deletes
+// the objects of a collection one after the other: that pays only for more of them than are deleted at a time.
 func (r *removal) split(batch []*targetObject) (together [][]*targetObject, alone []*targetObject) {
 	order, groups := byCollection(batch)
 	for _, k := range order {
 		labelled, others := r.labelled(groups[k])
-		if len(labelled) > 1 && !r.later[k] {
+		if len(labelled) > r.session.workers && !r.later[k] {
 			together = append(together, labelled)
 		} else {
 			alone = append(alone, labelled...)
 		}
 		alone = append(alone, others...)
 	}
-	slices.SortStableFunc(together, func(a, b []*targetObject) int { return len(a) - len(b) })
-	sizes := make([]int, len(together))
-	for i, group := range together {
-		sizes[i] = len(group)
-	}
-	roundTrip, write := r.session.client.Pace()
-	n := fastest(sizes, len(alone), r.session.workers, roundTrip, write)
-	return together[:n], append(alone, slices.Concat(together[n:]...)...)
+	return together, alone
 }
 
 // labelled separates the objects of a collection that may be deleted by the label of the instance.
@@ -257,27 +250,6 @@ func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (al
 		return group, nil //nolint:nilerr // each object tells what is wrong with it
 	}
 	return nil, nil
-}
-
-// fastest returns how many collections, of which sizes has the numbers of objects in rising order, are to be deleted with one request
-// each. The API server deletes the objects of a collection one after the other, and write is what one takes it. The objects of the others
-// are deleted one by one beside them, with so many requests at a time, as those are that are alone anyway.
-func fastest(sizes []int, alone, workers int, roundTrip, write time.Duration) int {
-	for _, n := range sizes {
-		alone += n
-	}
-	took := func(largest, alone int) time.Duration {
-		rounds := (alone + workers - 1) / workers
-		return max(time.Duration(rounds)*(roundTrip+write), time.Duration(min(largest, 1))*roundTrip+time.Duration(largest)*write)
-	}
-	best, least := 0, took(0, alone)
-	for i, n := range sizes {
-		alone -= n
-		if t := took(n, alone); t < least {
-			best, least = i+1, t
-		}
-	}
-	return best
 }
 
 // options are the options of a deletion.
