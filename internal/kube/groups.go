@@ -105,7 +105,7 @@ func (c *Client) follow(
 				}
 			},
 		}
-		f.known, f.from, f.early = knownIn(s, known)
+		f.known, f.from = knownIn(s, known)
 		wg.Go(func() {
 			if err := f.run(ctx); err != nil {
 				cancel(err)

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestWaitFromKnown: a wait for objects that are known lists nothing, takes the watch that is open, and does not take what was before for
+// TestWaitFromKnown: a wait for objects that are known lists nothing, and does not take what was before for
 // what is. One of another group is listed.
 func TestWaitFromKnown(t *testing.T) {
 	t.Parallel()
@@ -60,7 +60,6 @@ func TestWaitFromKnown(t *testing.T) {
 			gv := schema.GroupVersion{Group: group, Version: "v1"}
 			r := Resource{GVK: gv.WithKind("Job"), GVR: gv.WithResource("jobs"), Namespaced: true}
 			known := Known{Object: &unstructured.Unstructured{Object: job("10", "False")}, Listed: "8"}
-			known.Early = c.WatchEarly(t.Context(), r, "core", ListOptions{}, "8")
 			require.NoError(t, c.WaitReady(t.Context(), []Ref{{Resource: r, Namespace: "core", Name: "a"}}, WaitOptions{Known: map[int]Known{0: known}}))
 			require.Equal(t, []int32{lists, 1}, []int32{listed.Load(), ended.Load()})
 			if lists == 0 {
@@ -70,8 +69,8 @@ func TestWaitFromKnown(t *testing.T) {
 	}
 }
 
-// TestWaitGoneFromKnown: a wait for the end of objects that are listed already takes the watch that was opened before they were, and does
-// not take the end of one of the same name that was before for theirs.
+// TestWaitGoneFromKnown: a wait for the end of objects that are listed already watches from the version of the list, and does not take
+// the end of one of the same name that was before for theirs.
 func TestWaitGoneFromKnown(t *testing.T) {
 	t.Parallel()
 	pod := func(version string) map[string]any {
@@ -103,7 +102,7 @@ func TestWaitGoneFromKnown(t *testing.T) {
 	t.Cleanup(server.Close)
 	c, err := New(Config{VIM: "a", Connection: vnfm.KubernetesConnection{Endpoint: server.URL}, Credentials: vnfm.Credentials{vnfm.CredentialBearerToken: "a"}})
 	require.NoError(t, err)
-	known := Known{Object: &unstructured.Unstructured{Object: pod("10")}, Listed: "8", Early: c.WatchMetadataEarly(t.Context(), podResource, "core", ListOptions{}, "8")}
+	known := Known{Object: &unstructured.Unstructured{Object: pod("10")}, Listed: "8"}
 	require.NoError(t, c.WaitGone(t.Context(), []Ref{{Resource: podResource, Namespace: "core", Name: "a-0"}}, WaitOptions{Known: map[int]Known{0: known}}))
 	require.Equal(t, int32(1), ended.Load())
 }

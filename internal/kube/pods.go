@@ -41,8 +41,6 @@ func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.
 type Pods struct {
 	pods []corev1.Pod
 	tree ownerTree
-	// Version is the resource version of the list of pods.
-	Version string
 }
 
 // ReadPods reads the pods of a namespace, to find those of owners of these kinds; no kinds are any. What stands between a
@@ -59,7 +57,7 @@ func (c *Client) ReadPods(ctx context.Context, namespace string, kinds []schema.
 		listing.Go(func() { between = out.tree.list(ctx, replicaSetKind) })
 	}
 	var err error
-	if out.pods, out.Version, err = c.listPodsVersion(ctx, namespace, ListOptions{}); err != nil {
+	if out.pods, err = c.listPods(ctx, namespace, ListOptions{}); err != nil {
 		return nil, err
 	}
 	listing.Wait()
@@ -97,13 +95,8 @@ func (c *Client) podsOf(ctx context.Context, tree *ownerTree, owners map[types.U
 }
 
 func (c *Client) listPods(ctx context.Context, namespace string, o ListOptions) ([]corev1.Pod, error) {
-	pods, _, err := c.listPodsVersion(ctx, namespace, o)
+	pods, _, err := listAll[corev1.Pod](ctx, c, listRequest{resource: podResource, namespace: namespace, options: o})
 	return pods, err
-}
-
-// listPodsVersion is listPods, and returns the resource version of the list as well.
-func (c *Client) listPodsVersion(ctx context.Context, namespace string, o ListOptions) ([]corev1.Pod, string, error) {
-	return listAll[corev1.Pod](ctx, c, listRequest{resource: podResource, namespace: namespace, options: o})
 }
 
 // ownerTree reads the objects between workloads and pods, kind by kind, when a pod

@@ -32,7 +32,6 @@ type follower struct {
 	// than what is known of their object are left out.
 	known map[string]*unstructured.Unstructured
 	from  string
-	early *EarlyWatch
 	// listed gets all objects by name, at the start and after an interruption that
 	// was too long to be caught up.
 	listed func(map[string]*unstructured.Unstructured)
@@ -167,10 +166,7 @@ func (f *follower) request(version string) request {
 // stream reads one watch to its end and returns the last version that it saw.
 func (f *follower) stream(ctx context.Context, version string) (string, error) {
 	r := f.request(version)
-	res, open, err := f.early.take(ctx)
-	if f.early = nil; !open {
-		res, err = f.client.send(ctx, r)
-	}
+	res, err := f.client.send(ctx, r)
 	if err != nil {
 		if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 			return version, errExpired

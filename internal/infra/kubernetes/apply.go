@@ -23,9 +23,6 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	if err != nil {
 		return err
 	}
-	reading, stop := context.WithCancel(ctx)
-	defer stop()
-	s.planAhead(reading)
 	return s.locked(ctx, s.apply)
 }
 
@@ -48,7 +45,7 @@ type applyPlan struct {
 func (s *session) apply(ctx context.Context) (err error) {
 	defer func() { err = s.withMissingRights(ctx, err) }()
 	s.readKeptAhead(ctx)
-	plan, err := s.plannedApply(ctx)
+	plan, err := s.planApply(ctx)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,6 @@ func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) err
 		s.progress(ctx, "restarting %s", p)
 		body := applyIdentity(p)
 		kube.SetNested(body, mark, "spec", "template", "metadata", "annotations", annotationHealed)
-		s.watchEarly(ctx, p)
 		obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.RestartFieldManager, Force: true})
 		if err != nil {
 			return err

@@ -20,28 +20,17 @@ import (
 // pods is several times as fast. The owners of the pods have to be known before the
 // workloads are deleted.
 
-// podsByOwner has, for each namespace, what is known of the pods of workloads.
-type podsByOwner map[string]*ownedPods
-
-// ownedPods are the pods of the workloads in a namespace.
-type ownedPods struct {
-	// owners are the UIDs of the workloads and of the owners between them and their pods.
-	owners map[types.UID]bool
-	// count is how many pods there were in the list of that version.
-	count  int
-	listed string
-	// early is a watch from that version; nil for none.
-	early *kube.EarlyWatch
-}
+// podOwners are, for each namespace, the UIDs of workloads and of the owners between them and their pods.
+type podOwners map[string]map[types.UID]bool
 
 // findPodOwners finds the owners of the pods of the workloads in a batch; nil for no
 // workload. Without the right to list pods, seen is false.
-func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f podsByOwner, seen bool, err error) {
+func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f podOwners, seen bool, err error) {
 	namespaces := ownersByNamespace(batch)
 	if len(namespaces) == 0 {
 		return nil, true, nil
 	}
-	f = podsByOwner{}
+	f = podOwners{}
 	before := s.podsBefore
 	s.podsBefore = nil
 	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
@@ -56,42 +45,20 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 		if err != nil {
 			return nil, false, err
 		}
-		found := &ownedPods{owners: map[types.UID]bool{}, listed: all.Version}
+		owners := map[types.UID]bool{}
 		for uid := range namespaces[namespace] {
-			found.owners[uid] = true
+			owners[uid] = true
 		}
 		for _, pods := range byOwner {
-			found.count += len(pods)
 			for i := range pods {
 				for _, owner := range pods[i].OwnerReferences {
-					found.owners[owner.UID] = true
+					owners[owner.UID] = true
 				}
 			}
 		}
-		f[namespace] = found
+		f[namespace] = owners
 	}
 	return f, true, nil
-}
-
-// watchPods opens the watches that the wait for the pods will need, at the same time as their workloads are deleted. It returns how to end
-// those that the wait has not used.
-func (s *session) watchPods(ctx context.Context, f podsByOwner) (end func(), err error) {
-	r, err := s.client.Resource(ctx, podKind)
-	if err != nil {
-		return nil, err
-	}
-	for namespace, owned := range f {
-		if owned.count > 0 && owned.count <= kube.MaxKnown {
-			owned.early = s.client.WatchMetadataEarly(ctx, r, namespace, kube.ListOptions{}, owned.listed)
-		}
-	}
-	return func() {
-		for _, owned := range f {
-			if owned.early != nil {
-				owned.early.Close()
-			}
-		}
-	}, nil
 }
 
 // readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in, and which records of
@@ -122,7 +89,7 @@ func (s *session) podsIn(ctx context.Context, namespace string, before *namespac
 
 // awaitPods waits until the pods of deleted workloads are gone: those that are listed now, which no watch tells whose events may be late.
 // A grace period is set on the pods: a workload has none.
-func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) error {
+func (s *session) awaitPods(ctx context.Context, f podOwners, grace *int64) error {
 	r, err := s.client.Resource(ctx, podKind)
 	if err != nil {
 		return err
@@ -132,16 +99,12 @@ func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) er
 	options := s.waitOptions(ctx, "")
 	options.Known = map[int]kube.Known{}
 	for _, namespace := range slices.Sorted(maps.Keys(f)) {
-		owned := f[namespace]
 		list, version, err := s.client.ListMetadataVersion(ctx, r, namespace, kube.ListOptions{})
 		if err != nil {
 			return err
 		}
-		if owned.early != nil {
-			version = owned.listed
-		}
 		for i := range list {
-			if !slices.ContainsFunc(list[i].OwnerReferences, func(o metav1.OwnerReference) bool { return owned.owners[o.UID] }) {
+			if !slices.ContainsFunc(list[i].OwnerReferences, func(o metav1.OwnerReference) bool { return f[namespace][o.UID] }) {
 				continue
 			}
 			pod := &unstructured.Unstructured{}
@@ -149,7 +112,7 @@ func (s *session) awaitPods(ctx context.Context, f podsByOwner, grace *int64) er
 			if pod.Object, err = runtime.DefaultUnstructuredConverter.ToUnstructured(&list[i]); err != nil {
 				return err
 			}
-			options.Known[len(refs)] = kube.Known{Object: pod, Listed: version, Early: owned.early}
+			options.Known[len(refs)] = kube.Known{Object: pod, Listed: version}
 			refs = append(refs, kube.Ref{Resource: r, Namespace: namespace, Name: list[i].Name})
 			hurry = append(hurry, kube.DeleteOptions{UID: list[i].UID, GracePeriod: grace})
 		}

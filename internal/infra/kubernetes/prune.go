@@ -129,11 +129,6 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	if len(batch) > 0 {
 		s.podsBefore = nil
 	}
-	endWatches, err := s.watchPods(ctx, members)
-	if err != nil {
-		return err
-	}
-	defer endWatches()
 	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}

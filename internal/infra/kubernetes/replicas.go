@@ -39,7 +39,6 @@ func applyIdentity(p *targetObject) map[string]any {
 func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, force bool) error {
 	body := applyIdentity(p)
 	kube.SetNested(body, n, p.object.Scaling.Path...)
-	s.watchEarly(ctx, p)
 	obj, err := s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.ScaleFieldManager, Force: force})
 	if err != nil {
 		return fmt.Errorf("setting the replicas of %s to %d: %w", p, n, err)

@@ -33,19 +33,15 @@ type session struct {
 	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
-	// early are watches that were opened with the first write of a workload of their collection.
-	earlyMu sync.Mutex
-	early   map[collection]*kube.EarlyWatch
 	// autoscalers are those of others, by namespace, as far as they were listed; autoscaled names those that decide on replicas, by workload.
 	autoscalersMu sync.Mutex
 	autoscalers   map[string][]autoscaler
 	autoscaled    map[string]string
 	// drifted is what an observation has shown of drifted objects, by their keys.
 	drifted map[string]*live
-	// keptBefore, namespaceBefore and planBefore give what was asked for ahead; nil for what was not.
+	// keptBefore and namespaceBefore give what was asked for ahead; nil for what was not.
 	keptBefore      func() keptSecret
 	namespaceBefore func() readNamespace
-	planBefore      func() planned
 	// podsBefore are the pods as they were when a termination began; nil once anything was deleted.
 	podsBefore *namespacePods
 	// recordsBefore gives the records of releases as they were then; nil when they were not asked for.
@@ -145,7 +141,6 @@ const (
 // The work may take as long as ctx allows, also for webhooks that do not answer before an
 // operator of the package runs. What was noticed about objects meanwhile is reported at its end.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
-	defer s.closeEarly()
 	ctx, warnings := kube.WithWarnings(ctx)
 	defer func() { s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), serverWarnings(warnings))) }()
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })

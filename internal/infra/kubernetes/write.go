@@ -104,7 +104,6 @@ func (s *session) applyMain(ctx context.Context, p *targetObject, repair bool) e
 			return s.explainWrite(p, err)
 		}
 	}
-	s.watchEarly(ctx, p)
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
 	var conflict *kube.ConflictError
 	if errors.As(err, &conflict) && s.onlyOwnManagers(conflict) {
