@@ -99,6 +99,24 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 	return decodeObject(ref, res.body)
 }
 
+// TryCreate asks the server whether it would create an object, without storing it. A valid object of a name that exists is an error
+// for which apierrors.IsAlreadyExists is true.
+func (c *Client) TryCreate(ctx context.Context, ref Ref, obj map[string]any) error {
+	body, err := json.Marshal(obj)
+	if err != nil {
+		return fmt.Errorf("encoding %s: %w", ref, err)
+	}
+	once := c.retry.once()
+	_, err = c.do(ctx, request{
+		doing: "trying to create", object: ref.String(),
+		method: http.MethodPost, path: ref.Resource.collectionPath(ref.Namespace),
+		query:       url.Values{"fieldManager": {FieldManager}, "fieldValidation": {metav1.FieldValidationStrict}, "dryRun": {metav1.DryRunAll}},
+		contentType: jsonType, accept: metadataObject + "," + jsonType, body: body,
+		sensitive: secretRedactor(ref.Resource, obj), policy: &once,
+	})
+	return err
+}
+
 // Get reads an object.
 func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, error) {
 	return read(ctx, c, ref, decodeObject)

@@ -160,9 +160,14 @@ func TestPlanUpdate(t *testing.T) {
 		"apps/v1/StatefulSet db":   {"spec.template: reads other configuration"},
 	}, got.Changes)
 
-	// With leave to replace an object, a field that cannot be changed in place interrupts; without it, it is said to be an error elsewhere.
+	// With leave to replace an object, another selector interrupts; without it, it is said to be an error elsewhere. A replaced
+	// StatefulSet with the same selector keeps its pods.
 	moved := spec
+	moved.ReplaceObjects = []string{"apps/v1/StatefulSet upf"}
 	moved.PackageID = onboard(release(t, "serviceName: upf", "serviceName: upf-n4"))
+	expect("pods stay", []string{"CHANGE_VNFPKG core5g 1.4.0, another content"}, planned(i.ID, moved).Operations)
+	moved.ReplaceObjects = nil
+	moved.PackageID = onboard(release(t, "Parallel\n  selector:\n    matchLabels: {", "Parallel\n  selector:\n    matchLabels: { app.kubernetes.io/part-of: core5g,"))
 	expect("without leave", []string{"CHANGE_VNFPKG core5g 1.4.0, another content"}, planned(i.ID, moved).Operations)
 	moved.ReplaceObjects = []string{"apps/v1/StatefulSet upf"}
 	expect("with leave", []string{"CHANGE_VNFPKG core5g 1.4.0, another content", "  upf: 1 deleted and made again, interrupted"}, planned(i.ID, moved).Operations)

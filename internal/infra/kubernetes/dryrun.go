@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -196,8 +197,8 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 	if errors.As(err, &unknown) {
 		refusal = kube.RefusedForNow
 	}
-	if isImmutable(err) {
-		text += "; " + immutableAdvice(o.Key)
+	if advice, ok := errors.AsType[*changeError](err); ok {
+		text += "; " + advice.advice()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -295,17 +296,30 @@ func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedId
 	if err == nil {
 		s.noteDropped(o, body, obj)
 	}
-	if apierrors.IsInvalid(err) && recorded {
+	if !apierrors.IsInvalid(err) {
+		return err
+	}
+	if err = s.changeRefused(ctx, p, body, err); errors.As(err, new(*changeError)) && (s.replaceable(p) || s.hasFormerDefaults(ctx, p, body)) {
+		return nil
+	}
+	if recorded {
 		err = s.foreignElementConflict(ctx, p, err)
 		if errors.As(err, &conflict) && (s.target.ForceConflicts || s.isRepair(p)) {
 			// The apply takes over the element first, which cannot be tried.
 			return nil
 		}
 	}
-	if isImmutable(err) && s.replaceable(p) {
-		return nil
-	}
 	return err
+}
+
+// hasFormerDefaults reports whether an apply would take over defaults, which cannot be tried, see takeOverDefaults.
+func (s *session) hasFormerDefaults(ctx context.Context, p *targetObject, body map[string]any) bool {
+	obj, err := s.client.Get(ctx, p.ref)
+	if err != nil {
+		return false
+	}
+	paths, err := drift.FormerDefaults(body, obj.Object, obj.GetManagedFields())
+	return err == nil && len(paths) > 0
 }
 
 // wouldRepair reports whether a conflict is with a manager of the driver, or about a

@@ -74,7 +74,7 @@ func (s *session) runHook(ctx context.Context, h *render.Hook) error {
 		p.live = liveOf(p, obj, false)
 		// An interrupted run leaves a Job or a pod that would count as this run's, whatever
 		// the policy.
-		if h.Has(helm.BeforeHookCreation) || s.replaceable(p) {
+		if h.Has(helm.BeforeHookCreation) || runsOnce(p) {
 			if err := s.removeHook(ctx, p); err != nil {
 				return err
 			}

@@ -187,7 +187,7 @@ func expectedReady(pods []corev1.Pod, old map[types.UID]string) map[types.UID]in
 // recreatePod deletes a bare Pod and creates it again from the package.
 func (s *session) recreatePod(ctx context.Context, p *targetObject) error {
 	body := applyBody(p.object, s.target, p.ref.Namespace, nil)
-	if _, err := s.replace(ctx, p, body, kube.ApplyOptions{}); err != nil {
+	if _, err := s.replace(ctx, p, body); err != nil {
 		return s.explainWrite(p, err)
 	}
 	return s.awaitWorkload(ctx, p)

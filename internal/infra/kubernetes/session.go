@@ -60,8 +60,9 @@ type session struct {
 	// of this call that were.
 	requests []*targetObject
 	posted   []vnfm.InventoryItem
-	// dropped are fields that the API server did not keep, ownerless objects of which no owner exists.
-	dropped, ownerless objectLines
+	// dropped are fields that the API server did not keep, ownerless objects of which no owner exists, unexpanded claims that keep
+	// another size than that of their volume template.
+	dropped, ownerless, unexpanded objectLines
 	// adopted is what this call took over.
 	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.
@@ -142,7 +143,9 @@ const (
 // operator of the package runs. What was noticed about objects meanwhile is reported at its end.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
 	ctx, warnings := kube.WithWarnings(ctx)
-	defer func() { s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), serverWarnings(warnings))) }()
+	defer func() {
+		s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), s.unexpandedProblems(), serverWarnings(warnings)))
+	}()
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
 	// The operation before may still be giving its Lease back.
 	vnfm.AwaitTrailing(ctx)

@@ -138,7 +138,7 @@ func lifeAttributes() map[string]schema.Attribute {
 		"heal":       healAttribute(),
 		"regenerate": base.RegenerateAttribute("Makes what random functions of a Helm chart gave again, once for each new `trigger`: passwords, keys and certificates that the chart generates, which otherwise stay as long as the instance (see the guide about Helm charts). "),
 		"replace_objects": schema.SetAttribute{
-			MarkdownDescription: "Objects, named as in `changes` of a plan, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs and bare Pods are always replaced; persistent volume claims of a StatefulSet stay. Changing this alone has no effect.",
+			MarkdownDescription: "Objects, named as in `changes` of a plan, that a change of package may delete and recreate if it changes an immutable field; otherwise such a change is an error. Jobs, bare Pods and role bindings are always replaced; a StatefulSet keeps its claims, and its pods if the selector is the same. Changing this alone has no effect.",
 			ElementType:         types.StringType,
 			Optional:            true,
 			Validators:          []validator.Set{setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1))},

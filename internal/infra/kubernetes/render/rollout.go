@@ -34,17 +34,14 @@ func (r *Rendering) units(counts map[string]int, replaced []string) map[string]v
 	return out
 }
 
-// fixed is the part of a workload that cannot be changed in place. Without leave to replace the object, the change is an error.
+// fixed is the part of a workload whose change interrupts its pods, because they do not become those of the new object. Without leave
+// to replace the object, the change is an error.
 func fixed(o *Object, replaced []string) vnfm.UnitPart {
 	effect := vnfm.Effect{Rank: 2, Text: "deleted and made again, interrupted"}
 	if !slices.Contains(replaced, o.Key) {
 		effect.Rank = -1
 	}
-	fields := []any{o.Field("spec", "selector")}
-	if o.GVK.Kind == "StatefulSet" {
-		fields = append(fields, o.Field("spec", "serviceName"), o.Field("spec", "podManagementPolicy"), o.Field("spec", "volumeClaimTemplates"))
-	}
-	return vnfm.UnitPart{Name: "fixed", Value: fields, Effect: effect}
+	return vnfm.UnitPart{Name: "fixed", Value: o.Field("spec", "selector"), Effect: effect}
 }
 
 // rollout says how a workload with so many pods replaces them, by the defaults of Kubernetes where the object says nothing; empty for
