@@ -217,6 +217,9 @@ func (c *typeCheck) object(t reflect.Type, fields map[string]any, at []yamlpos.S
 			// The server ignores it in what is applied.
 		case goType != nil:
 			c.value(goType, value, at)
+			if keys := known.keys[name]; keys != nil {
+				fields[name] = c.unique(keys, value, at)
+			}
 		case !c.partial:
 			c.warn(at, fieldPath(at)+" is not a field of "+c.gvk.Kind, didYouMean(name, maps.Keys(known.types), "check its name and place"))
 		}
@@ -232,6 +235,8 @@ func (c *typeCheck) object(t reflect.Type, fields map[string]any, at []yamlpos.S
 type apiFields struct {
 	types    map[string]reflect.Type
 	required []string
+	// keys identify the entries of a list, see listKeys.
+	keys map[string][]string
 }
 
 // optional are the names of fields that the API does not require although client-go always writes them.
@@ -251,7 +256,7 @@ func fieldsOf(t reflect.Type) *apiFields {
 	if known, ok := fieldsByType.Load(t); ok {
 		return known.(*apiFields) //nolint:forcetypeassert // nothing else is stored
 	}
-	out := &apiFields{types: make(map[string]reflect.Type, t.NumField())}
+	out := &apiFields{types: make(map[string]reflect.Type, t.NumField()), keys: map[string][]string{}}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
@@ -260,9 +265,13 @@ func fieldsOf(t reflect.Type) *apiFields {
 		case name == "" && f.Anonymous:
 			inner := fieldsOf(f.Type)
 			maps.Copy(out.types, inner.types)
+			maps.Copy(out.keys, inner.keys)
 			out.required = append(out.required, inner.required...)
 		case name != "":
 			out.types[name] = f.Type
+			if keys := listKeys(f); keys != nil {
+				out.keys[name] = keys
+			}
 			if isRequired(f, name, options) {
 				out.required = append(out.required, name)
 			}

@@ -39,7 +39,20 @@ func TestTypesOfBuiltInKinds(t *testing.T) {
 		"missing field": {head + "        env: [{value: a}]\n", []string{`a.yaml:11:15: spec.template.spec.containers[0].env[0].name is missing: Deployment requires it`}},
 		"unknown kind": {"apiVersion: apps/v1\nkind: Deploymnet\nmetadata: {name: a}\n",
 			[]string{`a.yaml:2:7: Kubernetes has no kind "Deploymnet" in apps/v1: did you mean "Deployment"?`}},
-		"without rules": {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\naggregationRule: {}\n", nil},
+		"one variable, equal values": {head + "        env: [{name: b, value: c}, {name: d}, {name: b, value: c}]\n", nil},
+		"one variable, two values": {head + "        env:\n        - {name: b, value: c}\n        - {name: b, value: d}\n",
+			[]string{`a.yaml:13:11: spec.template.spec.containers[0].env has name b twice: containers get the last value; remove the others`}},
+		"one variable, referred to": {head + "        env:\n        - {name: b, value: c}\n        - {name: b, value: $(b)/d}\n",
+			[]string{`a.yaml:13:11: spec.template.spec.containers[0].env has name b twice: server-side apply identifies its entries by name; merge the two, the first one is in line 12`}},
+		"one variable, from elsewhere": {head + "        env:\n        - {name: b, value: c}\n        - {name: b, valueFrom: {fieldRef: {fieldPath: metadata.name}}}\n",
+			[]string{`a.yaml:13:11: spec.template.spec.containers[0].env has name b twice: server-side apply identifies its entries by name; merge the two, the first one is in line 12`}},
+		"one port on two of the host": {head + "        ports:\n        - {containerPort: 80, hostPort: 80}\n        - {containerPort: 80, protocol: TCP, hostPort: 81}\n",
+			[]string{`a.yaml:13:11: spec.template.spec.containers[0].ports has containerPort 80, protocol TCP twice: server-side apply identifies its entries by containerPort and protocol; merge the two, the first one is in line 12`}},
+		"one port, two protocols": {head + "        ports: [{containerPort: 80}, {containerPort: 80, protocol: UDP}]\n", nil},
+		"one port of a Service twice": {"apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec:\n  ports:\n  - {name: a, port: 80}\n  - {name: b, port: 80, targetPort: 81}\n",
+			[]string{`a.yaml:7:5: spec.ports has port 80, protocol TCP twice: server-side apply identifies its entries by port and protocol; merge the two, the first one is in line 6`}},
+		"two topology constraints": {head + "      topologySpreadConstraints: [{topologyKey: a, maxSkew: 1, whenUnsatisfiable: DoNotSchedule}, {topologyKey: a, maxSkew: 1, whenUnsatisfiable: ScheduleAnyway}]\n", nil},
+		"without rules":            {"apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\naggregationRule: {}\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, ps := new(render.Renderings).YAML(t.Context(), targettest.Manifests(map[string]string{"a.yaml": tt.text}, nil))
