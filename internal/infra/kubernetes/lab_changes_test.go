@@ -1,6 +1,7 @@
 package kubernetes
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
@@ -129,4 +130,40 @@ spec:
 	assert.Equal(t, before, pods(), "the pods run on")
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 	l.kubectl("delete", "storageclass", class)
+}
+
+// TestLabFilledFields applies objects with fields that another program fills: they stay as it has written them, and are no drift.
+func TestLabFilledFields(t *testing.T) {
+	t.Parallel()
+	l := newLab(t, nil, nil)
+	l.target.Instance.AdditionalParams = map[string]any{"ignore_fields": map[string]any{"v1/ConfigMap a": []any{"data.token"}}}
+	manifests := func(value string) map[string]string {
+		return map[string]string{"a.yaml": strings.ReplaceAll(`apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {token: placeholder, other: VALUE}
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingWebhookConfiguration
+metadata: {name: NAMESPACE, labels: {a: VALUE}}
+webhooks: [{name: a.example.org, failurePolicy: Ignore, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: "https://a.example.org", caBundle: Cg==}}]
+`, "VALUE", value)}
+	}
+	set := func(value string) {
+		files := manifests(value)
+		files["a.yaml"] = strings.ReplaceAll(files["a.yaml"], "NAMESPACE", l.namespace)
+		l.setFiles(value, files)
+		l.apply()
+	}
+	set("first")
+	assert.Equal(t, `{"other":"first"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
+	l.kubectl("patch", "configmap", "a", "--type=merge", "-p", `{"data":{"token":"filled"}}`)
+	bundle := base64.StdEncoding.EncodeToString([]byte(l.env.ReadFile(t, l.env.CAFile)))
+	l.kubectl("patch", "validatingwebhookconfiguration", l.namespace, "--type=json", "-p", `[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+bundle+`"}]`)
+	l.inSync()
+	set("second")
+	l.inSync()
+	assert.Equal(t, `{"other":"second","token":"filled"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
+	assert.Equal(t, bundle+" second", l.kubectl("get", "validatingwebhookconfiguration", l.namespace, "-o", "jsonpath={.webhooks[0].clientConfig.caBundle} {.metadata.labels.a}"))
+	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }

@@ -111,6 +111,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	}
 	checkMetadata(meta, refuse)
 	o.Rule = annotatedRule(o.GVK.GroupKind(), meta, refuse)
+	dropAnnotated(m.Content, meta, refuse)
 	dropEmptyBundles(o.GVK.GroupKind(), m.Content)
 	if o.isSecret() {
 		normalizeSecret(m, refuse)

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The additional parameters that the driver knows, by the names of OpenStack Tacker.
+// Additional parameters of the driver, by the names of OpenStack Tacker.
 const (
 	paramFiles     = "lcm-kubernetes-def-files"
 	paramNamespace = "namespace"
@@ -40,6 +40,7 @@ type params struct {
 	files     []string
 	namespace string
 	mapping   map[string]translate.WorkloadRef
+	ignored   map[string][]string
 	chart     chartParams
 }
 
@@ -59,6 +60,8 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 			out.files = readFiles(t, value, ps)
 		case paramNamespace:
 			out.namespace = readNamespace(t, value, ps)
+		case paramIgnore:
+			out.ignored = readIgnored(value, ps)
 		case translate.ParamVDUMapping:
 			out.mapping = readVDUMapping(t, value, &out.chart, ps)
 		default:
@@ -91,7 +94,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 }
 
 // ownParams are the parameters that are not those of a chart.
-var ownParams = []string{paramFiles, paramNamespace, translate.ParamVDUMapping}
+var ownParams = []string{paramFiles, paramNamespace, paramIgnore, translate.ParamVDUMapping}
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{

@@ -21,7 +21,7 @@ const (
 
 // packageAnnotations are the annotations of the prefix vnfm.LabelPrefix
 // that a package may set: the driver sets all others.
-var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath}
+var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath, annotationIgnore}
 
 // noReadiness is the reason why a kind can have no rule.
 const noReadiness = "objects of kind %s are ready as soon as they exist"

@@ -58,6 +58,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 	r.nameRequests()
 	moved := r.overrideNamespace(p.namespace)
 	r.checkDuplicates(&ps)
+	r.dropIgnored(p.ignored, &ps)
 	t.Blame(ps)
 	if ps.HasErrors() {
 		// Later checks would only repeat these problems: a VDU whose manifest cannot be read

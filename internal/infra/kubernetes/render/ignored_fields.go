@@ -1,0 +1,134 @@
+package render
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
+)
+
+const (
+	// paramIgnore maps objects to their fields that are not applied, because a controller fills them.
+	paramIgnore = "ignore_fields"
+	// annotationIgnore lists such fields of the object that has it, with space between them.
+	annotationIgnore = vnfm.LabelPrefix + "ignore-fields"
+)
+
+// identityFields cannot be left out of an object.
+var identityFields = []string{"apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}
+
+// readIgnored reads the fields that are not applied, by the keys of their objects.
+func readIgnored(value any, ps *vnfm.Problems) map[string][]string {
+	objects, ok := value.(map[string]any)
+	if !ok {
+		badParam(ps, paramIgnore, "must be a map of objects to lists of fields", notMap(value))
+		return nil
+	}
+	out := make(map[string][]string, len(objects))
+	for _, key := range slices.Sorted(maps.Keys(objects)) {
+		fields, ok := stringList(objects[key])
+		if !ok {
+			badParam(ps, paramIgnore, "must be a map of objects to lists of fields", fmt.Sprintf("%q has %s", key, typeName(objects[key])))
+			continue
+		}
+		if field := slices.IndexFunc(fields, isIdentity); field >= 0 {
+			badParam(ps, paramIgnore, "names a field that every object needs", fmt.Sprintf("%s of %q", fields[field], key))
+			continue
+		}
+		out[key] = fields
+	}
+	return out
+}
+
+func isIdentity(field string) bool { return slices.Contains(identityFields, field) }
+
+// dropIgnored removes from the objects the fields that are not applied.
+func (r *Rendering) dropIgnored(ignored map[string][]string, ps *vnfm.Problems) {
+	for _, key := range slices.Sorted(maps.Keys(ignored)) {
+		i := slices.IndexFunc(r.Objects, func(o *Object) bool { return o.Key == key })
+		if i < 0 {
+			//findings:says an object is named as in changes of a plan, for example "apps/v1/Deployment web"
+			badParam(ps, paramIgnore, "names an object that the instance does not have", fmt.Sprintf("%q; an object is named as in changes of a plan, for example \"apps/v1/Deployment web\"", key))
+			continue
+		}
+		for _, field := range ignored[key] {
+			if !dropField(r.Objects[i].Content, field) {
+				*ps = append(*ps, vnfm.Problem{
+					Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeParams, Key: paramIgnore,
+					Summary: fmt.Sprintf("%s has no field %q to ignore", key, field),
+					Detail:  "a field is written as in changes of a plan, for example spec.template.spec.containers[web].image",
+				})
+			}
+		}
+	}
+}
+
+// dropAnnotated removes the fields that the annotation of an object names.
+func dropAnnotated(content, meta map[string]any, refuse func([]string, string, ...any)) {
+	annotations, _ := meta["annotations"].(map[string]any)
+	text, _ := annotations[annotationIgnore].(string)
+	for _, field := range strings.Fields(text) {
+		if isIdentity(field) {
+			refuse([]string{"metadata", "annotations", annotationIgnore}, "%s names %s, a field that every object needs", annotationIgnore, field)
+			continue
+		}
+		dropField(content, field)
+	}
+}
+
+// dropField removes the field at a path and reports whether there was one. A path consists of the names of fields with dots between
+// them; a name may also be written ["name"]. An entry of a list is selected by its name, its key (containerPort=80), its index or *.
+func dropField(value any, path string) (dropped bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		for name, field := range value {
+			rest, leads := below(path, name)
+			switch {
+			case !leads:
+			case rest == "":
+				delete(value, name)
+				dropped = true
+			case dropField(field, rest):
+				dropped = true
+			}
+		}
+	case []any:
+		inBrackets, opens := strings.CutPrefix(path, "[")
+		selector, rest, closes := strings.Cut(inBrackets, "]")
+		for i, item := range value {
+			if opens && closes && rest != "" && selects(selector, i, item) && dropField(item, rest) {
+				dropped = true
+			}
+		}
+	}
+	return dropped
+}
+
+// below returns what follows the name of a field in a path.
+func below(path, name string) (rest string, leads bool) {
+	path = strings.TrimPrefix(path, ".")
+	for _, form := range []string{name, "[" + strconv.Quote(name) + "]"} {
+		if rest, ok := strings.CutPrefix(path, form); ok && (rest == "" || rest[0] == '.' || rest[0] == '[') {
+			return rest, true
+		}
+	}
+	return "", false
+}
+
+// selects reports whether the text in brackets means an entry of a list.
+func selects(selector string, index int, item any) bool {
+	entry, _ := item.(map[string]any)
+	if selector == "*" || selector == strconv.Itoa(index) || entry["name"] == selector {
+		return true
+	}
+	for _, pair := range strings.Split(selector, ",") {
+		key, value, ok := strings.Cut(pair, "=")
+		if !ok || fmt.Sprint(entry[key]) != value {
+			return false
+		}
+	}
+	return true
+}
