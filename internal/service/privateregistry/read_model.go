@@ -47,7 +47,7 @@ func recordAttributes() map[string]schema.Attribute {
 		"package_id":       text("Id of the `vnf_package` that `image_path` is a file of. Null for the package of the instance."),
 		"image_path":       text("Path of the file that holds the image. Null if the image is pulled."),
 		"container_image":  text("Image that is pulled, or selected in the file. Null for the distribution registry."),
-		"runtime":          text("Engine that runs the registry: `docker`, `podman` or `containerd`."),
+		"runtime":          text("Engine that runs the registry: `docker` or `podman`."),
 		"port":             schema.Int64Attribute{Computed: true, MarkdownDescription: "Port of the registry."},
 		"storage_path":     text("Directory on the host for the images. Null for `/var/lib/<name>`."),
 		"address":          text("Address at which the host is reached, also if it is a server of a VNF instance."),

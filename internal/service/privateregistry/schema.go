@@ -141,8 +141,8 @@ func imageAttributes() map[string]schema.Attribute {
 		"container_image": tfutil.OptionalText("Image to pull, or to select if the file holds several. Defaults to the distribution registry. Changing this updates in place."),
 		"runtime": schema.StringAttribute{
 			Optional: true, Computed: true, Default: stringdefault.StaticString("docker"),
-			MarkdownDescription: "Engine that runs the registry: `docker`, `podman` or `containerd`. Defaults to `docker`. Changing this replaces the registry.",
-			Validators:          []validator.String{stringvalidator.OneOf("docker", "podman", "containerd")},
+			MarkdownDescription: "Engine that runs the registry: `docker` or `podman`. Defaults to `docker`. Changing this replaces the registry.",
+			Validators:          []validator.String{stringvalidator.OneOf("docker", "podman")},
 		},
 	}
 }

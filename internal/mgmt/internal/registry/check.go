@@ -36,8 +36,8 @@ func (c Config) Check() vnfm.Problems {
 		refuse("name", fmt.Sprintf("%q cannot be the name of a container", c.Name),
 			"a name has letters, digits, underscores, points and dashes, begins with a letter or digit, and is 63 characters long at most")
 	}
-	if c.Runtime != "" && !slices.Contains(runtimes, c.Runtime) {
-		refuse("runtime", fmt.Sprintf("there is no runtime %q", string(c.Runtime)), "a registry is run by docker, podman or containerd")
+	if c.Runtime != "" && c.Runtime != Docker && c.Runtime != Podman {
+		refuse("runtime", fmt.Sprintf("there is no runtime %q", string(c.Runtime)), "a registry is run by docker or podman")
 	}
 	if c.Port < 0 || c.Port > 65535 {
 		refuse("port", fmt.Sprintf("%d is not a TCP port", c.Port), "a port is 1 to 65535")
@@ -79,7 +79,7 @@ func (c Config) checkImage(refuse func(attribute, summary, detail string)) {
 		return
 	}
 	if found.layout && (c.Runtime == "" || c.Runtime == Docker) {
-		refuse("image_path", c.Archive.Path+" is an OCI layout, which Docker reads only from version 25", "make the file with docker save, or use runtime podman or containerd")
+		refuse("image_path", c.Archive.Path+" is an OCI layout, which Docker reads only from version 25", "make the file with docker save, or use runtime podman")
 	}
 }
 

@@ -43,14 +43,14 @@ func TestCheck(t *testing.T) {
 		attribute, key, text string
 	}{
 		"nothing said":              {config: Config{}},
-		"all said":                  {config: Config{Name: "a.b-c_1", Runtime: Containerd, Image: "quay.io:443/x/registry:3@sha256:" + strings.Repeat("a", 64), Port: 65535, Certificate: certificate, Key: key, Users: users("b", strings.Repeat("p", 72)), StoragePath: "/srv/registry", Proxy: Proxy{HTTP: "http://u:p%40@proxy:3128", HTTPS: "https://proxy:3129", No: "10.0.0.0/8,.example.com"}}},
+		"all said":                  {config: Config{Name: "a.b-c_1", Runtime: Podman, Image: "quay.io:443/x/registry:3@sha256:" + strings.Repeat("a", 64), Port: 65535, Certificate: certificate, Key: key, Users: users("b", strings.Repeat("p", 72)), StoragePath: "/srv/registry", Proxy: Proxy{HTTP: "http://u:p%40@proxy:3128", HTTPS: "https://proxy:3129", No: "10.0.0.0/8,.example.com"}}},
 		"saved":                     {config: Config{Archive: archive("Files/r.tar", one)}},
 		"saved and compressed":      {config: Config{Archive: archive("Files/r.tar.gz", gzipped(t, one))}},
 		"one of two":                {config: Config{Archive: archive("Files/r.tar", two), Image: "docker.io/library/registry:2"}},
 		"layout":                    {config: Config{Archive: archive("Files/r.tar", oci), Runtime: Podman}},
 		"name with a slash":         {Config{Name: "a/b"}, "name", "", `"a/b" cannot be the name`},
 		"name that begins badly":    {Config{Name: "-rm"}, "name", "", `"-rm"`},
-		"another runtime":           {Config{Runtime: "cri-o"}, "runtime", "", "docker, podman or containerd"},
+		"another runtime":           {Config{Runtime: "containerd"}, "runtime", "", "docker or podman"},
 		"port below":                {Config{Port: -1}, "port", "", "-1 is not a TCP port"},
 		"port above":                {Config{Port: 65536}, "port", "", "65536 is not a TCP port"},
 		"port of SSH":               {Config{Port: 22}, "port", "", "SSH"},

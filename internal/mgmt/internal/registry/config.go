@@ -14,16 +14,11 @@ import (
 // Runtime is the engine that runs the registry.
 type Runtime string
 
-// The engines. Docker supervises its containers itself; those of the other two are run by
-// a unit of systemd, in the network of the host.
+// The engines. Docker supervises its containers itself; a container of Podman is run by a unit of systemd, in the network of the host.
 const (
-	Docker     Runtime = "docker"
-	Podman     Runtime = "podman"
-	Containerd Runtime = "containerd"
+	Docker Runtime = "docker"
+	Podman Runtime = "podman"
 )
-
-// runtimes are the engines as an error lists them.
-var runtimes = []Runtime{Docker, Podman, Containerd}
 
 // Defaults of the parameters.
 const (
@@ -120,7 +115,7 @@ const (
 	fileNote        = "note.json"
 )
 
-// unit is the name of the unit of systemd that runs the container of podman and containerd.
+// unit is the name of the unit of systemd that runs the container of Podman.
 func (c Config) unit() string { return "registry-" + c.Name + ".service" }
 
 func (c Config) unitFile() string { return "/etc/systemd/system/" + c.unit() }

@@ -11,5 +11,5 @@
 //	/etc/private-registry/private_registry/   certificate, key, users, note; root's alone
 //	/var/lib/private_registry/                the images, unless Config.StoragePath is another
 //
-// and with podman or containerd the unit registry-private_registry.service.
+// and with podman the unit registry-private_registry.service.
 package registry

@@ -23,8 +23,6 @@ var (
 	dockerScript string
 	//go:embed scripts/podman.sh
 	podmanScript string
-	//go:embed scripts/containerd.sh
-	containerdScript string
 )
 
 // engine is what one runtime takes.
@@ -39,9 +37,8 @@ type engine struct {
 
 // The certificates of authorities are for images that are pulled.
 var engines = map[Runtime]engine{
-	Docker:     {script: dockerScript, packages: []string{"ca-certificates", "docker.io", "docker-cli?"}, service: "docker.service"},
-	Podman:     {script: podmanScript, packages: []string{"ca-certificates", "podman"}},
-	Containerd: {script: containerdScript, packages: []string{"ca-certificates", "containerd"}, service: "containerd.service"},
+	Docker: {script: dockerScript, packages: []string{"ca-certificates", "docker.io", "docker-cli?"}, service: "docker.service"},
+	Podman: {script: podmanScript, packages: []string{"ca-certificates", "podman"}},
 }
 
 // callTimeout bounds what asks the engine or systemd for something short.

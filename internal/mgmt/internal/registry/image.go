@@ -11,7 +11,7 @@ import (
 // installImage loads the image from its archive, or pulls it, unless it is there.
 func (i *installer) installImage(ctx context.Context) error {
 	if i.note.Source == i.source() && i.note.Image != "" {
-		present, err := i.imageID(ctx, i.note.lookup(i.Runtime))
+		present, err := i.imageID(ctx, i.note.Image)
 		if err != nil {
 			return err
 		}
@@ -32,14 +32,6 @@ func (i *installer) installImage(ctx context.Context) error {
 	}
 	i.note.Source, i.note.Image, i.note.Reference = i.source(), id, reference
 	return i.writeNote(ctx)
-}
-
-// lookup is what an engine finds an image by: containerd knows names alone.
-func (n note) lookup(runtime Runtime) string {
-	if runtime == Containerd {
-		return n.Reference
-	}
-	return n.Image
 }
 
 // imageID is what the engine identifies an image by; empty when it has none.
@@ -129,11 +121,10 @@ func (i *installer) forgetImage(ctx context.Context, before note) error {
 		return nil
 	}
 	runtime := before.Container.Runtime
-	known := before.lookup(runtime)
-	if runtime == i.Runtime && known == i.note.lookup(runtime) {
+	if runtime == i.Runtime && before.Image == i.note.Image {
 		return nil
 	}
-	_, err := i.client.Run(ctx, engines[runtime].command(call{what: "remove the former image " + before.Reference, function: []string{"forget_image", known}}))
+	_, err := i.client.Run(ctx, engines[runtime].command(call{what: "remove the former image " + before.Reference, function: []string{"forget_image", before.Image}}))
 	return err
 }
 

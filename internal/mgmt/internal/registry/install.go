@@ -162,7 +162,7 @@ func (i *installer) installEngine(ctx context.Context) error {
 			env:      i.Proxy.environment(), secrets: i.secrets(), timeout: packagesTimeout,
 		})
 		if err != nil {
-			return fmt.Errorf("%s is missing and cannot be installed from the packages of %s: %w", i.Runtime, i.found.system, err)
+			return fmt.Errorf("%s is missing and cannot be installed from the packages of %s; a registry is run by docker or podman: install one of them on the host, and set runtime to it: %w", i.Runtime, i.found.system, err)
 		}
 	} else if restart && i.found.version != "" {
 		i.report("restarting docker with its proxy")

@@ -42,7 +42,7 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 		}
 	}
 	if i.found.version != "" && i.note.Image != "" {
-		if err := i.do(ctx, call{what: "remove the image " + i.note.Reference, function: []string{"forget_image", i.note.lookup(i.Runtime)}}); err != nil {
+		if err := i.do(ctx, call{what: "remove the image " + i.note.Reference, function: []string{"forget_image", i.note.Image}}); err != nil {
 			return err
 		}
 	}

@@ -101,53 +101,19 @@ func (c Config) dockerArguments(s spec, digest string) []string {
 	return append(args, s.Image)
 }
 
-// unitText is the unit of systemd that runs the container of podman or containerd. systemd
-// ignores keys that begin with X-.
+// unitText is the unit of systemd that runs the container of Podman. systemd ignores keys that begin with X-.
 func (c Config) unitText(s spec, digest string) []byte {
-	var before, start, stop []string
-	after := ""
-	switch c.Runtime {
-	case Podman:
-		before = []string{"-podman rm --force --ignore " + c.Name}
-		start = []string{"podman", "run", "--name", c.Name, "--rm", "--network", "host", "--log-driver", "none", "--user", "0:0", "--label", labelDigest + "=" + digest,
-			"--volume", c.StoragePath + ":" + insideStorage, "--volume", c.folder() + ":" + insideFolder + ":ro"}
-		for _, variable := range s.Environment {
-			start = append(start, "--env", variable)
-		}
-		start = append(start, s.Image)
-		stop = []string{"-podman stop --ignore --time 10 " + c.Name}
-	default:
-		ctr := "ctr --namespace private-registry "
-		// Errors about missing containers do not belong into the log of the registry.
-		var leftovers []string
-		for _, what := range []string{"tasks kill --signal SIGKILL ", "tasks delete --force ", "containers delete ", "snapshots remove "} {
-			leftovers = append(leftovers, ctr+what+c.Name)
-		}
-		before = []string{quoted([]string{"/bin/sh", "-c", "{ " + strings.Join(leftovers, "; ") + "; } >/dev/null 2>&1; true"})}
-		// Its --net-host would want /etc/resolv.conf to be there, which the registry does not need; it has the processors
-		// that everybody has, also where no group can be given a share of them.
-		start = []string{"ctr", "--namespace", "private-registry", "run", "--rm", "--with-ns", "network:/proc/1/ns/net", "--cpu-shares", "0", "--label", labelDigest + "=" + digest,
-			"--mount", "type=bind,src=" + c.StoragePath + ",dst=" + insideStorage + ",options=rbind:rw",
-			"--mount", "type=bind,src=" + c.folder() + ",dst=" + insideFolder + ",options=rbind:ro"}
-		for _, variable := range s.Environment {
-			start = append(start, "--env", variable)
-		}
-		// This engine runs an image by its name alone; the digest of the container stands for which it is.
-		start = append(start, s.Reference, c.Name)
-		stop = []string{"-" + ctr + "tasks kill --signal SIGTERM " + c.Name}
-		after = "After=containerd.service\nWants=containerd.service\n"
+	start := []string{"podman", "run", "--name", c.Name, "--rm", "--network", "host", "--log-driver", "none", "--user", "0:0", "--label", labelDigest + "=" + digest,
+		"--volume", c.StoragePath + ":" + insideStorage, "--volume", c.folder() + ":" + insideFolder + ":ro"}
+	for _, variable := range s.Environment {
+		start = append(start, "--env", variable)
 	}
+	start = append(start, s.Image)
 	var b strings.Builder
 	b.WriteString("# Managed by terraform-provider-vnf: changes are overwritten.\n[Unit]\nDescription=Private container registry " + c.Name + "\n" +
-		"Wants=network-online.target\nAfter=network-online.target\n" + after +
+		"Wants=network-online.target\nAfter=network-online.target\n" +
 		"StartLimitIntervalSec=0\nRequiresMountsFor=" + path.Clean(c.StoragePath) + "\nX-Digest=" + digest + "\n\n[Service]\nRestart=always\nRestartSec=2\nTimeoutStartSec=120\nTimeoutStopSec=30\n")
-	for _, command := range before {
-		b.WriteString("ExecStartPre=" + command + "\n")
-	}
-	b.WriteString("ExecStart=" + quoted(start) + "\n")
-	for _, command := range stop {
-		b.WriteString("ExecStop=" + command + "\n")
-	}
+	b.WriteString("ExecStartPre=-podman rm --force --ignore " + c.Name + "\nExecStart=" + quoted(start) + "\nExecStop=-podman stop --ignore --time 10 " + c.Name + "\n")
 	b.WriteString("\n[Install]\nWantedBy=multi-user.target\n")
 	return []byte(b.String())
 }

@@ -104,7 +104,7 @@ func (i *installer) drift(ctx context.Context) ([]string, error) {
 	image := i.note
 	if i.note.Source != i.source() {
 		out = append(out, fmt.Sprintf("image is from %s", strings.TrimSpace("another file "+i.note.Source)))
-	} else if present, err := i.imageID(ctx, i.note.lookup(i.Runtime)); err != nil {
+	} else if present, err := i.imageID(ctx, i.note.Image); err != nil {
 		return nil, err
 	} else if present != i.note.Image {
 		out = append(out, "image is missing on the host")
