@@ -104,6 +104,9 @@ func (c *Client) Close() error {
 // Name is the host for messages, user@address.
 func (c *Client) Name() string { return c.name }
 
+// ErrNoForwarding is the refusal of a host to open connections for its clients.
+var ErrNoForwarding = errors.New("sshd of the host forbids forwarding; set AllowTcpForwarding to yes or local in /etc/ssh/sshd_config there and reload sshd")
+
 // DialContext opens a connection from the host to an address.
 func (c *Client) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := c.conn.DialContext(ctx, network, address)
@@ -112,7 +115,7 @@ func (c *Client) DialContext(ctx context.Context, network, address string) (net.
 	}
 	var refused *ssh.OpenChannelError
 	if errors.As(err, &refused) && refused.Reason == ssh.Prohibited {
-		return nil, fmt.Errorf("connecting to %s through %s: the host does not allow it (AllowTcpForwarding of its sshd): %w", address, c.name, err)
+		return nil, fmt.Errorf("connecting to %s through %s: %w: %w", address, c.name, ErrNoForwarding, err)
 	}
 	return nil, fmt.Errorf("connecting to %s through %s: %w", address, c.name, err)
 }

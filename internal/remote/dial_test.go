@@ -224,7 +224,7 @@ func TestJumpRefuses(t *testing.T) {
 	h, jump := far.Host(), near.Host()
 	h.Jump = &jump
 	_, err := remote.Dial(t.Context(), h, time.Hour)
-	require.ErrorContains(t, err, "the host does not allow it (AllowTcpForwarding of its sshd)")
+	require.ErrorContains(t, err, "sshd of the host forbids forwarding; set AllowTcpForwarding to yes or local in /etc/ssh/sshd_config there and reload sshd")
 
 	// Nobody listens behind the jump host: it may boot yet.
 	near = sshtest.New(t, sshtest.Options{})

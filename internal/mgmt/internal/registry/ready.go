@@ -38,7 +38,7 @@ func (i *installer) ready(ctx context.Context) error {
 			return nil
 		}
 		var refused *wrongAnswerError
-		if errors.As(answer, &refused) {
+		if errors.As(answer, &refused) || errors.Is(answer, remote.ErrNoForwarding) {
 			return answer
 		}
 		if !reported {

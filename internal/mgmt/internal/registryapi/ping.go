@@ -62,10 +62,7 @@ func (e Endpoint) url() string {
 func (e Endpoint) Ping(ctx context.Context, client *remote.Client) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
-	status, challenge, err := e.through(ctx, client)
-	if err != nil && prohibited(err) {
-		status, challenge, err = e.on(ctx, client)
-	}
+	status, challenge, err := e.ask(ctx, client)
 	switch {
 	case err != nil:
 		return Answer{}, fmt.Errorf("%s does not answer: %w", e.url(), err)
@@ -77,12 +74,8 @@ func (e Endpoint) Ping(ctx context.Context, client *remote.Client) (Answer, erro
 	return Answer{}, fmt.Errorf("%s answers %d, which is not the answer of a registry", e.url(), status)
 }
 
-// prohibited reports whether a host forwards no connections. The words are those of the
-// protocol.
-func prohibited(err error) bool { return strings.Contains(err.Error(), "administratively prohibited") }
-
-// through asks over a connection that the host forwards, so that it needs no program there.
-func (e Endpoint) through(ctx context.Context, client *remote.Client) (status int, challenge string, err error) {
+// ask sends the request over a connection that the host forwards, so that it needs no program there.
+func (e Endpoint) ask(ctx context.Context, client *remote.Client) (status int, challenge string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url(), http.NoBody)
 	if err != nil {
 		return 0, "", err
@@ -97,8 +90,8 @@ func (e Endpoint) through(ctx context.Context, client *remote.Client) (status in
 		}
 	}
 	defer transport.CloseIdleConnections()
-	asking := &http.Client{Transport: tracing.Transport(transport, tracing.Registries), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	response, err := asking.Do(request)
+	httpClient := &http.Client{Transport: tracing.Transport(transport, tracing.Registries), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	response, err := httpClient.Do(request)
 	if err != nil {
 		return 0, "", endpoint.WithoutURL(err)
 	}
@@ -118,7 +111,7 @@ func (e Endpoint) verification(ctx context.Context, client *remote.Client) (*tls
 			InsecureSkipVerify: true, //nolint:gosec // The certificate is compared.
 			VerifyConnection: func(state tls.ConnectionState) error {
 				if len(state.PeerCertificates) == 0 || !bytes.Equal(state.PeerCertificates[0].Raw, e.Exactly.Raw) {
-					return errors.New(anotherCertificate)
+					return errors.New("the server has another certificate than the configured one")
 				}
 				return nil
 			},
@@ -133,5 +126,3 @@ func (e Endpoint) verification(ctx context.Context, client *remote.Client) (*tls
 	roots.AppendCertsFromPEM([]byte(e.Authorities))
 	return &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots}, nil
 }
-
-const anotherCertificate = "the server has another certificate than the configured one"
