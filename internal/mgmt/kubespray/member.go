@@ -6,7 +6,6 @@ import (
 	"net/netip"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -25,7 +24,7 @@ func (i *installer) memberGone(ctx context.Context, c *cluster.Cluster, n *clust
 	if err != nil {
 		return false, err
 	}
-	answer, err := shell.Ask(ctx, client, remote.Command{What: "finding the member of etcd of " + n.Name, Script: memberScript, Args: []string{wrapped(n.IP)}, Sudo: true})
+	answer, err := client.Answer(ctx, remote.Command{What: "finding the member of etcd of " + n.Name, Script: memberScript, Args: []string{wrapped(n.IP)}, Sudo: true})
 	return answer == "none", err
 }
 

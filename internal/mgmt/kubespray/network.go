@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -23,7 +22,7 @@ var certified = []string{"cilium", "flannel", "canal"}
 // needsEtcd reports whether nodes of the cluster are clients of etcd. The play that prepares their certificates is one of scale.yml for
 // the masters, which a limit must not leave out.
 func (i *installer) needsEtcd(ctx context.Context, c *cluster.Cluster) (bool, error) {
-	answer, err := shell.Ask(ctx, i.client, remote.Command{What: "reading the inventory " + c.Ansible.Inventory, Script: networkScript, Args: []string{c.Ansible.Inventory}})
+	answer, err := i.client.Answer(ctx, remote.Command{What: "reading the inventory " + c.Ansible.Inventory, Script: networkScript, Args: []string{c.Ansible.Inventory}})
 	if err != nil {
 		return false, err
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -42,7 +41,7 @@ var detectRelease string
 
 // readRelease reads what a tree of kubespray says of itself. Of a folder that is not there nothing is said.
 func readRelease(ctx context.Context, client *remote.Client, root string) (*release, error) {
-	answer, err := shell.Ask(ctx, client, remote.Command{What: "checking kubespray in " + root, Script: detectRelease, Args: []string{root}})
+	answer, err := client.Answer(ctx, remote.Command{What: "checking kubespray in " + root, Script: detectRelease, Args: []string{root}})
 	if err != nil {
 		return nil, err
 	}

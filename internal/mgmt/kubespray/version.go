@@ -10,7 +10,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -94,7 +93,7 @@ func readVersions(ctx context.Context, c *cluster.Cluster) (versions, error) {
 			}
 			continue
 		}
-		answer, err := shell.Ask(ctx, client, remote.Command{What: "reading the version of the cluster", Script: versionScript, Args: []string{cluster.AdminConfig}, Sudo: true})
+		answer, err := client.Answer(ctx, remote.Command{What: "reading the version of the cluster", Script: versionScript, Args: []string{cluster.AdminConfig}, Sudo: true})
 		if err != nil {
 			return out, fmt.Errorf("node %s: %w", n.Name, err)
 		}

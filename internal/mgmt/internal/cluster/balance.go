@@ -13,7 +13,6 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/loadbalancer"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -156,7 +155,7 @@ func (c *Cluster) services(ctx context.Context) ([]servicePort, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := shell.Ask(ctx, client, remote.Command{What: "reading the node ports of Services", Script: servicesScript, Args: []string{AdminConfig}, Sudo: true})
+	answer, err := client.Answer(ctx, remote.Command{What: "reading the node ports of Services", Script: servicesScript, Args: []string{AdminConfig}, Sudo: true})
 	if err != nil {
 		return nil, fmt.Errorf("node %s: %w", n.Name, err)
 	}

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -170,7 +169,7 @@ func (c *Cluster) examine(ctx context.Context, n *Node) (*evidence, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := shell.Ask(ctx, client, remote.Command{What: "finding out whether the server is a node", Script: recognizeScript, Args: []string{markFile, AdminConfig}, Sudo: true})
+	answer, err := client.Answer(ctx, remote.Command{What: "finding out whether the server is a node", Script: recognizeScript, Args: []string{markFile, AdminConfig}, Sudo: true})
 	if err != nil {
 		return nil, err
 	}

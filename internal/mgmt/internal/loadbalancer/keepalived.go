@@ -11,7 +11,6 @@ import (
 	"text/template"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
@@ -53,7 +52,7 @@ func (c Config) sharedBy(all []Server, at int, device string) ([]byte, error) {
 // share has keepalived on one of the load balancers take part in the virtual address.
 func (c Config) share(ctx context.Context, all []Server, at int) error {
 	client := all[at].Client
-	device, err := shell.Ask(ctx, client, remote.Command{What: "finding the interface of the load balancer", Script: findInterface, Args: []string{all[at].Address}})
+	device, err := client.Answer(ctx, remote.Command{What: "finding the interface of the load balancer", Script: findInterface, Args: []string{all[at].Address}})
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,7 @@ func (v *Virtual) await(ctx context.Context, all []Server) error {
 	for {
 		var holders []string
 		for _, s := range all {
-			out, err := shell.Ask(ctx, s.Client, remote.Command{What: "finding the virtual address", Script: findAddress, Args: []string{v.Address.String()}})
+			out, err := s.Client.Answer(ctx, remote.Command{What: "finding the virtual address", Script: findAddress, Args: []string{v.Address.String()}})
 			if err != nil {
 				return err
 			}

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -91,7 +90,7 @@ type hostState struct {
 
 // inspect reads the state of a host.
 func (e engine) inspect(ctx context.Context, client *remote.Client, c Config) (*hostState, error) {
-	out, err := shell.Ask(ctx, client, e.command(call{what: "look for the registry", function: []string{"inspect", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
+	out, err := client.Answer(ctx, e.command(call{what: "look for the registry", function: []string{"inspect", c.Name, c.folder(), strconv.Itoa(c.Port), c.unit()}}))
 	if err != nil {
 		return nil, fmt.Errorf("reading what is installed on %s: %w", client.Name(), err)
 	}

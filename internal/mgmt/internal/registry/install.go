@@ -13,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -133,7 +132,7 @@ func (i *installer) do(ctx context.Context, c call) error {
 
 // ask runs a function of the scripts and returns its answer.
 func (i *installer) ask(ctx context.Context, what string, function ...string) (string, error) {
-	return shell.Ask(ctx, i.client, i.command(call{what: what, function: function}))
+	return i.client.Answer(ctx, i.command(call{what: what, function: function}))
 }
 
 // log runs a function that prints a log, and returns its end as the end of an error.

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/shell"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -106,7 +105,7 @@ func (w *worker) do(ctx context.Context, what string, function ...string) error 
 
 // ask runs a function of the script as root and returns its answer.
 func (w *worker) ask(ctx context.Context, what string, stdin io.Reader, function ...string) (string, error) {
-	return shell.Ask(ctx, w.client, command(what, stdin, function...))
+	return w.client.Answer(ctx, command(what, stdin, function...))
 }
 
 // look reads everything that decides what there is to do.
