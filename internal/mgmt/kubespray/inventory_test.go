@@ -9,7 +9,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/cluster"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
@@ -117,6 +117,6 @@ func TestVariables(t *testing.T) {
 		"additional_no_proxy": "10.0.0.0/8", "kube_network_plugin": "cilium",
 	}, variables(c))
 
-	c.Registries = []runtimeregistries.Connection{{Type: runtimeregistries.HTTP, Server: "192.168.0.10:5000"}}
+	c.Registries = []connect.Connection{{Type: connect.HTTP, Server: "192.168.0.10:5000"}}
 	assert.Equal(t, true, variables(c)["containerd_use_config_path"])
 }

@@ -8,7 +8,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry/install"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -41,11 +41,11 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 }
 
 // read reads the parameters.
-func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, problems *vnfm.Problems) (hosts.Access, registry.Config) {
+func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, problems *vnfm.Problems) (hosts.Access, install.Config) {
 	root := params.Root(values, later, problems)
 	o := root.Needed(Param, "it says where the registry is installed: ssh_cp_name, ssh_username, ssh_password and more")
 	if o == nil {
-		return hosts.Access{}, registry.Config{}
+		return hosts.Access{}, install.Config{}
 	}
 	access := hosts.ReadAccess(o, f)
 	file := func(name string) string {
@@ -62,7 +62,7 @@ func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, p
 	}
 	spec := vnfm.RegistrySpec{
 		Name: o.Text("container_name"), Runtime: o.Text("runtime"), Image: o.Text("image"), ImagePath: o.Text("image_path"),
-		Port: o.Int("port_no", registry.DefaultPort, 1, 65535), StoragePath: o.Text("storage_path"),
+		Port: o.Int("port_no", install.DefaultPort, 1, 65535), StoragePath: o.Text("storage_path"),
 		Certificate: file("certificate_path"), Key: o.Secret("key"),
 	}
 	if users := o.Object("users"); users != nil {
@@ -113,7 +113,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 			return err
 		}
 		defer func() { _ = c.Close() }()
-		_, err = registry.Install(ctx, c, cfg, func(line string) { call.Recorder.Progress(ctx, line) })
+		_, err = install.Apply(ctx, c, cfg, func(line string) { call.Recorder.Progress(ctx, line) })
 		return err
 	})
 }

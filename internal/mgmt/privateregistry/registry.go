@@ -15,7 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/digest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry/install"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -75,7 +75,7 @@ func (Installer) InstallRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vn
 	if err := h.Begin(ctx); err != nil {
 		return nil, err
 	}
-	state, err := registry.Install(ctx, c, cfg, h.Progress)
+	state, err := install.Apply(ctx, c, cfg, h.Progress)
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +89,7 @@ func (Installer) ReadRegistry(ctx context.Context, h *vnfm.RegistryHost) (*vnfm.
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	state, err := registry.Read(ctx, c, cfg)
+	state, err := install.Read(ctx, c, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (Installer) FindRegistry(ctx context.Context, h *vnfm.RegistryHost) ([]stri
 		return nil, err
 	}
 	defer func() { _ = c.Close() }()
-	return registry.Find(ctx, c, cfg)
+	return install.Find(ctx, c, cfg)
 }
 
 // RemoveRegistry implements vnfm.RegistryDriver.
@@ -113,21 +113,21 @@ func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data 
 		return err
 	}
 	defer func() { _ = c.Close() }()
-	return registry.Remove(ctx, c, cfg, data)
+	return install.Remove(ctx, c, cfg, data)
 }
 
 // reach is open for a host that may be gone for good, which is a *vnfm.UnreachableError. Without a complete login it can still be seen
 // that the host is gone.
-func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, registry.Config, error) {
+func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, install.Config, error) {
 	to := host(h)
 	gone := func(err error) error {
 		return &vnfm.UnreachableError{Peer: "host " + h.Address, Err: err}
 	}
 	if err := to.Check(); err != nil {
 		if silent := remote.Probe(ctx, to); remote.IsGone(silent) {
-			return nil, registry.Config{}, gone(silent)
+			return nil, install.Config{}, gone(silent)
 		}
-		return nil, registry.Config{}, err
+		return nil, install.Config{}, err
 	}
 	c, cfg, err := open(ctx, h, nil, 0)
 	if remote.IsGone(err) {
@@ -138,7 +138,7 @@ func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, registry.
 
 // open connects to the host of a registry, and returns the configuration of the registry, with content of its package where that is
 // given.
-func open(ctx context.Context, h *vnfm.RegistryHost, content fs.FS, patience time.Duration) (*remote.Client, registry.Config, error) {
+func open(ctx context.Context, h *vnfm.RegistryHost, content fs.FS, patience time.Duration) (*remote.Client, install.Config, error) {
 	cfg, err := configOf(h.Spec, content)
 	if err != nil {
 		return nil, cfg, err
@@ -147,7 +147,7 @@ func open(ctx context.Context, h *vnfm.RegistryHost, content fs.FS, patience tim
 	return c, cfg, err
 }
 
-func stateOf(s registry.State) *vnfm.RegistryState {
+func stateOf(s install.State) *vnfm.RegistryState {
 	return &vnfm.RegistryState{Ready: s.Ready, Drift: s.Drift, Port: s.Port, Image: s.Image, System: s.System, Engine: s.EngineVersion}
 }
 
@@ -175,10 +175,10 @@ func login(a vnfm.SSHAccess, address string) remote.Host {
 
 // configOf is the registry that a specification asks for. Without content there is none of
 // the image.
-func configOf(spec *vnfm.RegistrySpec, content fs.FS) (registry.Config, error) {
-	cfg := registry.Config{
-		Name: spec.Name, Runtime: registry.Runtime(spec.Runtime), Image: spec.Image, Port: spec.Port, Certificate: spec.Certificate, Key: spec.Key,
-		Users: spec.Users, StoragePath: spec.StoragePath, Proxy: registry.Proxy{HTTP: spec.HTTPProxy, HTTPS: spec.HTTPSProxy, No: spec.NoProxy},
+func configOf(spec *vnfm.RegistrySpec, content fs.FS) (install.Config, error) {
+	cfg := install.Config{
+		Name: spec.Name, Runtime: install.Runtime(spec.Runtime), Image: spec.Image, Port: spec.Port, Certificate: spec.Certificate, Key: spec.Key,
+		Users: spec.Users, StoragePath: spec.StoragePath, Proxy: install.Proxy{HTTP: spec.HTTPProxy, HTTPS: spec.HTTPSProxy, No: spec.NoProxy},
 	}
 	if spec.ImagePath == "" || content == nil {
 		return cfg, nil
@@ -201,6 +201,6 @@ func configOf(spec *vnfm.RegistrySpec, content fs.FS) (registry.Config, error) {
 	if err != nil {
 		return cfg, fmt.Errorf("reading %s: %w", spec.ImagePath, err)
 	}
-	cfg.Archive = &registry.Archive{Path: spec.ImagePath, Open: open, Digest: digest.Sum(sum), Size: size}
+	cfg.Archive = &install.Archive{Path: spec.ImagePath, Open: open, Digest: digest.Sum(sum), Size: size}
 	return cfg, nil
 }

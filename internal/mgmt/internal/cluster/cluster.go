@@ -9,7 +9,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -374,14 +374,14 @@ func (c *Cluster) connect(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		changed, err := runtimeregistries.Apply(ctx, client, c.Registries, func(line string) { c.Progress(ctx, "%s: %s", n.Name, line) })
+		changed, err := connect.Apply(ctx, client, c.Registries, func(line string) { c.Progress(ctx, "%s: %s", n.Name, line) })
 		if err != nil {
 			return fmt.Errorf("connecting node %s to private registries: %w", n.Name, err)
 		}
 		if len(changed) > 0 {
 			c.Progress(ctx, "%s: changed %s", n.Name, strings.Join(changed, ", "))
 		}
-		if err := runtimeregistries.Verify(ctx, client, c.Registries); err != nil {
+		if err := connect.Verify(ctx, client, c.Registries); err != nil {
 			return fmt.Errorf("node %s: %w", n.Name, err)
 		}
 		return nil

@@ -14,7 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/runtimeregistries"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/registry/connect"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -48,7 +48,7 @@ type Settings struct {
 	Proxy                Proxy
 	Ansible              *Ansible
 	LoadBalancer         *LoadBalancer
-	Registries           []runtimeregistries.Connection
+	Registries           []connect.Connection
 	DrainTimeout         time.Duration
 }
 
@@ -261,9 +261,9 @@ func (r Reader) proxy(o *params.Object) Proxy {
 	return p
 }
 
-func (r Reader) registries(o *params.Object) []runtimeregistries.Connection {
+func (r Reader) registries(o *params.Object) []connect.Connection {
 	const name = "private_registry_connection_info"
-	return runtimeregistries.Read(o, name, func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
+	return connect.Read(o, name, func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
 }
 
 // file reads the path of a script of the package, which must be there.

@@ -1,0 +1,208 @@
+package connect
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
+)
+
+// The plugins of containerd that keep registries, by the version of its configuration. One
+// without a version is of version 1.
+const (
+	pluginV1 = "cri"
+	pluginV2 = "io.containerd.grpc.v1.cri"
+	pluginV3 = "io.containerd.cri.v1.images"
+)
+
+// containerdSettings are what a configuration of containerd says of registries.
+type containerdSettings struct {
+	plugin string
+	// configPath is the first folder with a hosts.toml for each registry; empty is none.
+	configPath string
+	// disabled says that the plugin is, so that no kubelet uses this containerd.
+	disabled bool
+	// former are the settings that cannot be together with a configPath; mirrors are the registries of those that name
+	// mirrors, and sole says that there are no others.
+	former  []string
+	mirrors []string
+	sole    bool
+}
+
+// readContainerd reads a configuration of containerd.
+func readContainerd(text string) (containerdSettings, error) {
+	var config struct {
+		Version         int            `toml:"version"`
+		DisabledPlugins []string       `toml:"disabled_plugins"`
+		Plugins         map[string]any `toml:"plugins"`
+	}
+	if _, err := toml.Decode(text, &config); err != nil {
+		return containerdSettings{}, err
+	}
+	out := containerdSettings{}
+	switch config.Version {
+	case 0, 1:
+		out.plugin = pluginV1
+	case 2:
+		out.plugin = pluginV2
+	case 3:
+		out.plugin = pluginV3
+	default:
+		return out, fmt.Errorf("version %d of the configuration is not known", config.Version)
+	}
+	for _, name := range []string{pluginV1, pluginV2, pluginV3} {
+		out.disabled = out.disabled || slices.Contains(config.DisabledPlugins, name)
+	}
+	registry := table(table(config.Plugins[out.plugin])["registry"])
+	path, _ := registry["config_path"].(string)
+	out.configPath, _, _ = strings.Cut(path, ":")
+	for _, name := range slices.Sorted(maps.Keys(table(registry["mirrors"]))) {
+		out.former, out.mirrors = append(out.former, fmt.Sprintf("registry.mirrors.%q", name)), append(out.mirrors, name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(table(registry["configs"]))) {
+		if table(table(registry["configs"])[name])["tls"] != nil {
+			out.former = append(out.former, fmt.Sprintf("registry.configs.%q.tls", name))
+		}
+	}
+	out.sole = len(out.former) == len(out.mirrors)
+	return out, nil
+}
+
+func table(value any) map[string]any {
+	t, _ := value.(map[string]any)
+	return t
+}
+
+var (
+	headerForm     = lazyregexp.New(`^\s*\[\s*([^\[\]]+?)\s*\]\s*(#.*)?$`)
+	configPathForm = lazyregexp.New(`^(\s*)config_path\s*=.*$`)
+)
+
+// withConfigPath sets config_path in a configuration of containerd, and changes nothing
+// else in its text. An empty text becomes a configuration that every containerd since 1.3
+// takes.
+func withConfigPath(text, folder string) (string, error) {
+	if strings.TrimSpace(text) == "" {
+		text = "version = 2\n"
+	}
+	settings, err := readContainerd(text)
+	if err != nil {
+		return "", err
+	}
+	header := []string{"plugins", settings.plugin, "registry"}
+	line := fmt.Sprintf("config_path = %q", folder)
+	lines, at := strings.Split(strings.TrimRight(text, "\n"), "\n"), -1
+	for i, l := range lines {
+		if m := headerForm.FindStringSubmatch(l); m != nil && slices.Equal(keys(m[1]), header) {
+			at = i
+		}
+	}
+	if at < 0 {
+		lines = append(lines, "", fmt.Sprintf("[plugins.%q.registry]", settings.plugin), "  "+line)
+	} else {
+		indent := lines[at][:len(lines[at])-len(strings.TrimLeft(lines[at], " \t"))] + "  "
+		done := false
+		for i := at + 1; i < len(lines) && !strings.HasPrefix(strings.TrimSpace(lines[i]), "["); i++ {
+			if m := configPathForm.FindStringSubmatch(lines[i]); m != nil {
+				lines[i], done = m[1]+line, true
+			}
+		}
+		if !done {
+			lines = slices.Insert(lines, at+1, indent+line)
+		}
+	}
+	out := strings.Join(lines, "\n") + "\n"
+	if err := onlyConfigPath(text, out, settings.plugin); err != nil {
+		return "", err
+	}
+	return out, nil
+}
+
+// withoutMirrors removes the tables of mirrors from a configuration of containerd, and changes nothing else in its text.
+func withoutMirrors(text, plugin string) (string, error) {
+	of := []string{"plugins", plugin, "registry", "mirrors"}
+	var kept []string
+	inside := false
+	for line := range strings.Lines(text) {
+		if m := headerForm.FindStringSubmatch(line); m != nil {
+			name := keys(m[1])
+			inside = len(name) >= len(of) && slices.Equal(name[:len(of)], of)
+		}
+		if !inside {
+			kept = append(kept, line)
+		}
+	}
+	out := strings.Join(kept, "")
+	var old, edited map[string]any
+	if _, err := toml.Decode(text, &old); err != nil {
+		return "", err
+	}
+	if _, err := toml.Decode(out, &edited); err != nil {
+		return "", fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
+	}
+	delete(table(table(table(old["plugins"])[plugin])["registry"]), "mirrors")
+	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
+		return "", errors.New("its tables are written in a form that cannot be edited")
+	}
+	return out, nil
+}
+
+// keys are the parts of the name of a table.
+func keys(name string) []string {
+	var out []string
+	for name != "" {
+		var part string
+		if quote := name[:1]; quote == `"` || quote == `'` {
+			part, name, _ = strings.Cut(name[1:], quote)
+			name = strings.TrimLeft(name, " \t")
+		} else {
+			end := strings.IndexByte(name, '.')
+			if end < 0 {
+				end = len(name)
+			}
+			part, name = strings.TrimSpace(name[:end]), name[end:]
+		}
+		out = append(out, part)
+		name = strings.TrimLeft(strings.TrimPrefix(name, "."), " \t")
+	}
+	return out
+}
+
+// onlyConfigPath makes sure that an edited configuration says the same as before, but for
+// its config_path.
+func onlyConfigPath(before, after, plugin string) error {
+	var old, edited map[string]any
+	if _, err := toml.Decode(before, &old); err != nil {
+		return err
+	}
+	if _, err := toml.Decode(after, &edited); err != nil {
+		return fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
+	}
+	delete(table(table(table(edited["plugins"])[plugin])["registry"]), "config_path")
+	delete(table(table(table(old["plugins"])[plugin])["registry"]), "config_path")
+	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
+		return errors.New("its tables are written in a form that cannot be edited")
+	}
+	return nil
+}
+
+// pruned leaves out tables that are empty: they say nothing.
+func pruned(t map[string]any) map[string]any {
+	out := map[string]any{}
+	for name, value := range t {
+		if inner, ok := value.(map[string]any); ok {
+			if inner = pruned(inner); len(inner) == 0 {
+				continue
+			}
+			value = inner
+		}
+		out[name] = value
+	}
+	return out
+}

@@ -1,0 +1,127 @@
+package install
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
+)
+
+// State is what a registry is on its host.
+type State struct {
+	Runtime Runtime
+	// System is the name of the host's, EngineVersion that of the engine.
+	System, EngineVersion string
+	// Installed says that there is a container, Running that it runs, and Ready that the
+	// registry answers as expected.
+	Installed, Running, Ready bool
+	// Image is what the engine identifies the image by, and ImageSource where it came from:
+	// the digest of an archive, or a reference.
+	Image, ImageSource string
+	// ConfigDigest is that of all that the container was made for.
+	ConfigDigest string
+	Port         int
+	// Drift names the differences from the desired state, in the words of the arguments where there is
+	// one for it; the next Apply puts it right.
+	Drift []string
+}
+
+// state is that of a host after an installation.
+func (i *installer) state() State {
+	return State{
+		Runtime: i.Runtime, System: i.found.system, EngineVersion: i.found.version,
+		Installed: true, Running: true, Ready: true,
+		Image: i.note.Image, ImageSource: i.note.Source, ConfigDigest: i.note.Container.digest(), Port: i.Port,
+	}
+}
+
+// Read looks at a registry and changes nothing. Of the config it needs no archive but its
+// digest, and no secrets: passwords and a key that are empty are taken for those on the host.
+func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
+	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
+	i.engine = engines[i.Runtime]
+	if err := i.readHost(ctx); err != nil {
+		return State{}, fmt.Errorf("reading the registry %s: %w", i.Name, err)
+	}
+	state := State{
+		Runtime: i.Runtime, System: i.found.system, EngineVersion: i.found.version,
+		Installed: i.found.container && i.found.digest != "", Running: i.found.running, Image: i.note.Image, ImageSource: i.note.Source,
+		ConfigDigest: i.found.digest, Port: i.Port,
+	}
+	if i.note.Container != nil {
+		state.Port = i.note.Container.Port
+		if i.found.present && i.found.version == "" {
+			// Whether the container is there only its engine knows.
+			state.Installed, state.Drift = true, []string{string(i.Runtime) + " does not answer"}
+			return state, nil
+		}
+	}
+	if !state.Installed {
+		state.Drift = []string{"the container " + i.Name + " is missing"}
+		return state, nil
+	}
+	drift, err := i.drift(ctx)
+	if err != nil {
+		return State{}, fmt.Errorf("reading the registry %s on %s: %w", i.Name, client.Name(), err)
+	}
+	state.Drift = drift
+	if !state.Running {
+		state.Drift = append(state.Drift, "the container "+i.Name+" does not run: it is "+i.found.status)
+		return state, nil
+	}
+	if err := i.answers(ctx, client); err != nil {
+		if ctx.Err() != nil {
+			return State{}, ctx.Err()
+		}
+		state.Drift = append(state.Drift, err.Error())
+		return state, nil
+	}
+	state.Ready = true
+	return state, nil
+}
+
+// drift compares the container, what was written down of it and the files on the host with
+// the config.
+func (i *installer) drift(ctx context.Context) ([]string, error) {
+	wanted, err := i.wantedFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if i.Secure() && i.Key == "" {
+		delete(wanted, fileKey)
+	}
+	sums := map[string]string{}
+	for name, content := range wanted {
+		sums[name] = sum(content)
+	}
+	if i.Secure() && i.Key == "" {
+		sums[fileKey] = i.found.files[fileKey]
+	}
+	var out []string
+	image := i.note
+	if i.note.Source != i.source() {
+		out = append(out, fmt.Sprintf("image is from %s", strings.TrimSpace("another file "+i.note.Source)))
+	} else if present, err := i.imageID(ctx, i.note.Image); err != nil {
+		return nil, err
+	} else if present != i.note.Image {
+		out = append(out, "image is missing on the host")
+	}
+	target := i.spec(image, sums)
+	switch {
+	case i.note.Container == nil || i.note.Container.digest() != i.found.digest:
+		if i.found.digest != target.digest() {
+			out = append(out, "the container was created with other settings")
+		}
+	default:
+		out = append(out, i.note.Container.differences(target)...)
+	}
+	for _, name := range slices.Sorted(maps.Keys(attributes)) {
+		if i.found.files[name] != sums[name] && !slices.Contains(out, attributes[name]) {
+			out = append(out, attributes[name])
+		}
+	}
+	return out, nil
+}
