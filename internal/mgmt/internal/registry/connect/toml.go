@@ -118,7 +118,7 @@ func withConfigPath(text, folder string) (string, error) {
 		}
 	}
 	out := strings.Join(lines, "\n") + "\n"
-	if err := onlyConfigPath(text, out, settings.plugin); err != nil {
+	if err := sameBut("config_path", text, out, settings.plugin); err != nil {
 		return "", err
 	}
 	return out, nil
@@ -139,16 +139,11 @@ func withoutMirrors(text, plugin string) (string, error) {
 		}
 	}
 	out := strings.Join(kept, "")
-	var old, edited map[string]any
-	if _, err := toml.Decode(text, &old); err != nil {
+	if err := sameBut("mirrors", text, out, plugin); err != nil {
 		return "", err
 	}
-	if _, err := toml.Decode(out, &edited); err != nil {
-		return "", fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
-	}
-	delete(table(table(table(old["plugins"])[plugin])["registry"]), "mirrors")
-	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
-		return "", errors.New("its tables are written in a form that cannot be edited")
+	if settings, err := readContainerd(out); err != nil || len(settings.mirrors) > 0 {
+		return "", errUneditable
 	}
 	return out, nil
 }
@@ -174,20 +169,22 @@ func keys(name string) []string {
 	return out
 }
 
-// onlyConfigPath makes sure that an edited configuration says the same as before, but for
-// its config_path.
-func onlyConfigPath(before, after, plugin string) error {
+var errUneditable = errors.New("its tables are written in a form that cannot be edited")
+
+// sameBut rejects an edited configuration that differs from the former one in more than a setting of registries.
+func sameBut(setting, before, after, plugin string) error {
 	var old, edited map[string]any
 	if _, err := toml.Decode(before, &old); err != nil {
 		return err
 	}
 	if _, err := toml.Decode(after, &edited); err != nil {
-		return fmt.Errorf("its tables are written in a form that cannot be edited: %w", err)
+		return fmt.Errorf("%w: %w", errUneditable, err)
 	}
-	delete(table(table(table(edited["plugins"])[plugin])["registry"]), "config_path")
-	delete(table(table(table(old["plugins"])[plugin])["registry"]), "config_path")
+	for _, config := range []map[string]any{old, edited} {
+		delete(table(table(table(config["plugins"])[plugin])["registry"]), setting)
+	}
 	if !reflect.DeepEqual(pruned(old), pruned(edited)) {
-		return errors.New("its tables are written in a form that cannot be edited")
+		return errUneditable
 	}
 	return nil
 }
