@@ -89,7 +89,10 @@ func (e Endpoint) ask(ctx context.Context, client *remote.Client) (status int, c
 		}
 	}
 	defer transport.CloseIdleConnections()
-	httpClient := &http.Client{Transport: tracing.Transport(transport, tracing.Registries), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	httpClient := &http.Client{
+		Transport:     tracing.Transport(transport, tracing.Registries),
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	response, err := httpClient.Do(request)
 	if err != nil {
 		return 0, "", endpoint.WithoutURL(err)

@@ -205,7 +205,7 @@ func TestInstallFaults(t *testing.T) {
 		fault string
 		texts []string
 	}{
-		"packages are missing": {"apt", []string{"docker is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)", "E: Unable to locate package docker.io"}},
+		"packages are missing": {"apt", []string{"docker is missing and cannot be installed from the packages of Debian GNU/Linux 12 (bookworm)", "a registry is run by docker or podman: install one of them on the host", "E: Unable to locate package docker.io"}},
 		"disk is full":         {"full", []string{"the disk of root@", "is full: /var/lib has ", "no space left on device"}},
 		"container crashes":    {"crash", []string{"the container private_registry does not keep running: it is exited, exit code 2", "panic: storage driver not registered"}},
 	}

@@ -12,7 +12,6 @@ import (
 
 // State is what a registry is on its host.
 type State struct {
-	Runtime Runtime
 	// System is the name of the host's, EngineVersion that of the engine.
 	System, EngineVersion string
 	// Installed says that there is a container, Running that it runs, and Ready that the
@@ -21,9 +20,7 @@ type State struct {
 	// Image is what the engine identifies the image by, and ImageSource where it came from:
 	// the digest of an archive, or a reference.
 	Image, ImageSource string
-	// ConfigDigest is that of all that the container was made for.
-	ConfigDigest string
-	Port         int
+	Port               int
 	// Drift names the differences from the desired state, in the words of the arguments where there is
 	// one for it; the next Apply puts it right.
 	Drift []string
@@ -32,9 +29,9 @@ type State struct {
 // state is that of a host after an installation.
 func (i *installer) state() State {
 	return State{
-		Runtime: i.Runtime, System: i.found.system, EngineVersion: i.found.version,
+		System: i.found.system, EngineVersion: i.found.version,
 		Installed: true, Running: true, Ready: true,
-		Image: i.note.Image, ImageSource: i.note.Source, ConfigDigest: i.note.Container.digest(), Port: i.Port,
+		Image: i.note.Image, ImageSource: i.note.Source, Port: i.Port,
 	}
 }
 
@@ -47,9 +44,9 @@ func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
 		return State{}, fmt.Errorf("reading the registry %s: %w", i.Name, err)
 	}
 	state := State{
-		Runtime: i.Runtime, System: i.found.system, EngineVersion: i.found.version,
+		System: i.found.system, EngineVersion: i.found.version,
 		Installed: i.found.container && i.found.digest != "", Running: i.found.running, Image: i.note.Image, ImageSource: i.note.Source,
-		ConfigDigest: i.found.digest, Port: i.Port,
+		Port: i.Port,
 	}
 	if i.note.Container != nil {
 		state.Port = i.note.Container.Port
