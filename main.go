@@ -11,8 +11,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/provider"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
 
@@ -39,7 +39,7 @@ func main() {
 
 // serve answers Terraform until it ends the provider.
 func serve(ctx context.Context, debug bool) error {
-	run, logged := store.Run(), true
+	run, logged := process.Run(), true
 	var (
 		options []tf6server.ServeOpt
 		end     func()

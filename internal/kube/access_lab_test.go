@@ -16,7 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -125,13 +125,13 @@ func TestLease(t *testing.T) {
 	env, c, ns := labNamespace(t)
 	ctx := t.Context()
 	labels := map[string]string{"vnf": "x"}
-	holder := store.Holder()
+	holder := process.Name()
 	release, lost, err := c.AcquireLease(ctx, ns, "instance", holder, labels)
 	require.NoError(t, err)
 	for _, other := range []string{"pid=1 host=elsewhere", holder} {
 		_, _, err = c.AcquireLease(ctx, ns, "instance", other, labels)
 		var busy *vnfm.BusyError
-		if !errors.As(err, &busy) || busy.Holder != store.DescribeHolder(holder) || time.Since(busy.Since).Abs() > 10*time.Second {
+		if !errors.As(err, &busy) || busy.Holder != process.Describe(holder) || time.Since(busy.Since).Abs() > 10*time.Second {
 			t.Fatalf("got %v, want a *vnfm.BusyError", err)
 		}
 		if left := time.Until(busy.Expires); busy.Renewed.IsZero() || left < leaseDuration-20*time.Second || left > leaseDuration+5*time.Second {
@@ -206,7 +206,7 @@ func TestLeaseInterrupted(t *testing.T) {
 		})}
 		// The clock of the server is asked for once; each round looks again.
 		c.answered.Store(false)
-		release, _, err := c.AcquireLease(ctx, ns, "instance", store.Holder(), nil)
+		release, _, err := c.AcquireLease(ctx, ns, "instance", process.Name(), nil)
 		if err == nil {
 			err = release(context.WithoutCancel(ctx))
 		} else if !errors.Is(err, context.Canceled) {
@@ -245,7 +245,7 @@ func TestLeaseOfAClockThatIsSet(t *testing.T) {
 		renewals <- renewal{time.Now(), lease.Spec.RenewTime.Time}
 		return res, err
 	})}
-	release, lost, err := c.AcquireLease(t.Context(), ns, "instance", store.Holder(), nil)
+	release, lost, err := c.AcquireLease(t.Context(), ns, "instance", process.Name(), nil)
 	require.NoError(t, err)
 	c.clockOffset.Store(int64(-time.Hour))
 	wrong, right := <-renewals, <-renewals
@@ -282,7 +282,7 @@ func TestLeaseWithoutRights(t *testing.T) {
 	env := labtest.Kubernetes(t)
 	cfg := labConfig(t, env)
 	cfg.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(env.LimitedToken)}
-	_, _, err := newClient(t, cfg).AcquireLease(t.Context(), env.LimitedNamespace, "instance", store.Holder(), nil)
+	_, _, err := newClient(t, cfg).AcquireLease(t.Context(), env.LimitedNamespace, "instance", process.Name(), nil)
 	assert.True(t, apierrors.IsForbidden(err), "got %v", err)
 }
 

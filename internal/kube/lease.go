@@ -20,7 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -52,12 +52,12 @@ var acquisitions sync.Map
 
 // holderGone reports whether the holder of a Lease is known to work no longer.
 func holderGone(identity string) bool {
-	process, mark, _ := strings.Cut(identity, leaseMark)
-	if process == store.Holder() {
+	name, mark, _ := strings.Cut(identity, leaseMark)
+	if name == process.Name() {
 		_, held := acquisitions.Load(mark)
 		return !held
 	}
-	return store.HolderDead(process)
+	return process.Dead(name)
 }
 
 var leaseResource = Resource{
@@ -66,7 +66,7 @@ var leaseResource = Resource{
 	Namespaced: true,
 }
 
-// AcquireLease takes the Lease of that name for holder (see store.Holder) and
+// AcquireLease takes the Lease of that name for holder (see process.Name) and
 // renews it in the background until release, which deletes it. The end of ctx does
 // not end the lease.
 //
@@ -154,7 +154,7 @@ func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels ma
 	if owner := leaseHolder(lease); owner != "" && owner != holder && !holderGone(owner) && !c.leaseExpired(lease) {
 		owner, _, _ = strings.Cut(owner, leaseMark)
 		return nil, &vnfm.BusyError{
-			Object: ref.String(), Holder: store.DescribeHolder(owner), Since: leaseSince(lease), Runs: store.HolderRuns(owner),
+			Object: ref.String(), Holder: process.Describe(owner), Since: leaseSince(lease), Runs: process.Runs(owner),
 			Renewed: lease.Spec.RenewTime.Time, Expires: time.Now().Add(lease.Spec.RenewTime.Add(durationOf(lease)).Sub(c.serverNow()) + expirySlack),
 		}
 	}

@@ -11,8 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
-
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
 // maxLocalFile is far more than a token, a certificate or a kubeconfig has.
@@ -75,8 +73,10 @@ func readLocal(path string) ([]byte, error) {
 		return nil, errors.New("there is no such file: it must be on each machine where Terraform runs")
 	case err != nil:
 		return nil, withoutPath(err)
+	case info.IsDir():
+		return nil, errors.New("it is not a file but a directory")
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("it is not a file but %s", store.FileType(info.Mode()))
+		return nil, errors.New("it is not a regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {

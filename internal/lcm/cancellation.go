@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -19,7 +20,7 @@ type cancellation struct {
 	OperationID string `json:"operation_id"`
 	// Attempts are those of the operation when it was asked for: a later run of the same operation goes on.
 	Attempts int `json:"attempts"`
-	// By is who asks, as store.Holder names them.
+	// By is who asks, as process.Name names them.
 	By string `json:"by"`
 }
 
@@ -38,7 +39,7 @@ func Cancel(ctx context.Context, s store.Portable, op *vnfm.Operation) error {
 	}
 	asked := &records.Entry[cancellation]{
 		Rec:   store.Record{Kind: store.KindCancellation, ID: op.InstanceID, Owner: op.InstanceID},
-		Value: cancellation{OperationID: op.ID, Attempts: op.Attempts, By: store.Holder()},
+		Value: cancellation{OperationID: op.ID, Attempts: op.Attempts, By: process.Name()},
 	}
 	err = asked.Create(ctx, s)
 	if !errors.Is(err, store.ErrExists) {
@@ -71,7 +72,7 @@ func heldFor(held []store.HeldError, instanceID string) bool {
 func RunnerOf(held []store.HeldError, instanceID string) string {
 	for _, h := range held {
 		if h.Name == leaseOf(instanceID) {
-			return store.DescribeHolder(h.Holder)
+			return process.Describe(h.Holder)
 		}
 	}
 	return ""
@@ -119,7 +120,7 @@ func cancelledBy(ctx context.Context, s store.Store, instanceID string) string {
 	}
 	for _, occ := range occs {
 		if occ.Value.ID == asked.Value.OperationID && !occ.Value.State.Final() && occ.Value.Attempts == asked.Value.Attempts {
-			return store.DescribeHolder(asked.Value.By)
+			return process.Describe(asked.Value.By)
 		}
 	}
 	return ""

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -97,7 +98,7 @@ func (e *Engine) lockCreation(ctx context.Context, s store.Store, spec vnfm.Inst
 	var lease store.Lease
 	var met *vnfm.BusyError
 	err = vnfm.RetryWhileBusy(ctx, func() (err error) {
-		lease, err = acquire(ctx, s, "create/"+keyOf(spec), object, store.TerraformHolder())
+		lease, err = acquire(ctx, s, "create/"+keyOf(spec), object, process.ParentName())
 		if errors.As(err, &met) && met.Runs {
 			return nil
 		}

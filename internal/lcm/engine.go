@@ -17,6 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/registries"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -176,7 +177,7 @@ func (e *Engine) lockForChange(ctx context.Context, s store.Store, name, object 
 
 // lock is lockForChange of a process that may be planning, whose dry runs stay valid.
 func (e *Engine) lock(ctx context.Context, s store.Store, name, object string) (context.Context, func(), error) {
-	lease, err := acquire(ctx, s, name, object, store.Holder())
+	lease, err := acquire(ctx, s, name, object, process.Name())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -190,7 +191,7 @@ func acquire(ctx context.Context, s store.Store, name, object, holder string) (s
 	var held *store.HeldError
 	switch {
 	case errors.As(err, &held):
-		busy := &vnfm.BusyError{Object: object, Holder: store.DescribeHolder(held.Holder), Since: held.Since, Runs: store.HolderRuns(held.Holder)}
+		busy := &vnfm.BusyError{Object: object, Holder: process.Describe(held.Holder), Since: held.Since, Runs: process.Runs(held.Holder)}
 		if !busy.Runs {
 			busy.Renewed, busy.Expires = held.Renewed, held.Expires
 		}

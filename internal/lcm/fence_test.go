@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -87,11 +88,11 @@ func TestALeaseThatAnotherProcessHasHadSince(t *testing.T) {
 			err := test.work(t.Context(), slow, id, spec)
 			lost, ok := errors.AsType[*vnfm.LeaseLostError](err)
 			require.True(t, ok, "the process that wakes up")
-			holder := store.Holder()
+			holder := process.Name()
 			if !test.there {
-				holder = store.TerraformHolder()
+				holder = process.ParentName()
 			}
-			require.Equal(t, store.DescribeHolder(holder), lost.Holder, "the process that wakes up")
+			require.Equal(t, process.Describe(holder), lost.Holder, "the process that wakes up")
 			if test.wakes != nil && !errors.Is(err, test.wakes) {
 				t.Errorf("the process that wakes up does not say what it came upon: %v", err)
 			}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -104,7 +105,7 @@ func TestFleetSharesReferences(t *testing.T) {
 
 	other := opened(t, w.dir)
 	require.Eventually(t, func() bool {
-		lease, err := other.Acquire(t.Context(), "references", store.Holder())
+		lease, err := other.Acquire(t.Context(), "references", process.Name())
 		return err == nil && lease.Release(t.Context()) == nil
 	}, 10*time.Second, 10*time.Millisecond, "nobody gave the lease back")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -61,7 +62,7 @@ func (e *Engine) newOperation(ctx context.Context, s store.Store, instance *reco
 	now := time.Now().UTC()
 	occ := &records.Entry[vnfm.Operation]{Rec: store.Record{Kind: store.KindOperation, ID: uuid.NewString(), Owner: instance.Value.ID}}
 	occ.Value = vnfm.Operation{
-		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Instance: instance.Value.Name, Type: t, State: vnfm.StateProcessing, Attempts: 1, Run: store.DescribeHolder(store.Holder()),
+		ID: occ.Rec.ID, InstanceID: instance.Value.ID, Instance: instance.Value.Name, Type: t, State: vnfm.StateProcessing, Attempts: 1, Run: process.Describe(process.Name()),
 		Parameters: params, StartedAt: now, StateEnteredAt: now,
 	}
 	// What it does in the first moment is not worth a write.
@@ -143,7 +144,7 @@ func (o *operation) enter(ctx context.Context, next vnfm.OperationState, cause e
 	if next == vnfm.StateProcessing {
 		occ.Attempts++
 		// What a former attempt said is no progress of this one.
-		occ.Run, occ.Progress = store.DescribeHolder(store.Holder()), ""
+		occ.Run, occ.Progress = process.Describe(process.Name()), ""
 	}
 	if next.Final() {
 		occ.Progress, occ.Notes = "", nil

@@ -18,6 +18,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/catalog"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/vims"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -103,7 +104,7 @@ func (d *decisions) hold(ctx context.Context, s store.Store) (store.Lease, error
 	}
 	store.ReadAhead(ctx, s, store.Wanted{Lease: records.ReferencesLease})
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(ctx, referencesLockTimeout), func() (err error) {
-		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject, store.Holder())
+		d.lease, err = acquire(ctx, s, records.ReferencesLease, referencesObject, process.Name())
 		return err
 	})
 	if err != nil {
@@ -159,7 +160,7 @@ func (d *decisions) takeAhead(ctx context.Context, s store.Store) {
 		return
 	}
 	taking := d.lease == nil && vnfm.InBackground(ctx, func(<-chan struct{}) {
-		lease, err := acquire(ctx, s, records.ReferencesLease, referencesObject, store.Holder())
+		lease, err := acquire(ctx, s, records.ReferencesLease, referencesObject, process.Name())
 		if err == nil {
 			d.lease, d.since, d.far = lease, time.Now(), true
 			if !d.keep(ctx, referencesAhead) {

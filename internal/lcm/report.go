@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lcm/records"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -82,7 +83,7 @@ func (e *Engine) takeReport(ctx context.Context, op *operation, cause error) {
 		cancel()
 	}
 	at := time.Now().UTC()
-	report.Operation, report.Instance, report.Runner, report.TakenAt = op.snapshot(), op.instance.Value.Name, store.DescribeHolder(store.Holder()), at
+	report.Operation, report.Instance, report.Runner, report.TakenAt = op.snapshot(), op.instance.Value.Name, process.Describe(process.Name()), at
 	report.Operation.Notes, report.Operation.ReportedAt = nil, at
 	report.Error = cause.Error()
 	clean(report, op.concealed)

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"slices"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 )
 
 // Portable is implemented by stores whose records and contents can be copied as they are:
@@ -25,5 +27,5 @@ type Portable interface {
 
 // Alive returns those who are not known to be dead.
 func Alive(held []HeldError) []HeldError {
-	return slices.DeleteFunc(held, func(h HeldError) bool { return HolderDead(h.Holder) })
+	return slices.DeleteFunc(held, func(h HeldError) bool { return process.Dead(h.Holder) })
 }

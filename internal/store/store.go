@@ -117,11 +117,11 @@ type Store interface {
 	// DeleteBlob removes a content; a missing one is success.
 	DeleteBlob(ctx context.Context, digest string) error
 
-	// Acquire takes the lease of that name for holder (usually Holder()), renews
+	// Acquire takes the lease of that name for holder (usually process.Name()), renews
 	// it in the background until Release, and returns a *HeldError when somebody
 	// has it and is alive: another process, another handle or another caller with
 	// the same holder. A holder that stopped renewing, or whose process is known
-	// to be dead (HolderDead), loses it. The end of ctx does not end the lease.
+	// to be dead (process.Dead), loses it. The end of ctx does not end the lease.
 	// The last token of a lease is kept when it is released, so that its
 	// fences rise for ever.
 	Acquire(ctx context.Context, name, holder string) (Lease, error)

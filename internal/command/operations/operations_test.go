@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/command/cli"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/sqlite"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -147,7 +148,7 @@ func TestWatch(t *testing.T) {
 	w.run(0, []string{"watch", "gone"}, "TERMINATE of gone: COMPLETED after 1m30s")
 	w.run(cli.ExitFailure, []string{"watch", "edge"}, "no such VDU", "HEAL of edge is FAILED")
 	w.run(cli.ExitFailure, []string{"watch", "core"}, "no process runs it", "SCALE of core is PROCESSING")
-	lease, err := w.store.Acquire(t.Context(), "instance/i-core", store.Holder())
+	lease, err := w.store.Acquire(t.Context(), "instance/i-core", process.Name())
 	require.NoError(t, err)
 	time.AfterFunc(300*time.Millisecond, func() { w.enter("bbbb3333", vnfm.StateCompleted) })
 	w.run(0, []string{"watch", "core"}, "PROCESSING", "3/5 done", "COMPLETED")
@@ -157,7 +158,7 @@ func TestWatch(t *testing.T) {
 func TestCancel(t *testing.T) {
 	w := newWorld(t)
 	w.run(cli.ExitFailure, []string{"cancel", "core"}, "operation bbbb3333 is PROCESSING, and no process runs it")
-	lease, err := w.store.Acquire(t.Context(), "instance/i-core", store.Holder())
+	lease, err := w.store.Acquire(t.Context(), "instance/i-core", process.Name())
 	require.NoError(t, err)
 	defer func() { require.NoError(t, lease.Release(t.Context())) }()
 	time.AfterFunc(300*time.Millisecond, func() {

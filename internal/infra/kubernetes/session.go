@@ -12,7 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -158,7 +158,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	var undiscovered error
 	discovery.Go(func() { _, undiscovered = s.client.GroupVersions(ctx) })
 	err := vnfm.RetryWhileBusy(ctx, func() (err error) {
-		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, store.Holder(), labels)
+		release, lost, err = s.client.AcquireLease(ctx, s.namespace, name, process.Name(), labels)
 		return err
 	})
 	discovery.Wait()

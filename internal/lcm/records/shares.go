@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 )
 
 // Shares are what the resources that have an object together hold of it. The object goes when nobody has one any more.
@@ -55,7 +55,7 @@ func (s *Shares) Take(id string) bool {
 	if id == "" || s.has(id) {
 		return false
 	}
-	*s = append(s.Others(""), Share{ID: id, Holder: store.Holder(), Place: place()})
+	*s = append(s.Others(""), Share{ID: id, Holder: process.Name(), Place: place()})
 	return true
 }
 
@@ -63,7 +63,7 @@ func (s *Shares) Take(id string) bool {
 func (s *Shares) Others(id string) Shares {
 	here := place()
 	return slices.DeleteFunc(slices.Clone(*s), func(other Share) bool {
-		return other.ID == id || (other.Holder != "" && here != "" && other.Place == here && store.HolderDead(other.Holder))
+		return other.ID == id || (other.Holder != "" && here != "" && other.Place == here && process.Dead(other.Holder))
 	})
 }
 

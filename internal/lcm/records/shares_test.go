@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 )
 
 // TestShares: a share that was taken by a creation which was killed goes with the next one in the same directory, and no other.
@@ -18,7 +18,7 @@ func TestShares(t *testing.T) {
 	assert.True(t, s.Take("a"))
 	assert.False(t, s.Take("a"))
 	assert.True(t, s.Take("b"), "two resources of one process")
-	assert.Equal(t, Shares{{ID: "a", Holder: store.Holder(), Place: place()}, {ID: "b", Holder: store.Holder(), Place: place()}}, s)
+	assert.Equal(t, Shares{{ID: "a", Holder: process.Name(), Place: place()}, {ID: "b", Holder: process.Name(), Place: place()}}, s)
 	assert.True(t, s.Acknowledge("a"))
 	assert.False(t, s.Acknowledge("a"))
 	assert.True(t, s.Acknowledge("imported"))
@@ -32,7 +32,7 @@ func TestShares(t *testing.T) {
 		t.Skip("processes are looked up on Linux only")
 	}
 	// No machine has processes of so high a number.
-	dead := regexp.MustCompile(`pid=\d+`).ReplaceAllString(store.Holder(), "pid=4194305")
+	dead := regexp.MustCompile(`pid=\d+`).ReplaceAllString(process.Name(), "pid=4194305")
 	s = Shares{
 		{ID: "known"}, {ID: "killed", Holder: dead, Place: place()}, {ID: "elsewhere", Holder: dead, Place: "0011223344556677"},
 		{ID: "remote", Holder: "pid=1 host=other", Place: place()},

@@ -9,14 +9,14 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
 // hold takes the lease of the only instance, as a process of this machine that works on it has it.
 func (env *testEnv) hold(t *testing.T) (release func()) {
 	t.Helper()
-	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, store.Holder())
+	lease, err := env.store.Records(t).Acquire(t.Context(), "instance/"+env.records(t)[0].ID, process.Name())
 	require.NoError(t, err)
 	return func() {
 		if err := lease.Release(context.WithoutCancel(t.Context())); err != nil {
@@ -34,7 +34,7 @@ func TestAccInstance_lockTimeout(t *testing.T) {
 		return env.config("hello", `description = "`+description+`"`, `lock_timeout = "`+limit+`"`)
 	}
 	var release func()
-	held := `VNF instance "test" has been locked by ` + store.DescribeHolder(store.Holder()) + ` since 20`
+	held := `VNF instance "test" has been locked by ` + process.Describe(process.Name()) + ` since 20`
 	env.run(t,
 		resource.TestStep{Config: config("a", "0s"), ConfigStateChecks: []statecheck.StateCheck{instantiated()}},
 		resource.TestStep{

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
@@ -60,7 +61,7 @@ func faultCases() map[string]faultCase {
 	remove := func(ctx context.Context, s *kubeStore, id string) error { return s.Delete(ctx, store.KindInstance, id) }
 	underLease := func(do func(ctx context.Context, s *kubeStore, id string) error) func(ctx context.Context, s *kubeStore, id string) error {
 		return func(ctx context.Context, s *kubeStore, id string) error {
-			l, err := s.Acquire(ctx, "lease of "+id, store.Holder())
+			l, err := s.Acquire(ctx, "lease of "+id, process.Name())
 			if err != nil {
 				return err
 			}

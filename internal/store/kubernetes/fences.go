@@ -6,6 +6,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -143,7 +144,7 @@ func (s *kubeStore) confirm(ctx context.Context, f store.Fence, held bool) error
 		case l == nil:
 			return &vnfm.LeaseLostError{Object: f.Lease}
 		case tokenOf(l) != f.Token:
-			return &vnfm.LeaseLostError{Object: f.Lease, Holder: store.DescribeHolder(l.Annotations[annotationHolder])}
+			return &vnfm.LeaseLostError{Object: f.Lease, Holder: process.Describe(l.Annotations[annotationHolder])}
 		case held || isUnclean(l):
 			return nil
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -111,7 +112,7 @@ func takeOver(t *testing.T, s *kubeStore, name string) store.Lease {
 	t.Helper()
 	var l store.Lease
 	err := vnfm.RetryWhileBusy(vnfm.WithLockTimeout(t.Context(), time.Minute), func() (err error) {
-		l, err = s.Acquire(t.Context(), name, store.Holder())
+		l, err = s.Acquire(t.Context(), name, process.Name())
 		if errors.As(err, new(*store.HeldError)) {
 			err = &vnfm.BusyError{Object: name}
 		}
@@ -129,7 +130,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	place := adminSite(t, env)
 	g := newGateway(t, place)
 	holder, other := g.handle(t, quick()), place.handle(t, quick())
-	first, err := holder.Acquire(t.Context(), "a", store.Holder())
+	first, err := holder.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	ctx := store.Under(t.Context(), first.Fence())
 	r := sample("a")
@@ -139,7 +140,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	go func() { late <- updateSample(ctx, holder) }()
 	<-stopped
 	must(t, first.Release(t.Context()))
-	second, err := other.Acquire(t.Context(), "a", store.Holder())
+	second, err := other.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	goOn()
 	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the late write")
@@ -152,7 +153,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	stopped, goOn = g.stopAt("PUT", recordName(r.Kind, "a"))
 	go func() { late <- updateSample(ctx, holder) }()
 	<-stopped
-	third, err := other.Acquire(t.Context(), "a", store.Holder())
+	third, err := other.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	goOn()
 	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the write after the release")
@@ -160,7 +161,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	must(t, third.Release(t.Context()))
 
 	// One that has begun and looks at the record only after somebody else has the lease.
-	last, err := holder.Acquire(t.Context(), "a", store.Holder())
+	last, err := holder.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	ctx = store.Under(t.Context(), last.Fence())
 	holder.forget(recordName(r.Kind, "a"))
@@ -168,7 +169,7 @@ func TestReleaseDuringWrite(t *testing.T) {
 	go func() { late <- holder.Delete(ctx, r.Kind, "a") }()
 	<-stopped
 	must(t, last.Release(t.Context()))
-	next, err := other.Acquire(t.Context(), "a", store.Holder())
+	next, err := other.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	goOn()
 	require.ErrorAs(t, <-late, new(*vnfm.LeaseLostError), "the deletion that began before the release")

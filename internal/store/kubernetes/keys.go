@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -33,10 +34,10 @@ import (
 // names this process and is not among them is left over.
 var makings sync.Map
 
-// isThisProcess reports whether a name of store.Holder is that of this process: on machines that
+// isThisProcess reports whether a name of process.Name is that of this process: on machines that
 // tell no more of a process than its number, it may be another one.
 func isThisProcess(holder string) bool {
-	return holder == store.Holder() && strings.Contains(holder, " start=")
+	return holder == process.Name() && strings.Contains(holder, " start=")
 }
 
 // abandoned reports whether the maker of a pending record is known to have given up.
@@ -45,7 +46,7 @@ func abandoned(m *meta) bool {
 		_, busy := makings.Load(m.mark)
 		return !busy
 	}
-	return store.HolderDead(m.maker)
+	return process.Dead(m.maker)
 }
 
 // clear waits for the end of a creation that somebody else has begun, and deletes what it has

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -349,12 +350,12 @@ func (l *lease) Release(ctx context.Context) error {
 
 // holderGone reports whether the holder of a Lease is known to work no longer.
 func holderGone(identity string) bool {
-	process, mark, _ := strings.Cut(identity, leaseMark)
-	if isThisProcess(process) {
+	name, mark, _ := strings.Cut(identity, leaseMark)
+	if isThisProcess(name) {
 		_, held := acquisitions.Load(mark)
 		return !held
 	}
-	return store.HolderDead(process)
+	return process.Dead(name)
 }
 
 func heldError(name string, l *coordinationv1.Lease) *store.HeldError {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -61,11 +62,11 @@ func TestLeaseDeleted(t *testing.T) {
 	env := labtest.Kubernetes(t)
 	place := adminSite(t, env)
 	s := place.handle(t, quick())
-	first, err := s.Acquire(t.Context(), "a", store.Holder())
+	first, err := s.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	env.Kubectl(t, "-n", place.Namespace, "delete", "lease", s.leaseRef("a").Name)
 	<-first.Lost()
-	second, err := s.Acquire(t.Context(), "a", store.Holder())
+	second, err := s.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	require.Greater(t, second.Fence().Token, first.Fence().Token, "tokens")
 	require.ErrorAs(t, s.Create(store.Under(t.Context(), first.Fence()), &store.Record{Kind: store.KindVIM, ID: "late"}), new(*vnfm.LeaseLostError), "a write of the first holder")
@@ -83,7 +84,7 @@ func TestServerAway(t *testing.T) {
 	times := quick()
 	times.release = 100 * time.Millisecond
 	holder := g.handle(t, times)
-	l, err := holder.Acquire(t.Context(), "a", store.Holder())
+	l, err := holder.Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	begun := time.Now()
 	g.on(func(*http.Request) bool { return false }, nil)
@@ -91,7 +92,7 @@ func TestServerAway(t *testing.T) {
 	require.LessOrEqual(t, time.Since(begun), 2*quick().lease, "the loss was noticed after")
 	require.Error(t, l.Release(t.Context()), "the lease was given back to a server that is away")
 	g.on(nil, nil)
-	next, err := place.handle(t, quick()).Acquire(t.Context(), "a", store.Holder())
+	next, err := place.handle(t, quick()).Acquire(t.Context(), "a", process.Name())
 	must(t, err)
 	must(t, next.Release(t.Context()))
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -53,7 +54,7 @@ func (s *kubeStore) importRecord(ctx context.Context, r store.Record) error {
 	doing := fmt.Sprintf("importing %s %q", r.Kind, r.ID)
 	m := &meta{
 		name: recordName(r.Kind, r.ID), kind: r.Kind, id: r.ID, key: r.Key, revision: r.Revision, created: r.CreatedAt,
-		mark: random(), maker: store.Holder(),
+		mark: random(), maker: process.Name(),
 	}
 	if _, err := s.encode(&r, m); err != nil {
 		return s.explain(ctx, doing, err)

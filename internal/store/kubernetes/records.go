@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -103,7 +104,7 @@ func (s *kubeStore) Create(ctx context.Context, r *store.Record) error {
 	next.UpdatedAt, next.Revision = next.CreatedAt, 1
 	m := &meta{
 		name: recordName(r.Kind, r.ID), kind: r.Kind, id: r.ID, key: r.Key, revision: 1, created: next.CreatedAt,
-		mark: random(), maker: store.Holder(),
+		mark: random(), maker: process.Name(),
 	}
 	if _, err := s.encode(&next, m); err != nil {
 		return s.explain(ctx, doing, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -59,7 +60,7 @@ func scanLease(row pgx.Row) (l leaseRow, err error) {
 
 // held returns who has the lease and is alive, or nil.
 func (l leaseRow) held(name string) *store.HeldError {
-	if l.expired || store.HolderDead(l.holder) {
+	if l.expired || process.Dead(l.holder) {
 		return nil
 	}
 	return &store.HeldError{

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store/seal"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/pgtest"
@@ -89,7 +90,7 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 	wantError(t, err, "permission denied for schema granted", "GRANT USAGE ON SCHEMA granted")
 	server.Exec(t, "postgres", "GRANT USAGE ON SCHEMA granted TO member; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA granted TO member")
 	require.NoError(t, createVIM(t.Context(), member, "b"))
-	l, err := member.Acquire(t.Context(), "a", store.Holder())
+	l, err := member.Acquire(t.Context(), "a", process.Name())
 	if err == nil {
 		err = errors.Join(createVIM(store.Under(t.Context(), l.Fence()), member, "c"), l.Release(t.Context()))
 	}
@@ -105,7 +106,7 @@ func serverRights(t *testing.T, server *pgtest.Server) {
 		require.NoError(t, err, "%s reads", name)
 		_, err = reader.List(t.Context(), store.Query{Kind: store.KindVIM})
 		require.NoError(t, err, "%s lists", name)
-		_, leaseErr := reader.Acquire(t.Context(), "a", store.Holder())
+		_, leaseErr := reader.Acquire(t.Context(), "a", process.Name())
 		for _, err := range []error{leaseErr, createVIM(t.Context(), reader, "d"), reader.Delete(t.Context(), store.KindVIM, "a")} {
 			require.ErrorIs(t, err, store.ErrReadOnly, "%s writes", name)
 		}
@@ -178,7 +179,7 @@ func serverReadOnly(t *testing.T, server *pgtest.Server) {
 		t.Error(err)
 	}
 	wantError(t, createVIM(t.Context(), s, "b"), "read-only transaction", "name the primary server")
-	_, err := s.Acquire(t.Context(), "a", store.Holder())
+	_, err := s.Acquire(t.Context(), "a", process.Name())
 	wantError(t, err, "read-only transaction")
 }
 
@@ -294,7 +295,7 @@ func serverSettings(t *testing.T, server *pgtest.Server) {
 	if err != nil || string(got.Data) != string(r.Data) || string(got.Sealed) != string(r.Sealed) || !got.CreatedAt.Equal(r.CreatedAt) || time.Since(got.CreatedAt).Abs() > time.Hour {
 		t.Errorf("Get = %+v, %v, want %+v", got, err, r)
 	}
-	l, err := s.Acquire(t.Context(), "a", store.Holder())
+	l, err := s.Acquire(t.Context(), "a", process.Name())
 	if err == nil {
 		err = l.Release(t.Context())
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -164,7 +165,7 @@ func (s *pgStore) checkRights(ctx context.Context, tx pgx.Tx, fences []store.Fen
 				return err
 			}
 			if token != f.Token {
-				return &vnfm.LeaseLostError{Object: f.Lease, Holder: store.DescribeHolder(holder)}
+				return &vnfm.LeaseLostError{Object: f.Lease, Holder: process.Describe(holder)}
 			}
 			return nil
 		})

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -110,7 +111,7 @@ func BenchmarkList1000(b *testing.B) {
 func BenchmarkAcquireRelease(b *testing.B) {
 	s := tempStore(b, defaultTiming())
 	for b.Loop() {
-		l, err := s.Acquire(b.Context(), "a", store.Holder())
+		l, err := s.Acquire(b.Context(), "a", process.Name())
 		if err != nil {
 			b.Fatal(err)
 		}

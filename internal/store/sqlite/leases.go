@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -72,7 +73,7 @@ func checkFences(ctx context.Context, tx *sql.Tx) error {
 			return err
 		}
 		if token != f.Token {
-			return &vnfm.LeaseLostError{Object: f.Lease, Holder: store.DescribeHolder(holder)}
+			return &vnfm.LeaseLostError{Object: f.Lease, Holder: process.Describe(holder)}
 		}
 	}
 	return nil
@@ -92,7 +93,7 @@ func (s *sqliteStore) holderOf(ctx context.Context, tx *sql.Tx, name string, now
 	if err != nil {
 		return nil, false, err
 	}
-	if expires <= now.UnixNano() || store.HolderDead(held.Holder) {
+	if expires <= now.UnixNano() || process.Dead(held.Holder) {
 		return nil, expires != 0, nil
 	}
 	longest := now.Add(s.timing.lease).UnixNano()

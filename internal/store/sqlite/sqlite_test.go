@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -175,7 +176,7 @@ func TestModes(t *testing.T) {
 	s := tempStore(t, quick())
 	createVIM(t, s, "a")
 	require.NoError(t, s.PutBlob(t.Context(), store.Digest([]byte("x")), strings.NewReader("x")))
-	if _, err := s.Acquire(t.Context(), "a", store.Holder()); err != nil {
+	if _, err := s.Acquire(t.Context(), "a", process.Name()); err != nil {
 		t.Fatal(err)
 	}
 	seen := map[string]bool{}
@@ -346,7 +347,7 @@ func TestLockedDatabaseWaitEndsWithContext(t *testing.T) {
 
 func TestLeaseThatCannotBeRenewedIsLost(t *testing.T) {
 	s := tempStore(t, timing{lease: time.Second, renew: 300 * time.Millisecond, busy: 30 * time.Second})
-	l, err := s.Acquire(t.Context(), "a", store.Holder())
+	l, err := s.Acquire(t.Context(), "a", process.Name())
 	require.NoError(t, err)
 	unlock := lock(t, s.path)
 	defer unlock()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/killtest"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -65,7 +66,7 @@ func tasks() []task {
 			return err
 		}, nil, nil},
 		{"write under a lease", func(ctx context.Context, s store.Store) error {
-			l, err := s.Acquire(ctx, "a", store.Holder())
+			l, err := s.Acquire(ctx, "a", process.Name())
 			if err != nil {
 				return err
 			}

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 func acquire(t *testing.T, s store.Store, name string) store.Lease {
 	t.Helper()
-	l, err := s.Acquire(t.Context(), name, store.Holder())
+	l, err := s.Acquire(t.Context(), name, process.Name())
 	if err != nil {
 		t.Fatalf("acquiring %q: %v", name, err)
 	}
@@ -27,7 +28,7 @@ func acquire(t *testing.T, s store.Store, name string) store.Lease {
 func wantHeld(t *testing.T, s store.Store, holder string) {
 	t.Helper()
 	const name = "a"
-	l, err := s.Acquire(t.Context(), name, store.Holder())
+	l, err := s.Acquire(t.Context(), name, process.Name())
 	if err == nil {
 		must(t, l.Release(t.Context()))
 		t.Fatalf("acquired %q, which %s holds", name, holder)
@@ -58,7 +59,7 @@ func testLease(t *testing.T, b Backend) {
 	l := acquire(t, handles[0], "a")
 	same(t, "TakenOver of a lease that nobody had", l.TakenOver(), false)
 	for i, s := range handles {
-		t.Run(fmt.Sprint("exclusive for handle ", i), func(t *testing.T) { wantHeld(t, s, store.Holder()) })
+		t.Run(fmt.Sprint("exclusive for handle ", i), func(t *testing.T) { wantHeld(t, s, process.Name()) })
 	}
 	must(t, acquire(t, handles[1], "b /:'\"% ü").Release(t.Context()))
 	must(t, l.Release(t.Context()))
@@ -70,11 +71,11 @@ func testLease(t *testing.T, b Backend) {
 	next := acquire(t, handles[1], "a")
 	same(t, "TakenOver of a lease that was given back", next.TakenOver(), false)
 	must(t, l.Release(t.Context()))
-	wantHeld(t, handles[0], store.Holder())
+	wantHeld(t, handles[0], process.Name())
 	must(t, next.Release(t.Context()))
 	must(t, acquire(t, handles[0], "a").Release(t.Context()))
 
-	for _, bad := range [][2]string{{"", store.Holder()}, {"a", ""}} {
+	for _, bad := range [][2]string{{"", process.Name()}, {"a", ""}} {
 		if _, err := handles[0].Acquire(t.Context(), bad[0], bad[1]); err == nil {
 			t.Errorf("Acquire took the name %q and the holder %q", bad[0], bad[1])
 		}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -124,7 +125,7 @@ func roles() map[string]func(ctx context.Context, s store.Store) error {
 		"write":        roleWrite,
 		"write little": roleWriteLittle,
 		"take turns":   roleTakeTurns,
-		"hold":         func(ctx context.Context, s store.Store) error { return roleHold(ctx, s, store.Holder()) },
+		"hold":         func(ctx context.Context, s store.Store) error { return roleHold(ctx, s, process.Name()) },
 		"hold unknown": func(ctx context.Context, s store.Store) error { return roleHold(ctx, s, "somebody elsewhere") },
 		"hold, write":  roleHoldWrite,
 	}
@@ -161,7 +162,7 @@ func roleWrite(ctx context.Context, s store.Store) error {
 // machine is busy, wrote nothing and is taken again.
 func roleTakeTurns(ctx context.Context, s store.Store) error {
 	for turns := 0; turns < turnsPerProcess; {
-		l, err := s.Acquire(ctx, "turn", store.Holder())
+		l, err := s.Acquire(ctx, "turn", process.Name())
 		if errors.As(err, new(*store.HeldError)) {
 			_ = poll.Sleep(ctx, 10*time.Millisecond)
 			continue
@@ -221,10 +222,10 @@ func roleHold(ctx context.Context, s store.Store, holder string) error {
 
 // roleHoldWrite writes under a lease until it is killed.
 func roleHoldWrite(ctx context.Context, s store.Store) error {
-	if _, err := s.Acquire(ctx, "a", store.Holder()); err != nil {
+	if _, err := s.Acquire(ctx, "a", process.Name()); err != nil {
 		return err
 	}
-	fmt.Println("held by", store.Holder()) //nolint:forbidigo // The parent process reads it.
+	fmt.Println("held by", process.Name()) //nolint:forbidigo // The parent process reads it.
 	for i := 0; ; i++ {
 		content := strings.Repeat(fmt.Sprintln(i), 50_000)
 		r := store.Record{Kind: store.KindPackage, ID: digestOf(content), Data: []byte(content)}
@@ -293,7 +294,7 @@ func testProcessKilled(t *testing.T, b Backend) {
 	var l store.Lease
 	if runtime.GOOS == "linux" {
 		// A process closes its files a moment before it is dead.
-		for !store.HolderDead(holder) {
+		for !process.Dead(holder) {
 			if time.Since(killed) > time.Minute {
 				t.Fatalf("a minute after it was killed, the holder %s is not known to be dead", holder)
 			}
@@ -343,7 +344,7 @@ func testUnknownProcessKilled(t *testing.T, b Backend) {
 func acquireWithin(t *testing.T, b Backend, s store.Store, stopped time.Time) store.Lease {
 	t.Helper()
 	for {
-		l, err := s.Acquire(t.Context(), "a", store.Holder())
+		l, err := s.Acquire(t.Context(), "a", process.Name())
 		if err == nil {
 			return l
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -31,7 +32,7 @@ func testProcessStopped(t *testing.T, b Backend) {
 	c.wait(t)
 	same(t, "counter", string(get(t, s, store.KindVIM, "counter").Data), "1")
 	// The release by the old holder did not affect the new lease.
-	wantHeld(t, s, store.Holder())
+	wantHeld(t, s, process.Name())
 	if isLost(l) {
 		t.Error("the new holder lost the lease to the old one")
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -313,7 +314,7 @@ func testCancelled(t *testing.T, b Backend) {
 		"Delete":     func() error { return s.Delete(ctx, r.Kind, r.ID) },
 		"PutBlob":    func() error { return s.PutBlob(ctx, digestOf("x"), reader("x")) },
 		"DeleteBlob": func() error { return s.DeleteBlob(ctx, digestOf("x")) },
-		"Acquire":    func() error { _, err := s.Acquire(ctx, "l", store.Holder()); return err },
+		"Acquire":    func() error { _, err := s.Acquire(ctx, "l", process.Name()); return err },
 	} {
 		if err := do(); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s with a cancelled context = %v, want context.Canceled", name, err)
@@ -324,7 +325,7 @@ func testCancelled(t *testing.T, b Backend) {
 	if err != nil || len(list) != 1 {
 		t.Errorf("List = %d records, %v, want 1", len(list), err)
 	}
-	l, err := s.Acquire(t.Context(), "l", store.Holder())
+	l, err := s.Acquire(t.Context(), "l", process.Name())
 	if err != nil {
 		t.Fatalf("Acquire after a cancelled one: %v", err)
 	}
@@ -344,7 +345,7 @@ func testClosed(t *testing.T, b Backend) {
 		if err := s.Create(t.Context(), &r); err == nil {
 			t.Errorf("a closed handle that was %s took a record", name)
 		}
-		if _, err := s.Acquire(t.Context(), "l", store.Holder()); err == nil {
+		if _, err := s.Acquire(t.Context(), "l", process.Name()); err == nil {
 			t.Errorf("a closed handle that was %s gave a lease", name)
 		}
 	}

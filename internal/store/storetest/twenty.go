@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/process"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/store"
 )
 
@@ -32,7 +33,7 @@ func roleWriteLittle(ctx context.Context, s store.Store) error {
 	var l store.Lease
 	for l == nil {
 		var err error
-		l, err = s.Acquire(ctx, "turn", store.Holder())
+		l, err = s.Acquire(ctx, "turn", process.Name())
 		if _, held := errors.AsType[*store.HeldError](err); err != nil && !held {
 			return err
 		}

@@ -1,8 +1,8 @@
 //go:build !linux
 
-package store
+package process
 
-func thisProcess() (process, bool) { return process{}, false }
+func thisProcess() (identity, bool) { return identity{}, false }
 
 func seesOwnNamespace() bool { return false }
 

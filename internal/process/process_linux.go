@@ -1,4 +1,4 @@
-package store
+package process
 
 import (
 	"bytes"
@@ -11,20 +11,20 @@ import (
 	"syscall"
 )
 
-func thisProcess() (process, bool) {
+func thisProcess() (identity, bool) {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {
-		return process{}, false
+		return identity{}, false
 	}
 	ns, err := os.Readlink("/proc/self/ns/pid")
 	if err != nil {
-		return process{}, false
+		return identity{}, false
 	}
 	_, start, err := processStat("self")
 	if err != nil {
-		return process{}, false
+		return identity{}, false
 	}
-	return process{boot: strings.TrimSpace(string(boot)), pidns: strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), start: start}, true
+	return identity{boot: strings.TrimSpace(string(boot)), pidns: strings.Trim(strings.TrimPrefix(ns, "pid:"), "[]"), start: start}, true
 }
 
 // seesOwnNamespace reports whether /proc shows the PID namespace of this process: where nobody has mounted it again, it shows that of

@@ -1,4 +1,4 @@
-package store
+package process
 
 import (
 	"os"
@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestHolderInForeignProc looks up a process where /proc shows the PID namespace of the parent: nothing can be told of it.
-func TestHolderInForeignProc(t *testing.T) {
+// TestInForeignProc looks up a process where /proc shows the PID namespace of the parent: nothing can be told of it.
+func TestInForeignProc(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // The test binary itself.
-	cmd.Env = append(os.Environ(), "HOLDER_TEST_CHILD=foreign")
+	cmd.Env = append(os.Environ(), "PROCESS_TEST_CHILD=foreign")
 	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWPID}
 	if os.Geteuid() != 0 {
 		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER

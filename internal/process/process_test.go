@@ -1,4 +1,4 @@
-package store
+package process
 
 import (
 	"fmt"
@@ -13,15 +13,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain ends at once in the processes that TestHolderDeadOfChild and TestHolderInForeignProc start.
+// TestMain ends at once in the processes that TestDeadOfChild and TestInForeignProc start.
 func TestMain(m *testing.M) {
-	if os.Getenv("HOLDER_TEST_CHILD") == "foreign" {
-		other := regexp.MustCompile(`start=\S+`).ReplaceAllString(Holder(), "start=1")
-		fmt.Fprintf(os.Stdout, "dead: %t, runs: %t", HolderDead(other), HolderRuns(other)) //nolint:errcheck // The parent sees what is missing.
+	if os.Getenv("PROCESS_TEST_CHILD") == "foreign" {
+		other := regexp.MustCompile(`start=\S+`).ReplaceAllString(Name(), "start=1")
+		fmt.Fprintf(os.Stdout, "dead: %t, runs: %t", Dead(other), Runs(other)) //nolint:errcheck // The parent sees what is missing.
 		os.Exit(0)
 	}
-	if os.Getenv("HOLDER_TEST_CHILD") != "" {
-		os.Stdout.WriteString(Holder()) //nolint:errcheck // The parent sees what is missing.
+	if os.Getenv("PROCESS_TEST_CHILD") != "" {
+		os.Stdout.WriteString(Name()) //nolint:errcheck // The parent sees what is missing.
 		buf := make([]byte, 1)
 		os.Stdin.Read(buf) //nolint:errcheck // It waits for the parent to hang up.
 		os.Exit(0)
@@ -29,16 +29,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func TestHolderDead(t *testing.T) {
-	own := Holder()
-	require.True(t, strings.HasPrefix(own, "pid="+strconv.Itoa(os.Getpid())+" host="), "Holder")
-	require.Equal(t, Holder(), own, "Holder() changes from")
-	require.False(t, HolderDead(own), "this process is dead")
+func TestDead(t *testing.T) {
+	own := Name()
+	require.True(t, strings.HasPrefix(own, "pid="+strconv.Itoa(os.Getpid())+" host="), "Name")
+	require.Equal(t, Name(), own, "Name() changes from")
+	require.False(t, Dead(own), "this process is dead")
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked up on Linux only")
 	}
 
-	require.True(t, HolderRuns(own), "this process does not run")
+	require.True(t, Runs(own), "this process does not run")
 	replace := func(holder, field, value string) string {
 		return regexp.MustCompile(`\b`+field+`=\S+`).ReplaceAllString(holder, field+"="+value)
 	}
@@ -55,19 +55,19 @@ func TestHolderDead(t *testing.T) {
 		"negative process number": {replace(own, "pid", "-1"), false},
 		"empty":                   {"", false},
 	} {
-		require.Equal(t, test.want, HolderDead(test.holder), "%s: HolderDead(%q)", name, test.holder)
-		require.False(t, HolderRuns(test.holder), "%s: HolderRuns", name)
+		require.Equal(t, test.want, Dead(test.holder), "%s: Dead(%q)", name, test.holder)
+		require.False(t, Runs(test.holder), "%s: Runs", name)
 	}
 }
 
-func TestDescribeHolder(t *testing.T) {
+func TestDescribe(t *testing.T) {
 	for holder, want := range map[string]string{
 		"pid=7 host=build-7 user=alice boot=b pidns=1 start=2":            "alice on host build-7 (process 7)",
 		"pid=7 host=build-7 user=alice run=https://ci.example.com/jobs/1": "alice on host build-7 (process 7, run https://ci.example.com/jobs/1)",
 		"pid=7 host=build-7": "somebody on host build-7 (process 7)",
 		"somebody elsewhere": "somebody elsewhere",
 	} {
-		require.Equal(t, want, DescribeHolder(holder), "DescribeHolder(%q)", holder)
+		require.Equal(t, want, Describe(holder), "Describe(%q)", holder)
 	}
 }
 
@@ -84,12 +84,12 @@ func TestRunURL(t *testing.T) {
 	}
 }
 
-func TestHolderDeadOfChild(t *testing.T) {
+func TestDeadOfChild(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("processes are looked up on Linux only")
 	}
 	cmd := exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // The test binary itself.
-	cmd.Env = append(os.Environ(), "HOLDER_TEST_CHILD=1")
+	cmd.Env = append(os.Environ(), "PROCESS_TEST_CHILD=1")
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -99,19 +99,19 @@ func TestHolderDeadOfChild(t *testing.T) {
 	n, err := out.Read(buf)
 	require.NoError(t, err)
 	holder := string(buf[:n])
-	require.False(t, HolderDead(holder), "%q is dead while it runs", holder)
+	require.False(t, Dead(holder), "%q is dead while it runs", holder)
 	require.NoError(t, in.Close())
 	// The end of the output is the end of the process, which is a zombie then.
 	for err == nil {
 		_, err = out.Read(buf)
 	}
-	for !HolderDead(holder) && t.Context().Err() == nil {
+	for !Dead(holder) && t.Context().Err() == nil {
 		if _, err := os.Stat("/proc/" + strconv.Itoa(cmd.Process.Pid)); err != nil {
 			break
 		}
 		runtime.Gosched()
 	}
-	require.True(t, HolderDead(holder), "%q is not dead as a zombie", holder)
+	require.True(t, Dead(holder), "%q is not dead as a zombie", holder)
 	require.NoError(t, cmd.Wait())
-	require.True(t, HolderDead(holder), "%q is not dead after its end", holder)
+	require.True(t, Dead(holder), "%q is not dead after its end", holder)
 }

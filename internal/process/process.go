@@ -1,4 +1,5 @@
-package store
+// Package process names processes, so that the readers of a lease learn which process holds it, and the same machine can tell whether it still runs.
+package process
 
 import (
 	"cmp"
@@ -11,24 +12,24 @@ import (
 	"unicode"
 )
 
-// Holder names this process as the holder of a lease, so that everybody who reads
+// Name names this process, as the holder of a lease for example, so that everybody who reads
 // the name knows which process it is, and the same machine can tell whether it
 // still runs: "pid=<pid> host=<name> user=<name> run=<URL> boot=<boot id> pidns=<namespace>
 // start=<ticks>". The run is that of a CI system; the last three are known on Linux only.
-func Holder() string {
+func Name() string {
 	p, ok := thisProcess()
 	return holder(os.Getpid(), p, ok)
 }
 
-// TerraformHolder is Holder for the process that has started this one, which is Terraform for a provider.
-func TerraformHolder() string {
+// ParentName is Name for the process that has started this one, which is Terraform for a provider.
+func ParentName() string {
 	p, ok := thisProcess()
 	p.start = startOf(os.Getppid())
 	return holder(os.Getppid(), p, ok && p.start != "")
 }
 
 // holder names a process; known says that p is.
-func holder(pid int, p process, known bool) string {
+func holder(pid int, p identity, known bool) string {
 	host, err := os.Hostname()
 	if err != nil || host == "" {
 		host = "unknown"
@@ -88,9 +89,9 @@ func runURL(getenv func(string) string) string {
 	return u.String()
 }
 
-// DescribeHolder says in words which process Holder has named: "alice on host build-7 (process 4711, run https://…)". Another text is
+// Describe says in words which process Name has named: "alice on host build-7 (process 4711, run https://…)". Another text is
 // returned as it is.
-func DescribeHolder(holder string) string {
+func Describe(holder string) string {
 	f := holderFields(holder)
 	if f["pid"] == "" || f["host"] == "" {
 		return holder
@@ -111,10 +112,10 @@ func holderFields(holder string) map[string]string {
 	return fields
 }
 
-// HolderDead reports whether the process that Holder named is known to be dead:
+// Dead reports whether the process that Name named is known to be dead:
 // it ran on this machine since its last boot, in the same PID namespace, and is
 // gone or another process has its number. False says nothing.
-func HolderDead(holder string) bool {
+func Dead(holder string) bool {
 	pid, start, here := onThisMachine(holder)
 	if !here {
 		return false
@@ -123,9 +124,9 @@ func HolderDead(holder string) bool {
 	return gone
 }
 
-// HolderRuns reports whether the process that Holder named is known to be alive, on this machine and in the same PID namespace. False
+// Runs reports whether the process that Name named is known to be alive, on this machine and in the same PID namespace. False
 // says nothing.
-func HolderRuns(holder string) bool {
+func Runs(holder string) bool {
 	pid, start, here := onThisMachine(holder)
 	if !here {
 		return false
@@ -134,7 +135,7 @@ func HolderRuns(holder string) bool {
 	return runs
 }
 
-// onThisMachine returns which process Holder named, if this process can see it.
+// onThisMachine returns which process Name named, if this process can see it.
 func onThisMachine(holder string) (pid int, start string, ok bool) {
 	fields := holderFields(holder)
 	pid, err := strconv.Atoi(fields["pid"])
@@ -149,8 +150,8 @@ func onThisMachine(holder string) (pid int, start string, ok bool) {
 	return pid, fields["start"], true
 }
 
-// process is what tells a process from all others of the machine, with its pid.
-type process struct {
+// identity is what tells a process from all others of the machine, with its pid.
+type identity struct {
 	// boot changes with every start of the machine.
 	boot string
 	// pidns is the PID namespace: the same number is another process in another
