@@ -188,6 +188,14 @@ func (w *failureWatch) begin(ctx context.Context, which string) {
 	})
 }
 
+// step is begin as a step of an apply.
+func (w *failureWatch) step(which string) func(context.Context) error {
+	return func(ctx context.Context) error {
+		w.begin(ctx, which)
+		return nil
+	}
+}
+
 // end ends the turn of the watch, so that nothing is cancelled after it.
 func (w *failureWatch) end() {
 	w.stop()

@@ -67,47 +67,35 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	l := cloud.NewInventory(t, r)
 	a := cloud.NewCredential(c.cloudCluster(), o.clouds, t, l)
 	target := l.WithoutCredentials(t)
-	target.Hooks.AfterNamespaces = a.Ensure
 	watched, failures := c.watchFailures(ctx, r)
-	if config := (&cloud.Config{Credential: a, Workload: c.awaitedWorkload(l)}); config.IsNeeded() {
-		// Add-ons are installed after it: those of the cloud provider read it.
-		addons := target.Hooks.AfterWrite
-		target.Hooks.AfterWrite = func(ctx context.Context) error {
-			if err := config.Ensure(ctx); err != nil || addons == nil {
-				return err
-			}
-			return addons(ctx)
-		}
+	steps := []vnfm.Step{
+		{At: vnfm.AfterNamespaces, Name: "application credential", Run: a.Ensure},
+		{At: vnfm.AfterWrite, Name: "watch of all machines", Run: failures.step(allMachines)},
 	}
-	written := target.Hooks.AfterWrite
-	target.Hooks.AfterWrite = func(ctx context.Context) error {
-		failures.begin(ctx, allMachines)
-		if written == nil {
-			return nil
-		}
-		return written(ctx)
+	if config := (&cloud.Config{Credential: a, Workload: c.awaitedWorkload(l)}); config.IsNeeded() {
+		// Add-ons of the cloud provider, which are installed after this step, read the configuration.
+		steps = append(steps, vnfm.Step{At: vnfm.AfterWrite, Name: "cloud configuration", Run: config.Ensure})
 	}
 	upgrading, err := c.upgradesNodes(ctx)
 	if err != nil {
 		return err
 	}
 	if upgrading {
-		target.Hooks.Defer = isNodeGroup
-		target.Hooks.BeforeDeferred = func(ctx context.Context) error {
-			failures.begin(ctx, controlPlaneMachines)
-			return c.awaitControlPlane(ctx, r)
-		}
+		target.Defer = isNodeGroup
+		steps = append(steps,
+			vnfm.Step{At: vnfm.BeforeDeferred, Name: "watch of the machines of the control plane", Run: failures.step(controlPlaneMachines)},
+			vnfm.Step{At: vnfm.BeforeDeferred, Name: "control plane", Run: func(ctx context.Context) error { return c.awaitControlPlane(ctx, r) }})
 	}
-	target.Hooks.BeforePrune = func(ctx context.Context) error {
-		if err := c.awaitReady(ctx, l); err != nil {
-			return err
-		}
-		failures.end()
-		if err := c.awaitMarkedMachines(ctx, l); err != nil {
-			return err
-		}
-		return a.RemoveFormer(ctx)
-	}
+	target.Insert(append(steps,
+		vnfm.Step{At: vnfm.BeforePrune, Name: "workload cluster", Run: func(ctx context.Context) error {
+			if err := c.awaitReady(ctx, l); err != nil {
+				return err
+			}
+			failures.end()
+			return nil
+		}},
+		vnfm.Step{At: vnfm.BeforePrune, Name: "marked machines", Run: func(ctx context.Context) error { return c.awaitMarkedMachines(ctx, l) }},
+		vnfm.Step{At: vnfm.BeforePrune, Name: "former application credential", Run: a.RemoveFormer})...)
 	if err := failures.reason(o.InfraDriver.Apply(watched, target, l)); err != nil {
 		return o.checker().AddProblems(ctx, t, c.explainError(ctx, o.addFault(ctx, t, err)))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/charttest"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -72,8 +73,8 @@ func (y *recordingDriver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Reco
 	y.mu.Lock()
 	y.objects[t.Instance.ID] = wants(t)
 	y.mu.Unlock()
-	if t.Hooks.AfterWrite != nil {
-		if err := t.Hooks.AfterWrite(ctx); err != nil {
+	if len(t.Steps) > 0 {
+		if err := tracing.RunSteps(ctx, t, vnfm.AfterWrite); err != nil {
 			return err
 		}
 		y.record("await %s", name)

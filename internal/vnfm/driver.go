@@ -1,6 +1,9 @@
 package vnfm
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Target is everything that an infra driver needs to know of an instance: its wanted state.
 type Target struct {
@@ -51,8 +54,10 @@ type Target struct {
 	// Held are VNFCs, among those that Replacing names, which an Apply of the OpenStack driver leaves as they are: they are
 	// replaced by a later one.
 	Held []string
-	// Hooks are called while the target is applied.
-	Hooks ApplyHooks
+	// Steps run while the target is applied, those of a stage in the order of the list.
+	Steps []Step
+	// Defer selects, among the objects that exist, those that are written after the steps of BeforeDeferred; nil selects none.
+	Defer func(item *InventoryItem) bool
 }
 
 // Replacement is a VNFC that becomes another one, or the same with nothing left on it, because its definition is another one.
@@ -63,28 +68,36 @@ type Replacement struct {
 	AtOnce bool
 }
 
-// ApplyHooks are the functions that an infra driver calls while it applies a target, in the
-// order of the fields. A function that is nil is not called. An error of one ends the apply:
-// no object of the target is written or removed after it. The Kubernetes driver calls all of them, the
-// OpenStack driver BeforePrune alone.
-type ApplyHooks struct {
-	// AfterNamespaces is called once the namespaces, the definitions of kinds and what else
-	// the first wave consists of are ready, before any other object of the target is
-	// written.
-	AfterNamespaces func(ctx context.Context) error
-	// Defer selects the objects whose change waits for BeforeDeferred. It is asked about
-	// objects that exist: new ones are made at once.
-	Defer func(item *InventoryItem) bool
-	// BeforeDeferred is called in each wave that has deferred objects, once all others of the
-	// wave are written. The deferred ones are written when it returns. It is set when Defer is.
-	BeforeDeferred func(ctx context.Context) error
-	// AfterWrite is called once everything is written, before the driver waits until it is
-	// ready: the objects may wait for what the function does.
-	AfterWrite func(ctx context.Context) error
-	// BeforePrune is called once everything is ready by the rules of the driver, before the
-	// driver removes what the target does not have any more. It may wait for more.
-	BeforePrune func(ctx context.Context) error
+// Stage is a point of an apply at which an infra driver runs the steps that were inserted there.
+type Stage string
+
+// The stages in the order in which an apply reaches them. The Kubernetes driver has all of them, the OpenStack driver
+// BeforePrune alone.
+const (
+	// AfterNamespaces is reached once the objects of the first wave (namespaces, definitions of kinds) are ready, before any
+	// other object of the target is written.
+	AfterNamespaces Stage = "after namespaces"
+	// BeforeDeferred is reached in each wave that has deferred objects, once all others of the wave are written.
+	BeforeDeferred Stage = "before deferred"
+	// AfterWrite is reached once everything is written, before the driver waits for readiness: the objects may wait for the
+	// steps.
+	AfterWrite Stage = "after write"
+	// BeforePrune is reached once everything is ready by the rules of the driver, before the driver removes the objects that
+	// the target does not have any more. A step may wait for more.
+	BeforePrune Stage = "before prune"
+)
+
+// Step is a piece of work at a stage of an apply. An error ends the apply: no later step runs, and no object of the target
+// is written or removed after it.
+type Step struct {
+	At Stage
+	// Name names the step in logs and traces.
+	Name string
+	Run  func(ctx context.Context) error
 }
+
+// Insert inserts steps, in their order, before those of the target: a driver nearer to the VIM inserts later and runs first.
+func (t *Target) Insert(steps ...Step) { t.Steps = slices.Concat(steps, t.Steps) }
 
 // The arguments that give the parameters of a target.
 const (

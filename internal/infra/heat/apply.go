@@ -12,6 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/hot"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/openstack"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -89,10 +90,8 @@ func (s *session) apply(ctx context.Context) error {
 	if err := s.power(ctx, l.stack); err != nil {
 		return err
 	}
-	if s.target.Hooks.BeforePrune != nil {
-		if err := s.target.Hooks.BeforePrune(ctx); err != nil {
-			return err
-		}
+	if err := tracing.RunSteps(ctx, s.target, vnfm.BeforePrune); err != nil {
+		return err
 	}
 	if len(s.target.Held) > 0 {
 		// Servers that are still to be replaced have the images of before.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/release"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -157,18 +158,10 @@ func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 			return err
 		}
 	}
-	if err := callHook(ctx, s.target.Hooks.BeforePrune); err != nil {
+	if err := tracing.RunSteps(ctx, s.target, vnfm.BeforePrune); err != nil {
 		return err
 	}
 	return s.prune(ctx, plan, plan.obsolete)
-}
-
-// callHook calls one of the hooks of the apply, if it is set.
-func callHook(ctx context.Context, hook func(context.Context) error) error {
-	if hook == nil {
-		return nil
-	}
-	return hook(ctx)
 }
 
 // applyWaves writes everything and waits until all is ready.
@@ -180,7 +173,7 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	if err != nil {
 		return err
 	}
-	if err := callHook(ctx, s.target.Hooks.AfterWrite); err != nil {
+	if err := tracing.RunSteps(ctx, s.target, vnfm.AfterWrite); err != nil {
 		return err
 	}
 	if err := s.replaceOutdated(ctx, plan.target); err != nil {
@@ -250,7 +243,7 @@ func (s *session) afterFoundation(ctx context.Context) error {
 	case write != nil:
 		s.keptBeside, s.keptFirst = ahead(func() error { return write(ctx) }), first
 	}
-	return callHook(ctx, s.target.Hooks.AfterNamespaces)
+	return tracing.RunSteps(ctx, s.target, vnfm.AfterNamespaces)
 }
 
 // prepareWave does what the objects of a wave need first.
@@ -273,7 +266,7 @@ func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targe
 	now, later := s.splitDeferred(batch)
 	err := s.writeObjects(ctx, now, done)
 	if err == nil && len(later) > 0 {
-		if err = callHook(ctx, s.target.Hooks.BeforeDeferred); err == nil {
+		if err = tracing.RunSteps(ctx, s.target, vnfm.BeforeDeferred); err == nil {
 			err = s.writeObjects(ctx, later, done)
 		}
 	}
@@ -287,7 +280,7 @@ func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targe
 // has to wait for these.
 func (s *session) splitDeferred(batch []*targetObject) (now, later []*targetObject) {
 	for _, p := range batch {
-		if s.target.Hooks.Defer != nil && p.live != nil && s.target.Hooks.Defer(&p.item) {
+		if s.target.Defer != nil && p.live != nil && s.target.Defer(&p.item) {
 			later = append(later, p)
 		} else {
 			now = append(now, p)

@@ -28,11 +28,11 @@ func TestLabDeferred(t *testing.T) {
 		return strings.Join(strings.Fields(l.env.Kubectl(t, "-n", l.namespace, "get", "configmap", "a", "b", "c", "-o", "jsonpath={.items[*].data.value}")), " ")
 	}
 	var during []string
-	l.target.Hooks.Defer = func(item *vnfm.InventoryItem) bool { return item.Kind == "ConfigMap" && item.Name == "b" }
-	l.target.Hooks.BeforeDeferred = func(context.Context) error {
+	l.target.Defer = func(item *vnfm.InventoryItem) bool { return item.Kind == "ConfigMap" && item.Name == "b" }
+	l.target.Insert(vnfm.Step{At: vnfm.BeforeDeferred, Name: "look", Run: func(context.Context) error {
 		during = append(during, values())
 		return nil
-	}
+	}})
 	l.apply()
 	assert.Empty(t, during, "a creation waited")
 	l.setFiles("2", files("two"))
@@ -42,7 +42,7 @@ func TestLabDeferred(t *testing.T) {
 	}
 
 	refused := errors.New("not yet")
-	l.target.Hooks.BeforeDeferred = func(context.Context) error { return refused }
+	l.target.Insert(vnfm.Step{At: vnfm.BeforeDeferred, Name: "refuse", Run: func(context.Context) error { return refused }})
 	l.setFiles("3", files("three"))
 	if err := l.driver.Apply(l.ctx, l.target, l.recorder); !errors.Is(err, refused) || values() != "three two three" {
 		t.Errorf("without a turn: %v, and the values are %s", err, values())

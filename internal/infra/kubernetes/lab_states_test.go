@@ -172,13 +172,13 @@ kind: Service
 metadata: {name: gate, annotations: {vnf.nfv-iac.github.io/ready-jsonpath: "{.spec.sessionAffinity}=ClientIP"}}
 spec: {selector: {app: gate}, ports: [{port: 80}]}
 `}, nil)
-	l.target.Hooks.AfterWrite = func(context.Context) error {
+	l.target.Insert(vnfm.Step{At: vnfm.AfterWrite, Name: "open", Run: func(context.Context) error {
 		l.kubectl("patch", "service", "gate", "--type", "merge", "--patch", `{"spec":{"sessionAffinity":"ClientIP"}}`) //nolint:contextcheck // that of the test will do
 		return nil
-	}
+	}})
 	l.apply()
 	refused := errors.New("nobody comes in")
-	l.target.Hooks.AfterWrite = func(context.Context) error { return refused }
+	l.target.Insert(vnfm.Step{At: vnfm.AfterWrite, Name: "refuse", Run: func(context.Context) error { return refused }})
 	require.ErrorIs(t, l.driver.Apply(l.ctx, l.target, l.recorder), refused, "the error of what is done then")
 }
 

@@ -285,7 +285,7 @@ func (d *addonDriver) operate(ctx context.Context, t *vnfm.Target, r vnfm.Record
 	all := parts.NewRecorder(r, t.Instance.Inventory)
 	target := d.cluster(t)
 	if len(d.installed)+len(d.removed) > 0 {
-		target.Hooks.AfterWrite = func(ctx context.Context) error { return d.install(ctx, t, all) }
+		target.Insert(vnfm.Step{At: vnfm.AfterWrite, Name: "add-ons", Run: func(ctx context.Context) error { return d.install(ctx, t, all) }})
 	}
 	return call(target, all.Part(parts.ID{}))
 }
