@@ -166,11 +166,19 @@ func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 
 // applyWaves writes everything and waits until all is ready.
 func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
-	err := s.writeWaves(ctx, plan)
-	if s.keptBeside != nil {
-		err = errors.Join(err, s.keptBeside())
-	}
+	kept, first, err := s.keptWrite(ctx)
 	if err != nil {
+		return err
+	}
+	before, after := kept, keepNothing
+	if !first {
+		before, after = keepNothing, kept
+	}
+	if err := s.writeWaves(ctx, plan, before); err != nil {
+		return err
+	}
+	// A webhook of the instance itself may have to run before it admits a Secret.
+	if err := after(ctx); err != nil {
 		return err
 	}
 	if err := tracing.RunSteps(ctx, s.target, vnfm.AfterWrite); err != nil {
@@ -182,12 +190,15 @@ func (s *session) applyWaves(ctx context.Context, plan *applyPlan) error {
 	return s.awaitWritten(ctx, plan.target, render.Waves)
 }
 
-// writeWaves writes the waves one after the other.
-func (s *session) writeWaves(ctx context.Context, plan *applyPlan) error {
+// writeWaves writes the waves one after the other, and kept once the namespaces exist.
+func (s *session) writeWaves(ctx context.Context, plan *applyPlan, kept func(context.Context) error) error {
 	counter := &counter{session: s, total: len(plan.target)}
 	for wave := range render.Waves {
 		if wave == render.WaveConfiguration {
-			if err := s.afterFoundation(ctx); err != nil {
+			if err := kept(ctx); err != nil {
+				return err
+			}
+			if err := tracing.RunSteps(ctx, s.target, vnfm.AfterNamespaces); err != nil {
 				return err
 			}
 		}
@@ -228,22 +239,6 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 		}
 	}
 	return s.awaitReady(ctx, target, upTo)
-}
-
-// afterFoundation does what needs the namespaces and comes before all other objects.
-func (s *session) afterFoundation(ctx context.Context) error {
-	write, first, err := s.keptWrite(ctx)
-	switch {
-	case err != nil:
-		return err
-	case write != nil && len(s.target.Results.Data()) > 0 && first:
-		if err := write(ctx); err != nil {
-			return err
-		}
-	case write != nil:
-		s.keptBeside, s.keptFirst = ahead(func() error { return write(ctx) }), first
-	}
-	return tracing.RunSteps(ctx, s.target, vnfm.AfterNamespaces)
 }
 
 // prepareWave does what the objects of a wave need first.

@@ -158,25 +158,27 @@ func (s *session) checkKept(ctx context.Context) vnfm.Problems {
 // applyKept writes the Secret, unless it is as it should be.
 func (s *session) applyKept(ctx context.Context) error {
 	write, _, err := s.keptWrite(ctx)
-	if write == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	return write(ctx)
 }
 
-// keptWrite returns how the Secret beside the objects is to be written; nil when it is as it should be. first is set when that has to
+func keepNothing(context.Context) error { return nil }
+
+// keptWrite returns how the Secret beside the objects is written, if it is not as it should be. first is set when that has to
 // be done before anything else is: digests depend on the key, and objects on the results.
 func (s *session) keptWrite(ctx context.Context) (write func(context.Context) error, first bool, err error) {
 	want, err := s.wantedKept(ctx)
 	if err != nil || len(want) == 0 {
-		return nil, false, err
+		return keepNothing, false, err
 	}
 	first = len(want[digestKeyField]) > 0 || len(want[resultsField]) > 0
 	// A Secret that cannot be read, or holds something else, is replaced.
 	if s.readKeptAhead(ctx); s.keptBefore != nil {
 		if had := s.keptBefore(); had.err == nil {
 			if had.fields.equal(want) && !s.showsOldName(had.annotations) {
-				return nil, false, nil
+				return keepNothing, false, nil
 			}
 			first = !had.fields.holds(want)
 		}

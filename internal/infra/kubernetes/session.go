@@ -46,10 +46,6 @@ type session struct {
 	podsBefore *namespacePods
 	// recordsBefore gives the records of releases as they were then; nil when they were not asked for.
 	recordsBefore func() listedRecords
-	// keptBeside gives the end of a write of the Secret beside the objects that runs meanwhile; nil for none.
-	// keptFirst is set when objects whose digests depend on the key have to wait for it.
-	keptBeside func() error
-	keptFirst  bool
 
 	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject

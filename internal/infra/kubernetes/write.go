@@ -28,11 +28,6 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	case actionKeep:
 		p.ready = !awaitsReadiness(p) || p.live.ready
 	default:
-		if s.keptFirst && p.object.Keyed() {
-			if err := s.keptBeside(); err != nil {
-				return err
-			}
-		}
 		if err := s.write(ctx, p, action); err != nil {
 			return err
 		}
