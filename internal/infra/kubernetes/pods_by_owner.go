@@ -61,8 +61,7 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 	return f, true, nil
 }
 
-// readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in, and which records of
-// releases there are.
+// readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in.
 func (s *session) readOwnedAhead(ctx context.Context, expected []*targetObject) {
 	var owners []*vduPods
 	for _, p := range expected {
@@ -71,9 +70,6 @@ func (s *session) readOwnedAhead(ctx context.Context, expected []*targetObject) 
 		}
 	}
 	s.podsBefore = s.readPods(ctx, owners)
-	if s.rendering == nil || s.rendering.Release == nil {
-		s.recordsBefore = ahead(func() listedRecords { return s.listRecords(ctx) })
-	}
 }
 
 // podsIn returns the pods of a namespace, which may have been read before.

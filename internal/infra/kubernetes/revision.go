@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/drift"
@@ -164,12 +163,11 @@ func (s *session) deleteFormerRecords(ctx context.Context) error {
 
 // deleteRecordsNamed removes the records of the instance's releases with certain names.
 func (s *session) deleteRecordsNamed(ctx context.Context, named func(release string) bool) error {
-	read := s.recordsBefore
-	if s.recordsBefore = nil; read == nil {
-		read = func() listedRecords { return s.listRecords(ctx) }
+	r, err := s.client.Resource(ctx, secretKind)
+	if err != nil {
+		return fmt.Errorf("looking for the records of Helm releases: %w", err)
 	}
-	records := read()
-	r, list, err := records.resource, records.list, records.err
+	list, err := s.listMetadata(ctx, r, s.namespace, kube.ListOptions{LabelSelector: release.LabelReleaseOf + "=" + s.target.Instance.ID})
 	if apierrors.IsForbidden(err) && (s.rendering == nil || s.rendering.Release == nil) {
 		// An instance without a chart needs no right to Secrets.
 		return nil
@@ -184,20 +182,6 @@ func (s *session) deleteRecordsNamed(ctx context.Context, named func(release str
 		ref := kube.Ref{Resource: r, Namespace: s.namespace, Name: list[i].Name}
 		return s.client.Delete(ctx, ref, kube.DeleteOptions{UID: list[i].UID})
 	})
-}
-
-// listedRecords are the records of an instance's releases.
-type listedRecords struct {
-	resource kube.Resource
-	list     []metav1.PartialObjectMetadata
-	err      error
-}
-
-func (s *session) listRecords(ctx context.Context) (l listedRecords) {
-	if l.resource, l.err = s.client.Resource(ctx, secretKind); l.err == nil {
-		l.list, l.err = s.listMetadata(ctx, l.resource, s.namespace, kube.ListOptions{LabelSelector: release.LabelReleaseOf + "=" + s.target.Instance.ID})
-	}
-	return l
 }
 
 // observeRelease returns the digest of the release when its last revision is deployed as

@@ -44,8 +44,6 @@ type session struct {
 	namespaceBefore func() readNamespace
 	// podsBefore are the pods as they were when a termination began; nil once anything was deleted.
 	podsBefore *namespacePods
-	// recordsBefore gives the records of releases as they were then; nil when they were not asked for.
-	recordsBefore func() listedRecords
 
 	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject
