@@ -94,7 +94,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 }
 
 // ownParams are the parameters that are not those of a chart.
-var ownParams = []string{paramFiles, paramNamespace, paramIgnore, translate.ParamVDUMapping}
+var ownParams = []string{paramIgnore, paramFiles, paramNamespace, translate.ParamVDUMapping}
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{
