@@ -19,28 +19,6 @@ func ahead[T any](do func() T) (result func() T) {
 	return sync.OnceValue(func() T { return <-done })
 }
 
-// keptSecret is the answer to a reading of the Secret beside the objects.
-type keptSecret struct {
-	fields      keptFields
-	annotations map[string]string
-	err         error
-}
-
-// readKeptAhead begins to read the Secret beside the objects, where it may have to be written. A new instance has none.
-func (s *session) readKeptAhead(ctx context.Context) {
-	if s.isNew || s.keptBefore != nil || !s.keepsSecret() {
-		return
-	}
-	s.keptBefore = ahead(func() (k keptSecret) {
-		ref, err := s.keptRef(ctx)
-		if err != nil {
-			return keptSecret{err: err}
-		}
-		k.fields, k.annotations, k.err = s.readKeptSecret(ctx, ref)
-		return k
-	})
-}
-
 // readNamespace is the answer to a reading of the namespace of the instance.
 type readNamespace struct {
 	obj *unstructured.Unstructured

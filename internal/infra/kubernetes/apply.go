@@ -45,7 +45,6 @@ type applyPlan struct {
 
 func (s *session) apply(ctx context.Context) (err error) {
 	defer func() { err = s.withMissingRights(ctx, err) }()
-	s.readKeptAhead(ctx)
 	plan, err := s.planApply(ctx)
 	if err != nil {
 		return err

@@ -174,24 +174,24 @@ func (s *session) keptWrite(ctx context.Context) (write func(context.Context) er
 		return keepNothing, false, err
 	}
 	first = len(want[digestKeyField]) > 0 || len(want[resultsField]) > 0
-	// A Secret that cannot be read, or holds something else, is replaced.
-	if s.readKeptAhead(ctx); s.keptBefore != nil {
-		if had := s.keptBefore(); had.err == nil {
-			if had.fields.equal(want) && !s.showsOldName(had.annotations) {
+	ref, err := s.keptRef(ctx)
+	if err != nil {
+		return keepNothing, false, err
+	}
+	if !s.isNew {
+		// A Secret that cannot be read, or holds something else, is replaced.
+		if had, annotations, err := s.readKeptSecret(ctx, ref); err == nil {
+			if had.equal(want) && !s.showsOldName(annotations) {
 				return keepNothing, false, nil
 			}
-			first = !had.fields.holds(want)
+			first = !had.holds(want)
 		}
 	}
-	return func(ctx context.Context) error { return s.writeKept(ctx, want) }, first, nil
+	return func(ctx context.Context) error { return s.writeKept(ctx, ref, want) }, first, nil
 }
 
 // writeKept writes the Secret. Without the right to Secrets only the record has what would be in it.
-func (s *session) writeKept(ctx context.Context, want keptFields) error {
-	ref, err := s.keptRef(ctx)
-	if err != nil {
-		return err
-	}
+func (s *session) writeKept(ctx context.Context, ref kube.Ref, want keptFields) error {
 	data := map[string]any{}
 	for field, value := range want {
 		data[field] = base64.StdEncoding.EncodeToString(value)
@@ -206,7 +206,7 @@ func (s *session) writeKept(ctx context.Context, want keptFields) error {
 		},
 		"data": data,
 	}
-	_, err = s.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
+	_, err := s.client.Apply(ctx, ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager, Force: true})
 	if apierrors.IsForbidden(err) {
 		if len(want[resultsField]) > 0 {
 			s.progress(ctx, "no right to create a Secret in namespace %s: if the store is lost, passwords and certificates that the chart generates are generated again", s.namespace)
