@@ -126,7 +126,6 @@ func (s *session) readObjects(ctx context.Context, plan *applyPlan) (err error) 
 	if plan.all, err = s.addInventory(ctx, slices.Concat(plan.target, plan.hooks)); err != nil {
 		return err
 	}
-	s.readNamespaceAhead(ctx, plan.target)
 	return s.readLive(ctx, plan.all, readOptions{content: awaitsReadiness})
 }
 

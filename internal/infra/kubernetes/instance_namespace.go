@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
@@ -17,7 +16,7 @@ import (
 // It belongs to the instance and to no package: neither previews nor observations show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
 	exists := slices.ContainsFunc(target, func(p *targetObject) bool { return p.ref.Namespace == s.namespace && p.live != nil })
-	recorded := s.recordsNamespace()
+	recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool { return isNamespace(&i, s.namespace) })
 	// Without an inventory the label alone tells that the driver made the namespace: the
 	// record may have been lost.
 	if !s.needsNamespace(target) || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
@@ -29,7 +28,7 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	}
 	p := s.objectNamed(kube.Ref{Resource: r}, s.namespace, nil)
 	p.recorded = recorded
-	obj, err := s.namespaceObject(ctx, p)
+	obj, err := s.client.Get(ctx, p.ref)
 	switch {
 	case apierrors.IsNotFound(err):
 		return p, nil
@@ -63,20 +62,6 @@ func (s *session) needsNamespace(target []*targetObject) bool {
 		needed = needed || p.ref.Namespace == s.namespace
 	}
 	return needed
-}
-
-// recordsNamespace reports whether the inventory has the namespace of the instance.
-func (s *session) recordsNamespace() bool {
-	return slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool { return isNamespace(&i, s.namespace) })
-}
-
-// namespaceObject reads the namespace of the instance, unless that was done already.
-func (s *session) namespaceObject(ctx context.Context, p *targetObject) (*unstructured.Unstructured, error) {
-	if s.namespaceBefore == nil {
-		return s.client.Get(ctx, p.ref)
-	}
-	before := s.namespaceBefore()
-	return before.obj, before.err
 }
 
 // isNamespace reports whether an inventory item is the namespace of that name.

@@ -39,8 +39,6 @@ type session struct {
 	autoscaled    map[string]string
 	// drifted is what an observation has shown of drifted objects, by their keys.
 	drifted map[string]*live
-	// namespaceBefore gives what was asked for ahead; nil for what was not.
-	namespaceBefore func() readNamespace
 	// podsBefore are the pods as they were when a termination began; nil once anything was deleted.
 	podsBefore *namespacePods
 
