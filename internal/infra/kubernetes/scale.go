@@ -2,7 +2,6 @@ package kubernetes
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -52,12 +51,8 @@ func (s *session) scale(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	listed := ahead(func() error {
-		_, err := s.foreignAutoscalers(ctx, s.namespace)
-		return err
-	})
 	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: func(*targetObject) bool { return true }}
-	if err := errors.Join(s.readLive(ctx, workloads, options), listed()); err != nil {
+	if err := s.readLive(ctx, workloads, options); err != nil {
 		return err
 	}
 	if err := s.leaveReplicas(ctx, workloads); err != nil {
