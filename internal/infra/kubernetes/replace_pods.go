@@ -162,7 +162,7 @@ func (s *session) awaitWorkloads(ctx context.Context, all []*targetObject) error
 	options.Known = map[int]kube.Known{}
 	for i, p := range all {
 		refs = append(refs, p.ref)
-		options.Known[i] = known(p)
+		options.Known[i] = p.known()
 	}
 	return s.client.WaitReady(ctx, refs, options)
 }

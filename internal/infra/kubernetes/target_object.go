@@ -57,6 +57,9 @@ type targetObject struct {
 
 func (p *targetObject) String() string { return p.item.Key }
 
+// known is the state from which a wait for an object begins.
+func (p *targetObject) known() kube.Known { return kube.Known{Object: p.seen, Listed: p.listed} }
+
 // rule overrides the readiness rule of the kind; nil for none.
 func (p *targetObject) rule() *kube.Rule {
 	if p.object == nil {

@@ -82,24 +82,15 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 			if err := end(ctx); err != nil {
 				return err
 			}
-			kept := ahead(func() error { return s.deleteKept(ctx) })
-			if len(batch) > 0 {
-				if err := kept(); err != nil {
-					return err
-				}
-				if batch, err = r.removable(ctx, batch); err != nil {
-					return err
-				}
+			if err := s.deleteKept(ctx); err != nil {
+				return err
+			}
+			if batch, err = r.removable(ctx, batch); err != nil {
+				return err
 			}
 			if len(batch) > 0 {
 				// The Lease is released before the namespace that it may be in is deleted.
 				s.unlock(ctx)
-			} else {
-				held := context.WithoutCancel(ctx)
-				vnfm.Trail(ctx, func() { s.unlock(held) })
-			}
-			if err := kept(); err != nil {
-				return err
 			}
 		}
 		if len(batch) == 0 {

@@ -105,7 +105,7 @@ func (s *session) awaitObjects(ctx context.Context, all []*targetObject, selecto
 	options := s.waitOptions(ctx, selector)
 	options.Rules, options.Known = map[int]*kube.Rule{}, map[int]kube.Known{}
 	for i, p := range all {
-		options.Rules[i], options.Known[i] = p.object.Rule, known(p)
+		options.Rules[i], options.Known[i] = p.object.Rule, p.known()
 		refs = append(refs, p.ref)
 	}
 	return s.client.WaitReady(ctx, refs, options)
