@@ -57,9 +57,6 @@ func fieldOf(content map[string]any, path ...string) any {
 	return value
 }
 
-// Keyed reports whether the digest depends on the key of the instance.
-func (o *Object) Keyed() bool { return o.keyed }
-
 func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
 
 // Place is the file and, as far as known, the line of the object.
