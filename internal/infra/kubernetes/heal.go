@@ -45,12 +45,7 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 	}
 	// Pods of a workload that replaces them by itself need not be known.
 	byHand := slices.DeleteFunc(slices.Clone(vdus), func(v *vduPods) bool { return restarts(v) || !entirely(v) && len(h.VNFCIDs) == 0 })
-	pods := s.readPods(ctx, byHand)
-	if err := s.readWorkloads(ctx, vdus); err != nil {
-		pods.discard()
-		return err
-	}
-	if err := s.assignPods(ctx, byHand, pods); err != nil {
+	if err := s.readPods(ctx, vdus, byHand); err != nil {
 		return err
 	}
 	var restarted, replaced []*vduPods

@@ -32,7 +32,6 @@ func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 // runHooks runs the hooks of an event, one after the other, up to the first that fails.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	release := s.rendering.Release
-	s.podsBefore = nil
 	var done []*render.Hook
 	for _, h := range release.HooksAt(e) {
 		for _, own := range release.Hooks {

@@ -23,64 +23,35 @@ import (
 // podOwners are, for each namespace, the UIDs of workloads and of the owners between them and their pods.
 type podOwners map[string]map[types.UID]bool
 
-// findPodOwners finds the owners of the pods of the workloads in a batch; nil for no
-// workload. Without the right to list pods, seen is false.
+// findPodOwners finds the owners of the pods of the workloads in a batch. Without the right to list pods, seen is false.
 func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f podOwners, seen bool, err error) {
-	namespaces := ownersByNamespace(batch)
-	if len(namespaces) == 0 {
-		return nil, true, nil
+	var workloads []*vduPods
+	for _, p := range batch {
+		if isWorkload(p) {
+			workloads = append(workloads, &vduPods{id: string(p.live.UID), workload: p})
+		}
+	}
+	err = s.readPods(ctx, nil, workloads)
+	if apierrors.IsForbidden(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
 	}
 	f = podOwners{}
-	before := s.podsBefore
-	s.podsBefore = nil
-	for _, namespace := range slices.Sorted(maps.Keys(namespaces)) {
-		all, err := s.podsIn(ctx, namespace, before)
-		if apierrors.IsForbidden(err) {
-			return nil, false, nil
+	for _, w := range workloads {
+		namespace := w.workload.ref.Namespace
+		if f[namespace] == nil {
+			f[namespace] = map[types.UID]bool{}
 		}
-		if err != nil {
-			return nil, false, err
-		}
-		byOwner, err := all.Of(ctx, namespaces[namespace])
-		if err != nil {
-			return nil, false, err
-		}
-		owners := map[types.UID]bool{}
-		for uid := range namespaces[namespace] {
-			owners[uid] = true
-		}
-		for _, pods := range byOwner {
-			for i := range pods {
-				for _, owner := range pods[i].OwnerReferences {
-					owners[owner.UID] = true
-				}
+		f[namespace][w.workload.live.UID] = true
+		for i := range w.pods {
+			for _, owner := range w.pods[i].OwnerReferences {
+				f[namespace][owner.UID] = true
 			}
 		}
-		f[namespace] = owners
 	}
 	return f, true, nil
-}
-
-// readOwnedAhead begins to read the pods of the namespaces that workloads among the expected objects are in.
-func (s *session) readOwnedAhead(ctx context.Context, expected []*targetObject) {
-	var owners []*vduPods
-	for _, p := range expected {
-		if isWorkload(p) {
-			owners = append(owners, &vduPods{workload: p})
-		}
-	}
-	s.podsBefore = s.readPods(ctx, owners)
-}
-
-// podsIn returns the pods of a namespace, which may have been read before.
-func (s *session) podsIn(ctx context.Context, namespace string, before *namespacePods) (*kube.Pods, error) {
-	if before != nil {
-		before.reading.Wait()
-		if pods, err := before.pods[namespace], before.errs[namespace]; pods != nil && err == nil {
-			return pods, nil
-		}
-	}
-	return s.client.ReadPods(ctx, namespace, nil)
 }
 
 // awaitPods waits until the pods of deleted workloads are gone: those that are listed now, which no watch tells whose events may be late.
@@ -120,19 +91,4 @@ func (s *session) awaitPods(ctx context.Context, f podOwners, grace *int64) erro
 		}
 	}
 	return s.client.WaitGone(ctx, refs, options)
-}
-
-// ownersByNamespace returns the UIDs of workloads by namespace.
-func ownersByNamespace(batch []*targetObject) map[string]map[types.UID]string {
-	out := map[string]map[types.UID]string{}
-	for _, p := range batch {
-		if !isWorkload(p) {
-			continue
-		}
-		if out[p.ref.Namespace] == nil {
-			out[p.ref.Namespace] = map[types.UID]string{}
-		}
-		out[p.ref.Namespace][p.live.UID] = p.item.Name
-	}
-	return out
 }

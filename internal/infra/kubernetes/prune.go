@@ -126,9 +126,6 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 		return err
 	}
 	r.podsForbidden = !seen
-	if len(batch) > 0 {
-		s.podsBefore = nil
-	}
 	if err := r.delete(ctx, batch); err != nil {
 		return err
 	}

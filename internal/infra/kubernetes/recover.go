@@ -14,7 +14,7 @@ func (d *Driver) Recover(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) e
 	if err != nil {
 		return err
 	}
-	all, err := s.findAll(ctx, vnfm.VolumesKeep, nil)
+	all, err := s.findAll(ctx, vnfm.VolumesKeep)
 	if err != nil {
 		return err
 	}

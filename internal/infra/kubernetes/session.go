@@ -39,8 +39,6 @@ type session struct {
 	autoscaled    map[string]string
 	// drifted is what an observation has shown of drifted objects, by their keys.
 	drifted map[string]*live
-	// podsBefore are the pods as they were when a termination began; nil once anything was deleted.
-	podsBefore *namespacePods
 
 	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject

@@ -45,10 +45,7 @@ func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder
 }
 
 func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error {
-	all, err := s.findAll(ctx, spec.Volumes, s.readOwnedAhead)
-	if pods := s.podsBefore; pods != nil {
-		defer pods.discard()
-	}
+	all, err := s.findAll(ctx, spec.Volumes)
 	if err != nil {
 		return err
 	}
@@ -119,14 +116,11 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 }
 
 // findAll returns the objects of the instance that exist, with the claims that its
-// StatefulSets made when those are to be deleted. beside, unless it is nil, begins to read what else is needed of the expected ones.
-func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy, beside func(context.Context, []*targetObject)) ([]*targetObject, error) {
+// StatefulSets made when those are to be deleted.
+func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
 	expected, err := s.expectedObjects(ctx)
 	if err != nil {
 		return nil, err
-	}
-	if beside != nil {
-		beside(ctx, expected)
 	}
 	scopes, err := s.collectionsToSearch(ctx, expected)
 	if err != nil {

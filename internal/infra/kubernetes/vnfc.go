@@ -5,8 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -51,12 +51,7 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	if err != nil {
 		return nil, err
 	}
-	pods := s.readPods(ctx, vdus)
-	if err := s.readWorkloads(ctx, vdus); err != nil {
-		pods.discard()
-		return nil, err
-	}
-	return vdus, s.assignPods(ctx, vdus, pods)
+	return vdus, s.readPods(ctx, vdus, vdus)
 }
 
 // resolveVDUs resolves the workloads of all VDUs, in the order of the VDUs' ids. Nothing is read.
@@ -85,21 +80,9 @@ func (s *session) readWorkloads(ctx context.Context, vdus []*vduPods) error {
 	return s.readLive(ctx, workloads, readOptions{selector: instanceSelector(s.target.Instance.ID), content: isPod, keepContent: true})
 }
 
-// namespacePods are the pods of namespaces, which are being read.
-type namespacePods struct {
-	stop    context.CancelFunc
-	reading sync.WaitGroup
-	pods    map[string]*kube.Pods
-	errs    map[string]error
-}
-
-func (n *namespacePods) discard() {
-	n.stop()
-	n.reading.Wait()
-}
-
-// readPods begins to read the pods of the namespaces that VDUs are in, whatever their workloads are.
-func (s *session) readPods(ctx context.Context, vdus []*vduPods) *namespacePods {
+// readPods reads the workloads of unread VDUs and, at the same time, the pods of vdus, whose workloads are among those or were read before.
+// Pods of a namespace without a workload need not be readable.
+func (s *session) readPods(ctx context.Context, unread, vdus []*vduPods) error {
 	kinds := map[string][]schema.GroupKind{}
 	for _, v := range vdus {
 		if !isPod(v.workload) {
@@ -107,24 +90,19 @@ func (s *session) readPods(ctx context.Context, vdus []*vduPods) *namespacePods 
 			kinds[namespace] = append(kinds[namespace], v.workload.ref.Resource.GVK.GroupKind())
 		}
 	}
-	out := &namespacePods{pods: map[string]*kube.Pods{}, errs: map[string]error{}}
-	ctx, out.stop = context.WithCancel(ctx)
-	var mu sync.Mutex
-	for namespace, of := range kinds {
-		out.reading.Go(func() {
-			pods, err := s.client.ReadPods(ctx, namespace, of)
-			mu.Lock()
-			defer mu.Unlock()
-			out.pods[namespace], out.errs[namespace] = pods, err
+	namespaces := slices.Sorted(maps.Keys(kinds))
+	pods, failed := make([]*kube.Pods, len(namespaces)), make([]error, len(namespaces))
+	g, reading := errgroup.WithContext(ctx)
+	for i, namespace := range namespaces {
+		g.Go(func() error {
+			pods[i], failed[i] = s.client.ReadPods(reading, namespace, kinds[namespace])
+			return nil
 		})
 	}
-	return out
-}
-
-// assignPods gives VDUs their pods. Pods of a namespace without a workload need not be readable.
-func (s *session) assignPods(ctx context.Context, vdus []*vduPods, all *namespacePods) error {
-	all.reading.Wait()
-	defer all.stop()
+	g.Go(func() error { return s.readWorkloads(reading, unread) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
 	owners := map[string]map[types.UID]string{}
 	for _, v := range vdus {
 		p := v.workload
@@ -143,17 +121,20 @@ func (s *session) assignPods(ctx context.Context, vdus []*vduPods, all *namespac
 			owners[p.ref.Namespace][p.live.UID] = v.id
 		}
 	}
-	for namespace, byUID := range owners {
-		if err := all.errs[namespace]; err != nil {
-			return err
+	for i, namespace := range namespaces {
+		if owners[namespace] == nil {
+			continue
 		}
-		pods, err := all.pods[namespace].Of(ctx, byUID)
+		if failed[i] != nil {
+			return failed[i]
+		}
+		found, err := pods[i].Of(ctx, owners[namespace])
 		if err != nil {
 			return err
 		}
 		for _, v := range vdus {
 			if v.workload.ref.Namespace == namespace {
-				v.pods = append(v.pods, pods[v.id]...)
+				v.pods = append(v.pods, found[v.id]...)
 			}
 		}
 	}
