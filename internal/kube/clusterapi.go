@@ -25,32 +25,15 @@ const modernConditions = "v1beta2"
 // present generation, which lie elsewhere in an object of version v1beta1, or the
 // older ones where there are no others.
 func ClusterConditions(obj *unstructured.Unstructured) []vnfm.Condition {
-	list, found, _ := unstructured.NestedSlice(obj.Object, "status", modernConditions, "conditions")
-	if !found {
-		list, _, _ = unstructured.NestedSlice(obj.Object, "status", "conditions")
+	if all, found := conditionsAt(obj, "status", modernConditions, "conditions"); found {
+		return all
 	}
-	out := make([]vnfm.Condition, 0, len(list))
-	for _, item := range list {
-		fields, ok := item.(map[string]any)
-		if !ok {
-			continue
-		}
-		field := func(name string) string { s, _ := fields[name].(string); return s }
-		generation, _ := fields["observedGeneration"].(int64)
-		out = append(out, vnfm.Condition{Type: field("type"), Status: field("status"), Reason: field("reason"), Message: field("message"), Generation: generation})
-	}
-	return out
+	return conditions(obj)
 }
 
-// ClusterCondition returns one condition of an object of Cluster API, empty when it has
-// none of that type.
+// ClusterCondition returns one condition of an object of Cluster API; empty if unset.
 func ClusterCondition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
-	for _, c := range ClusterConditions(obj) {
-		if c.Type == kind {
-			return c
-		}
-	}
-	return vnfm.Condition{}
+	return ofType(kind, ClusterConditions(obj))
 }
 
 // ClusterConditionTrueSince is when a condition of an object of Cluster API became true; zero for one that is not.

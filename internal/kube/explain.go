@@ -115,12 +115,12 @@ func conditionLines(obj *unstructured.Unstructured) []string {
 	all := conditions(obj)
 	out := make([]string, 0, len(all))
 	for _, c := range all {
-		line := c.kind + "=" + c.status
-		if c.reason != "" {
-			line += " (" + c.reason + ")"
+		line := c.Type + "=" + c.Status
+		if c.Reason != "" {
+			line += " (" + c.Reason + ")"
 		}
-		if c.message != "" {
-			line += ": " + OneLine(c.message)
+		if c.Message != "" {
+			line += ": " + OneLine(c.Message)
 		}
 		out = append(out, line)
 	}

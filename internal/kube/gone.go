@@ -199,8 +199,8 @@ func (c *Client) contentsLeft(ctx context.Context, ref Ref, kind string) string 
 	}
 	var parts []string
 	for _, cond := range conditions(obj) {
-		if cond.status == "True" && cond.message != "" && (kind == "" || cond.kind == kind) {
-			parts = append(parts, cond.message)
+		if cond.Status == "True" && cond.Message != "" && (kind == "" || cond.Type == kind) {
+			parts = append(parts, cond.Message)
 		}
 	}
 	return strings.Join(parts, "; ")

@@ -8,6 +8,8 @@ import (
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
 // verdict is what can be said of the readiness of one object.
@@ -142,7 +144,7 @@ func cleanedUp(obj *unstructured.Unstructured) bool {
 	if obj.GroupVersionKind().GroupKind() != (schema.GroupKind{Group: "batch", Kind: "Job"}) {
 		return false
 	}
-	return integer(obj, -1, "spec", "ttlSecondsAfterFinished") >= 0 && condition(obj, "Complete").status == "True"
+	return integer(obj, -1, "spec", "ttlSecondsAfterFinished") >= 0 && condition(obj, "Complete").Status == "True"
 }
 
 // observed reports whether the controller has seen the object as it is. Unlike
@@ -177,16 +179,16 @@ func deploymentRule(obj *unstructured.Unstructured) *verdict {
 		return drained(obj)
 	}
 	if paused, _, _ := unstructured.NestedBool(obj.Object, "spec", "paused"); paused {
-		if c := condition(obj, "Progressing"); c.reason == "DeploymentPaused" && integer(obj, 0, "status", "updatedReplicas") < integer(obj, 1, "spec", "replicas") {
-			return inProgress(c.reason, "spec.paused stops the rollout")
+		if c := condition(obj, "Progressing"); c.Reason == "DeploymentPaused" && integer(obj, 0, "status", "updatedReplicas") < integer(obj, 1, "spec", "replicas") {
+			return inProgress(c.Reason, "spec.paused stops the rollout")
 		}
 	}
-	if c := condition(obj, "Progressing"); c.reason == "ProgressDeadlineExceeded" {
-		return hasFailed(c.reason, c.message)
+	if c := condition(obj, "Progressing"); c.Reason == "ProgressDeadlineExceeded" {
+		return hasFailed(c.Reason, c.Message)
 	}
 	// A quota, for example, keeps pods from being made: only this condition says so.
-	if c := condition(obj, "ReplicaFailure"); c.status == "True" && integer(obj, 0, "status", "readyReplicas") < integer(obj, 1, "spec", "replicas") {
-		return inProgress(c.reason, c.message)
+	if c := condition(obj, "ReplicaFailure"); c.Status == "True" && integer(obj, 0, "status", "readyReplicas") < integer(obj, 1, "spec", "replicas") {
+		return inProgress(c.Reason, c.Message)
 	}
 	return nil
 }
@@ -243,11 +245,11 @@ func allReady(wanted, there, ready int64) *verdict {
 }
 
 func jobRule(obj *unstructured.Unstructured) *verdict {
-	if c := condition(obj, "Failed"); c.status == "True" {
-		return hasFailed(cmp.Or(c.reason, "JobFailed"), cmp.Or(c.message, "the job has failed"))
+	if c := condition(obj, "Failed"); c.Status == "True" {
+		return hasFailed(cmp.Or(c.Reason, "JobFailed"), cmp.Or(c.Message, "the job has failed"))
 	}
 	succeeded := integer(obj, 0, "status", "succeeded")
-	if c := condition(obj, "Complete"); c.status == "True" {
+	if c := condition(obj, "Complete"); c.Status == "True" {
 		return isReady(fmt.Sprintf("complete, %d succeeded", succeeded))
 	}
 	if suspended, _, _ := unstructured.NestedBool(obj.Object, "spec", "suspend"); suspended {
@@ -267,13 +269,13 @@ func podRule(obj *unstructured.Unstructured) *verdict {
 		return hasFailed(cmp.Or(text(obj, "status", "reason"), "PodFailed"), cmp.Or(text(obj, "status", "message"), "the pod has failed"))
 	}
 	c := condition(obj, "Ready")
-	if phase == "Running" && c.status == "True" {
+	if phase == "Running" && c.Status == "True" {
 		return isReady("the pod is ready")
 	}
-	if s := condition(obj, "PodScheduled"); s.status == "False" {
+	if s := condition(obj, "PodScheduled"); s.Status == "False" {
 		c = s
 	}
-	return inProgress(cmp.Or(c.reason, "PodNotReady"), cmp.Or(c.message, "phase "+cmp.Or(phase, "unknown")))
+	return inProgress(cmp.Or(c.Reason, "PodNotReady"), cmp.Or(c.Message, "phase "+cmp.Or(phase, "unknown")))
 }
 
 func claimRule(obj *unstructured.Unstructured) *verdict {
@@ -312,39 +314,43 @@ func namespaceRule(obj *unstructured.Unstructured) *verdict {
 
 func apiServiceRule(obj *unstructured.Unstructured) *verdict {
 	c := condition(obj, "Available")
-	if c.status != "True" {
-		return inProgress(cmp.Or(c.reason, "NotAvailable"), cmp.Or(c.message, "the extension API server has not answered yet"))
+	if c.Status != "True" {
+		return inProgress(cmp.Or(c.Reason, "NotAvailable"), cmp.Or(c.Message, "the extension API server has not answered yet"))
 	}
 	return isReady("available")
 }
 
-type conditionState struct {
-	kind, status, reason, message string
-	// observed is the generation that the condition speaks of, 0 when it does not say.
-	observed int64
+// conditions returns status.conditions in the order of the object.
+func conditions(obj *unstructured.Unstructured) []vnfm.Condition {
+	all, _ := conditionsAt(obj, "status", "conditions")
+	return all
 }
 
-// conditions returns status.conditions in the order of the object.
-func conditions(obj *unstructured.Unstructured) []conditionState {
-	list, _, _ := unstructured.NestedSlice(obj.Object, "status", "conditions")
-	out := make([]conditionState, 0, len(list))
+// condition returns one of status.conditions; empty if unset.
+func condition(obj *unstructured.Unstructured, kind string) vnfm.Condition {
+	return ofType(kind, conditions(obj))
+}
+
+func conditionsAt(obj *unstructured.Unstructured, path ...string) (all []vnfm.Condition, found bool) {
+	list, found, _ := unstructured.NestedSlice(obj.Object, path...)
+	all = make([]vnfm.Condition, 0, len(list))
 	for _, item := range list {
 		fields, ok := item.(map[string]any)
 		if !ok {
 			continue
 		}
 		field := func(name string) string { s, _ := fields[name].(string); return s }
-		observed, _ := fields["observedGeneration"].(int64)
-		out = append(out, conditionState{field("type"), field("status"), field("reason"), field("message"), observed})
+		generation, _ := fields["observedGeneration"].(int64)
+		all = append(all, vnfm.Condition{Type: field("type"), Status: field("status"), Reason: field("reason"), Message: field("message"), Generation: generation})
 	}
-	return out
+	return all, found
 }
 
-func condition(obj *unstructured.Unstructured, kind string) conditionState {
-	for _, c := range conditions(obj) {
-		if c.kind == kind {
+func ofType(kind string, all []vnfm.Condition) vnfm.Condition {
+	for _, c := range all {
+		if c.Type == kind {
 			return c
 		}
 	}
-	return conditionState{}
+	return vnfm.Condition{}
 }

@@ -111,7 +111,7 @@ func (w *replacedWait) count() (standing []string, missing int) {
 			standing = append(standing, name)
 			continue
 		}
-		if owner := metav1.GetControllerOf(pod); owner != nil && pod.GetDeletionTimestamp() == nil && condition(pod, "Ready").status == "True" {
+		if owner := metav1.GetControllerOf(pod); owner != nil && pod.GetDeletionTimestamp() == nil && condition(pod, "Ready").Status == "True" {
 			ready[owner.UID]++
 		}
 	}

@@ -76,20 +76,20 @@ func (r *Rule) judge(obj *unstructured.Unstructured) *verdict {
 
 func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *verdict {
 	c := condition(obj, r.condition)
-	if c.observed != 0 && c.observed < obj.GetGeneration() {
+	if c.Generation != 0 && c.Generation < obj.GetGeneration() {
 		return notObserved(obj)
 	}
-	text := "condition " + r.condition + " is " + cmp.Or(c.status, "not set")
-	if c.status == r.value {
+	text := "condition " + r.condition + " is " + cmp.Or(c.Status, "not set")
+	if c.Status == r.value {
 		return isReady(text)
 	}
 	if r.value != "True" {
 		text += ", wanted " + r.value
 	}
-	if c.message != "" {
-		text += ": " + c.message
+	if c.Message != "" {
+		text += ": " + c.Message
 	}
-	return inProgress(cmp.Or(c.reason, "NotReady"), text)
+	return inProgress(cmp.Or(c.Reason, "NotReady"), text)
 }
 
 func (r *Rule) judgePath(obj *unstructured.Unstructured) *verdict {
