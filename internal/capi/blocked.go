@@ -10,6 +10,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // blocked returns a final error if Cluster API does nothing more with a Cluster, however long an
@@ -54,7 +55,7 @@ func (c *cluster) lacksClass(ctx context.Context, own *unstructured.Unstructured
 	if c.spec.Topology == nil {
 		return false
 	}
-	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
+	reconciled := readiness.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
 	return reconciled.Status == "False" && reconciled.Reason == clusterv1.ClusterTopologyReconciledFailedReason && c.cloudCluster().ClassIsMissing(ctx)
 }
 
@@ -80,7 +81,7 @@ const (
 // undeletable returns a final error if a Cluster that is being deleted is not valid for its class any more: Cluster API has to
 // annotate it before it deletes anything else. The condition may be older than the class, so a dry run asks for the present answer.
 func (c *cluster) undeletable(ctx context.Context, ref kube.Ref, own *unstructured.Unstructured) error {
-	reconciled := kube.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
+	reconciled := readiness.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
 	if own.GetDeletionTimestamp() == nil || reconciled.Reason != clusterv1.ClusterTopologyReconciledFailedReason ||
 		reconciled.Generation < own.GetGeneration() || !strings.Contains(reconciled.Message, denied) {
 		return nil
@@ -91,7 +92,7 @@ func (c *cluster) undeletable(ctx context.Context, ref kube.Ref, own *unstructur
 	if err == nil || !strings.Contains(err.Error(), denied) {
 		return nil
 	}
-	return &undeletableError{objectName(own), kube.OneLine(reconciled.Message)}
+	return &undeletableError{objectName(own), readiness.OneLine(reconciled.Message)}
 }
 
 // isPaused reports whether Cluster API leaves a Cluster alone.

@@ -14,6 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -137,7 +138,7 @@ func (c *cluster) readServer(ctx context.Context, machine *unstructured.Unstruct
 func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range all {
-		if kube.ClusterCondition(&all[i], clusterv1.AvailableCondition).Status != "True" || all[i].GetDeletionTimestamp() != nil {
+		if readiness.ClusterCondition(&all[i], clusterv1.AvailableCondition).Status != "True" || all[i].GetDeletionTimestamp() != nil {
 			out = append(out, &all[i])
 		}
 	}
@@ -174,21 +175,21 @@ func worstCondition(obj *unstructured.Unstructured) string {
 		who += fmt.Sprintf(" is being deleted since %s, finalizers %s", at.UTC().Format(time.RFC3339), strings.Join(obj.GetFinalizers(), ", "))
 	}
 	conditions := map[string]vnfm.Condition{}
-	for _, c := range kube.ClusterConditions(obj) {
+	for _, c := range readiness.ClusterConditions(obj) {
 		conditions[c.Type] = c
 	}
 	for _, kind := range explainingConditions {
 		c, ok := conditions[kind]
-		if ok && c.Status == kube.BadWhen(kind) && (c.Message != "" || c.Reason != "") {
+		if ok && c.Status == readiness.BadWhen(kind) && (c.Message != "" || c.Reason != "") {
 			line := fmt.Sprintf("%s: %s is %s (%s)", who, c.Type, c.Status, c.Reason)
 			if c.Message == "" {
 				return line
 			}
-			return line + ": " + kube.OneLine(c.Message)
+			return line + ": " + readiness.OneLine(c.Message)
 		}
 	}
 	if _, message := failureReason(obj); message != "" {
-		return who + ": " + kube.OneLine(message)
+		return who + ": " + readiness.OneLine(message)
 	}
 	if obj.GetDeletionTimestamp() != nil {
 		return who

@@ -17,6 +17,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -38,8 +39,8 @@ type machineFailure struct {
 
 // failureOf is nil for a machine that may still become ready by itself, or that goes anyway.
 func failureOf(m, server *unstructured.Unstructured) *machineFailure {
-	if m.GetDeletionTimestamp() != nil || kube.ClusterCondition(m, clusterv1.MachineUpToDateCondition).Status == "False" ||
-		kube.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" {
+	if m.GetDeletionTimestamp() != nil || readiness.ClusterCondition(m, clusterv1.MachineUpToDateCondition).Status == "False" ||
+		readiness.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" {
 		return nil
 	}
 	if server != nil && server.GetDeletionTimestamp() == nil {
@@ -52,7 +53,7 @@ func failureOf(m, server *unstructured.Unstructured) *machineFailure {
 	if reason == "" && message == "" {
 		return nil
 	}
-	return &machineFailure{machine: m, object: objectName(m), words: kube.OneLine(cmp.Or(message, reason))}
+	return &machineFailure{machine: m, object: objectName(m), words: readiness.OneLine(cmp.Or(message, reason))}
 }
 
 // failureReason is what an object of Cluster API says of a failure that it cannot recover from, in either version.
@@ -72,14 +73,14 @@ var finalReasons = []string{"InstanceDeleted", "InstanceNotFound", "DependencyFa
 // serverFailure is what an OpenStackServer says of a failure for good; nil for none.
 func serverFailure(server *unstructured.Unstructured) *machineFailure {
 	state := text(server, "status", "instanceState")
-	ready := kube.ClusterCondition(server, "InstanceReady")
+	ready := readiness.ClusterCondition(server, "InstanceReady")
 	if state != "ERROR" && (ready.Status != "False" || !slices.Contains(finalReasons, ready.Reason)) {
 		return nil
 	}
 	f := &machineFailure{object: objectName(server), server: text(server, "status", "instanceID")}
 	switch {
 	case ready.Message != "":
-		f.words = kube.OneLine(ready.Message)
+		f.words = readiness.OneLine(ready.Message)
 	case ready.Reason == "InstanceDeleted":
 		f.words = "its server was deleted in the OpenStack"
 	default:
@@ -315,7 +316,7 @@ func clusterFailure(own *unstructured.Unstructured) string {
 	if strings.Contains(message, "Kind=OpenStackCluster") {
 		return ""
 	}
-	return kube.OneLine(cmp.Or(message, reason))
+	return readiness.OneLine(cmp.Or(message, reason))
 }
 
 // serverOf is the OpenStackServer of a machine among some; nil for none.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // The version of a Machine is what Cluster API asked for. What runs is what kubelet reports: kubelet comes with the image of the
@@ -54,10 +55,10 @@ func otherKubelets(machines map[string]*unstructured.Unstructured) []string {
 // staysAsItIs reports whether nothing is going to replace or update a machine whose kubelet has another version: all that Cluster API
 // has against it is that version, which newer releases compare as well.
 func staysAsItIs(m *unstructured.Unstructured) bool {
-	upToDate := kube.ClusterCondition(m, clusterv1.MachineUpToDateCondition)
+	upToDate := readiness.ClusterCondition(m, clusterv1.MachineUpToDateCondition)
 	onlyKubelet := strings.Contains(upToDate.Message, "kubeletVersion") && strings.Count(upToDate.Message, "* ") <= 1
-	return kube.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" &&
-		kube.ClusterCondition(m, clusterv1.MachineUpdatingCondition).Status != "True" && (upToDate.Status == "True" || onlyKubelet)
+	return readiness.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" &&
+		readiness.ClusterCondition(m, clusterv1.MachineUpdatingCondition).Status != "True" && (upToDate.Status == "True" || onlyKubelet)
 }
 
 // finalKubelets describes the machines whose kubelet has another version and that nothing replaces; with allElseDone, when the operation

@@ -12,6 +12,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -136,11 +137,11 @@ func (c *cluster) firstUnready(objects []map[string]*unstructured.Unstructured) 
 }
 
 func unready(obj *unstructured.Unstructured) string {
-	ready, _, _, message := kube.Ready(obj, nil)
-	if ready {
+	v := readiness.Of(obj, nil)
+	if v.Ready {
 		return ""
 	}
-	return fmt.Sprintf("%s %s/%s: %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), message)
+	return fmt.Sprintf("%s %s/%s: %s", obj.GetKind(), obj.GetNamespace(), obj.GetName(), v.Message)
 }
 
 func (c *cluster) controlPlaneUnready(objects map[string]*unstructured.Unstructured) string {

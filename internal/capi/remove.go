@@ -8,6 +8,7 @@ import (
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -43,11 +44,11 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 			return true, nil
 		}
 		last = obj
-		if d := kube.ClusterCondition(obj, clusterv1.DeletingCondition); d.Message != "" && d.Message != reported {
+		if d := readiness.ClusterCondition(obj, clusterv1.DeletingCondition); d.Message != "" && d.Message != reported {
 			reported = d.Message
-			r.Progress(ctx, "removing "+c.String()+": "+kube.OneLine(d.Message))
+			r.Progress(ctx, "removing "+c.String()+": "+readiness.OneLine(d.Message))
 		}
-		if machinesGone != nil && kube.ClusterCondition(obj, clusterv1.DeletingCondition).Reason == clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason {
+		if machinesGone != nil && readiness.ClusterCondition(obj, clusterv1.DeletingCondition).Reason == clusterv1.ClusterDeletingWaitingForInfrastructureDeletionReason {
 			machinesGone(ctx)
 			machinesGone = nil
 		}
@@ -57,8 +58,8 @@ func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func
 		return err
 	}
 	reason := "it does not say what it waits for"
-	if d := kube.ClusterCondition(last, clusterv1.DeletingCondition); d.Message != "" || d.Reason != "" {
-		reason = fmt.Sprintf("%s: %s", d.Reason, kube.OneLine(d.Message))
+	if d := readiness.ClusterCondition(last, clusterv1.DeletingCondition); d.Message != "" || d.Reason != "" {
+		reason = fmt.Sprintf("%s: %s", d.Reason, readiness.OneLine(d.Message))
 	}
 	return fmt.Errorf("%s is still being deleted (%w); Cluster API says %s%s", c, err, reason, c.conditionChain(ctx, ""))
 }

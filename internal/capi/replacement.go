@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	clusterv1 "sigs.k8s.io/cluster-api/api/core/v1beta2"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // replacementPatience is how long an operation waits for a MachineHealthCheck to replace a machine that has failed.
@@ -34,9 +34,9 @@ func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstruct
 // replacedSoon is replacement for the checks of a cluster and the time limit of an operation.
 func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstructured, limit time.Time) (said string, soon bool) {
 	said = "no MachineHealthCheck replaces it"
-	remediated := kube.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
+	remediated := readiness.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
 	if remediated.Reason == "CannotBeRemediated" || remediated.Reason == "RemediationFailed" {
-		return said + ": " + kube.OneLine(remediated.Message), false
+		return said + ": " + readiness.OneLine(remediated.Message), false
 	}
 	if _, skipped := m.GetAnnotations()[annotationSkip]; skipped {
 		return said + ": it has the annotation " + annotationSkip, false
@@ -47,8 +47,8 @@ func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstr
 			continue
 		}
 		name := objectName(check)
-		if allowed := kube.ClusterCondition(check, clusterv1.MachineHealthCheckRemediationAllowedCondition); allowed.Status == "False" {
-			said = fmt.Sprintf("%s does not replace it: %s", name, kube.OneLine(allowed.Message))
+		if allowed := readiness.ClusterCondition(check, clusterv1.MachineHealthCheckRemediationAllowedCondition); allowed.Status == "False" {
+			said = fmt.Sprintf("%s does not replace it: %s", name, readiness.OneLine(allowed.Message))
 			continue
 		}
 		at, ok := replacedAt(check, own, m)
@@ -79,7 +79,7 @@ func replacedAt(check, own, m *unstructured.Unstructured) (time.Time, bool) {
 	}
 	from := m.GetCreationTimestamp().Time
 	for _, kind := range []string{clusterv1.ClusterControlPlaneInitializedCondition, clusterv1.ClusterInfrastructureReadyCondition} {
-		if at := kube.ClusterConditionTrueSince(own, kind); at.After(from) {
+		if at := readiness.ClusterConditionTrueSince(own, kind); at.After(from) {
 			from = at
 		}
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/forms"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -66,9 +67,9 @@ func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, []unstructured
 		return nil, nil, err
 	}
 	s := &vnfm.ClusterState{
-		Phase: text(own, "status", "phase"), Available: kube.ClusterCondition(own, clusterv1.AvailableCondition).Status == "True",
-		Paused: kube.ClusterCondition(own, clusterv1.PausedCondition).Status == "True", Endpoint: endpoint(own),
-		Conditions: kube.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
+		Phase: text(own, "status", "phase"), Available: readiness.ClusterCondition(own, clusterv1.AvailableCondition).Status == "True",
+		Paused: readiness.ClusterCondition(own, clusterv1.PausedCondition).Status == "True", Endpoint: endpoint(own),
+		Conditions: readiness.ClusterConditions(own), NodeGroups: map[string]vnfm.GroupState{}, FailureDomains: failureDomains(own),
 		InstanceID: own.GetLabels()[vnfm.InstanceLabel],
 	}
 	if specPaused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused"); specPaused {
@@ -111,7 +112,7 @@ func (c *cluster) readControlPlane(ctx context.Context, own *unstructured.Unstru
 	if err != nil || controlPlane == nil {
 		return err
 	}
-	s.ControlPlane = kube.MachineCounts(controlPlane)
+	s.ControlPlane = readiness.MachineCounts(controlPlane)
 	s.ControlPlane.Version = text(controlPlane, "spec", "version")
 	s.Version = runningVersion(controlPlane)
 	return nil
@@ -120,7 +121,7 @@ func (c *cluster) readControlPlane(ctx context.Context, own *unstructured.Unstru
 func (c *cluster) readNodeGroups(ctx context.Context, s *vnfm.ClusterState) error {
 	groups, err := c.listOf(ctx, "MachineDeployment")
 	for i := range groups {
-		g := kube.MachineCounts(&groups[i])
+		g := readiness.MachineCounts(&groups[i])
 		g.Version = text(&groups[i], "spec", "template", "spec", "version")
 		s.NodeGroups[c.nodeGroupOf(&groups[i])] = g
 	}
@@ -191,7 +192,7 @@ func (c *cluster) vnfcs(list []unstructured.Unstructured) []vnfm.VNFC {
 	out := make([]vnfm.VNFC, 0, len(list))
 	for i := range list {
 		m := &list[i]
-		ready := kube.ClusterCondition(m, clusterv1.ReadyCondition)
+		ready := readiness.ClusterCondition(m, clusterv1.ReadyCondition)
 		v := vnfm.VNFC{
 			ID: m.GetName(), VDUID: c.groupOfMachine(m), Resource: m.GetName(), Namespace: m.GetNamespace(),
 			Node: text(m, "status", "nodeRef", "name"), State: text(m, "status", "phase"),

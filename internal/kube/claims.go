@@ -6,6 +6,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // bindingModes remembers which StorageClasses bind a claim only when a pod uses
@@ -25,7 +27,7 @@ var storageClass = Resource{
 // waitsForConsumer reports whether a pending claim stays so until a pod uses it.
 // Without the right to read StorageClasses the claim's event tells it.
 func (b *bindingModes) waitsForConsumer(ctx context.Context, claim *unstructured.Unstructured) bool {
-	name := text(claim, "spec", "storageClassName")
+	name := readiness.Text(claim, "spec", "storageClassName")
 	if name == "" {
 		return false
 	}
@@ -41,7 +43,7 @@ func (b *bindingModes) waitsForConsumer(ctx context.Context, claim *unstructured
 	if b.waits == nil {
 		b.waits = map[string]bool{}
 	}
-	b.waits[name] = text(class, "volumeBindingMode") == "WaitForFirstConsumer"
+	b.waits[name] = readiness.Text(class, "volumeBindingMode") == "WaitForFirstConsumer"
 	return b.waits[name]
 }
 

@@ -1,6 +1,6 @@
 // Package kube is what the drivers for Kubernetes share: a client for one API
 // server with its discovery, server-side apply, lists, watch-driven waits and
-// the diagnosis of what is not ready.
+// the diagnosis of what is not ready. Package readiness decides when an object is.
 //
 // It works on any kind that the server has, without typed clients: objects are
 // unstructured, lists of many objects carry metadata only. It knows the types of

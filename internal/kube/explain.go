@@ -18,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 const (
@@ -47,7 +49,7 @@ var (
 type subject struct {
 	ref     Ref
 	obj     *unstructured.Unstructured
-	verdict *verdict
+	verdict readiness.Verdict
 }
 
 // Explain says of each object what state it is in and why: its condition, its
@@ -59,7 +61,7 @@ func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 
 // Report is Explain of those of the objects that are not ready, with more of what is known of them.
 func (c *Client) Report(ctx context.Context, refs []Ref) (unready []ObjectState) {
-	subjects := slices.DeleteFunc(c.look(ctx, refs), func(s subject) bool { return s.verdict.ready })
+	subjects := slices.DeleteFunc(c.look(ctx, refs), func(s subject) bool { return s.verdict.Ready })
 	return c.explain(ctx, subjects, forReport)
 }
 
@@ -74,11 +76,11 @@ func (c *Client) look(ctx context.Context, refs []Ref) []subject {
 			obj, err := c.Get(ctx, ref)
 			switch {
 			case err == nil:
-				s.obj, s.verdict = obj, judge(obj, nil)
+				s.obj, s.verdict = obj, readiness.Of(obj, nil)
 			case apierrors.IsNotFound(err):
 				s.verdict = notFound
 			default:
-				s.verdict = inProgress("Unknown", err.Error())
+				s.verdict = readiness.Verdict{Reason: "Unknown", Message: err.Error()}
 			}
 			subjects[i] = s
 			return nil
@@ -92,7 +94,7 @@ func (c *Client) explain(ctx context.Context, subjects []subject, d depth) []Obj
 	out := make([]ObjectState, len(subjects))
 	namespaces := map[string][]int{}
 	for i, s := range subjects {
-		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.reason, Message: s.verdict.message}
+		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.Reason, Message: s.verdict.Message}
 		if s.obj != nil && i < maxExplained {
 			// Events of cluster-scoped objects are in the namespace default.
 			if d.all {
@@ -112,7 +114,7 @@ func (c *Client) explain(ctx context.Context, subjects []subject, d depth) []Obj
 
 // conditionLines are the conditions of an object in words.
 func conditionLines(obj *unstructured.Unstructured) []string {
-	all := conditions(obj)
+	all := readiness.Conditions(obj)
 	out := make([]string, 0, len(all))
 	for _, c := range all {
 		line := c.Type + "=" + c.Status
@@ -120,7 +122,7 @@ func conditionLines(obj *unstructured.Unstructured) []string {
 			line += " (" + c.Reason + ")"
 		}
 		if c.Message != "" {
-			line += ": " + OneLine(c.Message)
+			line += ": " + readiness.OneLine(c.Message)
 		}
 		out = append(out, line)
 	}
@@ -131,11 +133,11 @@ func statusOf(s subject) string {
 	switch {
 	case s.verdict == notFound:
 		return StatusNotFound
-	case s.verdict.failed:
+	case s.verdict.Failed:
 		return StatusFailed
 	case s.obj == nil:
 		return StatusUnknown
-	case s.verdict.ready:
+	case s.verdict.Ready:
 		return StatusReady
 	case s.obj.GetDeletionTimestamp() != nil:
 		return StatusTerminating
@@ -342,7 +344,7 @@ func (c *Client) LastWarnings(ctx context.Context, namespace string, since time.
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
 	out := map[types.UID]string{}
 	for _, e := range events {
-		out[e.InvolvedObject.UID] = fmt.Sprintf("%s (%s ago): %s", e.Reason, now.Sub(eventTime(&e)).Round(time.Second), OneLine(e.Message))
+		out[e.InvolvedObject.UID] = fmt.Sprintf("%s (%s ago): %s", e.Reason, now.Sub(eventTime(&e)).Round(time.Second), readiness.OneLine(e.Message))
 	}
 	return out, nil
 }

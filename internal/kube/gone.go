@@ -9,6 +9,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // Standing is an object that should be gone.
@@ -198,7 +200,7 @@ func (c *Client) contentsLeft(ctx context.Context, ref Ref, kind string) string 
 		return ""
 	}
 	var parts []string
-	for _, cond := range conditions(obj) {
+	for _, cond := range readiness.Conditions(obj) {
 		if cond.Status == "True" && cond.Message != "" && (kind == "" || cond.Type == kind) {
 			parts = append(parts, cond.Message)
 		}

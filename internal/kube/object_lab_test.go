@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
@@ -36,11 +37,11 @@ func TestApply(t *testing.T) {
 
 	dry, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true, DryRun: true})
 	require.NoError(t, err)
-	assert.Equal(t, "info", text(dry, "data", "level"), "the dry run shows")
+	assert.Equal(t, "info", readiness.Text(dry, "data", "level"), "the dry run shows")
 	live, err := c.Get(t.Context(), ref)
 	require.NoError(t, err)
-	assert.Equal(t, "debug", text(live, "data", "level"), "after the dry run the server holds")
-	if forced, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true}); err != nil || text(forced, "data", "level") != "info" {
+	assert.Equal(t, "debug", readiness.Text(live, "data", "level"), "after the dry run the server holds")
+	if forced, err := c.Apply(t.Context(), ref, obj, ApplyOptions{Force: true}); err != nil || readiness.Text(forced, "data", "level") != "info" {
 		t.Errorf("forced: %v, %v", forced, err)
 	}
 }
@@ -138,7 +139,7 @@ func TestListPages(t *testing.T) {
 	require.NoError(t, err)
 	var got []string
 	for i := range items {
-		got = append(got, items[i].GetName()+text(&items[i], "data", "k")+items[i].GetKind())
+		got = append(got, items[i].GetName()+readiness.Text(&items[i], "data", "k")+items[i].GetKind())
 	}
 	assert.Equal(t, []string{"aaConfigMap", "bbConfigMap", "ccConfigMap"}, got)
 }

@@ -12,6 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // Replacement is pods of one namespace that give way to others.
@@ -111,7 +113,7 @@ func (w *replacedWait) count() (standing []string, missing int) {
 			standing = append(standing, name)
 			continue
 		}
-		if owner := metav1.GetControllerOf(pod); owner != nil && pod.GetDeletionTimestamp() == nil && condition(pod, "Ready").Status == "True" {
+		if owner := metav1.GetControllerOf(pod); owner != nil && pod.GetDeletionTimestamp() == nil && readiness.Condition(pod, "Ready").Status == "True" {
 			ready[owner.UID]++
 		}
 	}

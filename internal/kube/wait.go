@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/tracing"
 )
@@ -35,8 +36,8 @@ type WaitOptions struct {
 	// must match it.
 	LabelSelector string
 	// Rules say when objects are ready, by the index of their reference. A missing
-	// or nil one leaves an object to Ready. Only WaitReady uses them.
-	Rules map[int]*Rule
+	// or nil one leaves an object to the built-in rules. Only WaitReady uses them.
+	Rules map[int]*readiness.Rule
 	// Known is what is known of objects already, by the index of their reference: a kind whose objects are all known is
 	// watched from there and not listed. What has happened since counts: nobody may have done anything meanwhile that the wait is to
 	// see the end of.
@@ -48,7 +49,7 @@ type WaitOptions struct {
 	Ended bool
 }
 
-// WaitReady waits until all objects are ready at the same time (see Ready). It
+// WaitReady waits until all objects are ready at the same time (see readiness.Of). It
 // uses one LIST, unless all is known, and one WATCH for each kind and namespace, survives lost
 // connections and restarts of the server, and ends with a *NotReadyError when ctx
 // ends or an object has failed for good. It waits also for objects that do not
@@ -87,7 +88,7 @@ func (c *Client) followReady(ctx context.Context, refs []Ref, o WaitOptions) (*r
 	w := newReadyWait(c, refs, o)
 	follow, stop := context.WithCancel(ctx)
 	defer stop()
-	watching := c.startFollow(follow, w.scopes, o.LabelSelector, o.Known, func(r Resource) bool { return WithoutStatus(r.GVK.GroupKind()) }, w.see(follow))
+	watching := c.startFollow(follow, w.scopes, o.LabelSelector, o.Known, func(r Resource) bool { return readiness.WithoutStatus(r.GVK.GroupKind()) }, w.see(follow))
 	var progress sync.WaitGroup
 	if o.Progress != nil {
 		progress.Go(func() { w.report(follow) })
@@ -105,9 +106,10 @@ type readyWait struct {
 	o      WaitOptions
 	claims bindingModes
 
-	mu       sync.Mutex
-	objects  []*unstructured.Unstructured
-	verdicts []*verdict
+	mu      sync.Mutex
+	objects []*unstructured.Unstructured
+	// verdicts are zero for objects that were not reported yet.
+	verdicts []readiness.Verdict
 	// watched are the indices that count: repetitions in refs do not.
 	watched []int
 	// done is closed when all are ready or one has failed.
@@ -122,7 +124,7 @@ func newReadyWait(c *Client, refs []Ref, o WaitOptions) *readyWait {
 		client: c, refs: refs, scopes: scopes(refs), o: o,
 		claims:   bindingModes{client: c},
 		objects:  make([]*unstructured.Unstructured, len(refs)),
-		verdicts: make([]*verdict, len(refs)),
+		verdicts: make([]readiness.Verdict, len(refs)),
 		done:     make(chan struct{}),
 		changed:  make(chan struct{}, 1),
 	}
@@ -134,7 +136,7 @@ func newReadyWait(c *Client, refs []Ref, o WaitOptions) *readyWait {
 	return w
 }
 
-var notFound = inProgress("NotFound", "the object does not exist")
+var notFound = readiness.Verdict{Reason: "NotFound", Message: "the object does not exist"}
 
 func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructured) {
 	return func(i int, obj *unstructured.Unstructured) {
@@ -143,12 +145,12 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 			v = w.unselected(ctx, i)
 		}
 		if obj != nil {
-			v = judge(obj, w.o.Rules[i])
+			v = readiness.Of(obj, w.o.Rules[i])
 			if w.o.Ended && stillRuns(obj, v) {
-				v = inProgress("Running", "the pod has not ended yet")
+				v = readiness.Verdict{Reason: "Running", Message: "the pod has not ended yet"}
 			}
-			if v.reason == claimNotBound && w.claims.waitsForConsumer(ctx, obj) {
-				v = isReady("bound when a pod uses it")
+			if v.Reason == readiness.ClaimNotBound && w.claims.waitsForConsumer(ctx, obj) {
+				v = readiness.Verdict{Ready: true, Message: "bound when a pod uses it"}
 			}
 		}
 		w.mu.Lock()
@@ -157,7 +159,7 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 			return
 		}
 		w.objects[i], w.verdicts[i] = obj, v
-		if !w.closed && (v.failed || w.ready() == len(w.watched)) {
+		if !w.closed && (v.Failed || w.ready() == len(w.watched)) {
 			w.closed = true
 			close(w.done)
 		}
@@ -170,7 +172,7 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 
 // unselected is the verdict on an object that is not among those with the labels of the wait: it does not exist, or another client has given
 // it other ones.
-func (w *readyWait) unselected(ctx context.Context, i int) *verdict {
+func (w *readyWait) unselected(ctx context.Context, i int) readiness.Verdict {
 	selector, err := labels.Parse(w.o.LabelSelector)
 	if err != nil {
 		return notFound
@@ -184,26 +186,27 @@ func (w *readyWait) unselected(ctx context.Context, i int) *verdict {
 	for _, r := range requirements {
 		has = append(has, fmt.Sprintf("%s is %q", r.Key(), obj.GetLabels()[r.Key()]))
 	}
-	return hasFailed("Relabelled", fmt.Sprintf("the object exists, and another client has taken it: it has not the label %s, but %s", w.o.LabelSelector, strings.Join(has, ", ")))
+	return readiness.Verdict{Failed: true, Reason: "Relabelled", Message: fmt.Sprintf(
+		"the object exists, and another client has taken it: it has not the label %s, but %s", w.o.LabelSelector, strings.Join(has, ", "))}
 }
 
 // stillRuns reports whether an object is a pod that is ready and has not ended.
-func stillRuns(obj *unstructured.Unstructured, v *verdict) bool {
-	return v.ready && obj.GroupVersionKind().GroupKind().String() == "Pod" && text(obj, "status", "phase") != "Succeeded"
+func stillRuns(obj *unstructured.Unstructured, v readiness.Verdict) bool {
+	return v.Ready && obj.GroupVersionKind().GroupKind().String() == "Pod" && readiness.Text(obj, "status", "phase") != "Succeeded"
 }
 
 // finishedJob reports whether an object that has gone is a Job that was complete:
 // its ttlSecondsAfterFinished removes it.
 func (w *readyWait) finishedJob(i int) bool {
 	gk := w.refs[i].Resource.GVK.GroupKind()
-	return gk.Group == "batch" && gk.Kind == "Job" && w.verdicts[i] != nil && w.verdicts[i].ready
+	return gk.Group == "batch" && gk.Kind == "Job" && w.verdicts[i].Ready
 }
 
 // ready counts; the caller holds the lock.
 func (w *readyWait) ready() int {
 	n := 0
 	for _, i := range w.watched {
-		if w.verdicts[i] != nil && w.verdicts[i].ready {
+		if w.verdicts[i].Ready {
 			n++
 		}
 	}
@@ -219,7 +222,7 @@ func (w *readyWait) allReady() bool {
 func (w *readyWait) anyFailed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return slices.ContainsFunc(w.verdicts, func(v *verdict) bool { return v != nil && v.failed })
+	return slices.ContainsFunc(w.verdicts, func(v readiness.Verdict) bool { return v.Failed })
 }
 
 func (w *readyWait) current() []*unstructured.Unstructured {
@@ -236,12 +239,12 @@ func (w *readyWait) unready() []subject {
 	for i, ref := range w.refs {
 		v := w.verdicts[i]
 		switch {
-		case v == nil:
-			v = inProgress("Unknown", "the API server has not reported the state of the object yet")
+		case v == (readiness.Verdict{}):
+			v = readiness.Verdict{Reason: "Unknown", Message: "the API server has not reported the state of the object yet"}
 			if w.duplicate(i) {
 				continue
 			}
-		case v.ready:
+		case v.Ready:
 			continue
 		}
 		out = append(out, subject{ref: ref, obj: w.objects[i], verdict: v})
@@ -251,8 +254,8 @@ func (w *readyWait) unready() []subject {
 	return out
 }
 
-func failedFirst(v *verdict) int {
-	if v.failed {
+func failedFirst(v readiness.Verdict) int {
+	if v.Failed {
 		return 0
 	}
 	return 1
@@ -296,7 +299,7 @@ func summary(unready []subject) string {
 	if len(unready) == 0 {
 		return ""
 	}
-	line := fmt.Sprintf("%s: %s", unready[0].ref, unready[0].verdict.message)
+	line := fmt.Sprintf("%s: %s", unready[0].ref, unready[0].verdict.Message)
 	if n := len(unready) - 1; n > 0 {
 		line += fmt.Sprintf(" (and %d more)", n)
 	}
@@ -330,7 +333,7 @@ func (c *Client) waitServed(ctx context.Context, objects []*unstructured.Unstruc
 			continue
 		}
 		found = true
-		group, plural := text(obj, "spec", "group"), text(obj, "spec", "names", "plural")
+		group, plural := readiness.Text(obj, "spec", "group"), readiness.Text(obj, "spec", "names", "plural")
 		versions, _, _ := unstructured.NestedSlice(obj.Object, "spec", "versions")
 		for _, v := range versions {
 			fields, ok := v.(map[string]any)

@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
@@ -64,7 +65,8 @@ func TestWaitReadyRollOut(t *testing.T) {
 	require.NoError(t, err)
 	obj, err := c.Get(t.Context(), web)
 	require.NoError(t, err)
-	n := integer(obj, 0, "status", "readyReplicas")
+	n, _, err := unstructured.NestedInt64(obj.Object, "status", "readyReplicas")
+	require.NoError(t, err)
 	assert.Equal(t, int64(2), n)
 	assert.NotZero(t, calls.Load(), "no progress was reported")
 }

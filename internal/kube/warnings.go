@@ -10,6 +10,8 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // Warnings are those that the API server has added to its answers: of deprecated versions, of the
@@ -55,7 +57,7 @@ func noteWarnings(ctx context.Context, r *request, header http.Header) {
 	for _, each := range parsed {
 		said := metav1.Status{Message: each.Text}
 		r.sensitive.clean(&said)
-		if text := OneLine(said.Message); text != "" && !slices.Contains(w.objects[text], r.object) {
+		if text := readiness.OneLine(said.Message); text != "" && !slices.Contains(w.objects[text], r.object) {
 			w.objects[text] = append(w.objects[text], r.object)
 			slices.Sort(w.objects[text])
 		}

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -25,7 +26,7 @@ func (d *Driver) Evidence(ctx context.Context, v *vnfm.VIM, credentials vnfm.Cre
 	var refs []kube.Ref
 	for i := range items {
 		gvk := schema.GroupVersionKind{Group: items[i].Group, Version: items[i].Version, Kind: items[i].Kind}
-		if items[i].Posted != "" || kube.WithoutStatus(gvk.GroupKind()) || len(refs) == maxWitnessed {
+		if items[i].Posted != "" || readiness.WithoutStatus(gvk.GroupKind()) || len(refs) == maxWitnessed {
 			continue
 		}
 		r, err := client.Resource(ctx, gvk)

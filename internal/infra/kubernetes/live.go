@@ -13,6 +13,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // resolveKind asks the server about a kind. A CustomResourceDefinition of the package
@@ -289,7 +290,7 @@ func (s *session) kindIsGone(err error) bool {
 // liveOf keeps what the driver uses of a whole object.
 func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
-	l.ready, _, _, _ = kube.Ready(obj, p.rule())
+	l.ready = readiness.Of(obj, p.rule()).Ready
 	if p.object != nil {
 		path, _ := p.object.Replicas()
 		if n, ok, err := unstructured.NestedInt64(obj.Object, path...); ok && err == nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -61,7 +62,7 @@ func (p *targetObject) String() string { return p.item.Key }
 func (p *targetObject) known() kube.Known { return kube.Known{Object: p.seen, Listed: p.listed} }
 
 // rule overrides the readiness rule of the kind; nil for none.
-func (p *targetObject) rule() *kube.Rule {
+func (p *targetObject) rule() *readiness.Rule {
 	if p.object == nil {
 		return nil
 	}
@@ -144,7 +145,7 @@ func withoutDuplicates(all []*targetObject, exclude ...*targetObject) []*targetO
 // awaitsReadiness reports whether an object of the target becomes ready only after its
 // creation.
 func awaitsReadiness(p *targetObject) bool {
-	return p.object != nil && (p.object.Rule != nil || !kube.ReadyOnCreation(p.object.GVK.GroupKind()))
+	return p.object != nil && (p.object.Rule != nil || !readiness.OnCreation(p.object.GVK.GroupKind()))
 }
 
 // isWorkload reports whether the pods of an object must be gone before what they use goes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
 // counter reports how many objects are applied, twice a second at most.
@@ -103,7 +104,7 @@ func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo i
 func (s *session) awaitObjects(ctx context.Context, all []*targetObject, selector string) error {
 	refs := make([]kube.Ref, 0, len(all))
 	options := s.waitOptions(ctx, selector)
-	options.Rules, options.Known = map[int]*kube.Rule{}, map[int]kube.Known{}
+	options.Rules, options.Known = map[int]*readiness.Rule{}, map[int]kube.Known{}
 	for i, p := range all {
 		options.Rules[i], options.Known[i] = p.object.Rule, p.known()
 		refs = append(refs, p.ref)

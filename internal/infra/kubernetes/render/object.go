@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/manifests"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
@@ -39,7 +39,7 @@ type Object struct {
 	// Shared is set for an object that several instances use.
 	Shared bool
 	// Rule says when the object is ready; nil leaves it to its kind.
-	Rule *kube.Rule
+	Rule *readiness.Rule
 
 	// warnings are of fields that its kind does not have or misses.
 	warnings vnfm.Problems

@@ -7,7 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
+	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
@@ -27,7 +27,7 @@ var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath,
 const noReadiness = "objects of kind %s are ready as soon as they exist"
 
 // annotatedRule reads the rule in the annotations of a manifest; nil for none.
-func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]string, string, ...any)) *kube.Rule {
+func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]string, string, ...any)) *readiness.Rule {
 	annotations, _ := meta["annotations"].(map[string]any)
 	at := func(name string) []string { return []string{"metadata", "annotations", name} }
 	condition, byCondition := annotations[annotationReadyCondition].(string)
@@ -38,7 +38,7 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 	case byCondition && byPath:
 		refuse(at(annotationReadyPath), "%s and %s cannot both be given", annotationReadyCondition, annotationReadyPath)
 		return nil
-	case kube.WithoutStatus(gk):
+	case readiness.WithoutStatus(gk):
 		refuse(at(annotationReadyCondition), noReadiness, gk.Kind)
 		return nil
 	case byCondition:
@@ -47,14 +47,14 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 			refuse(at(annotationReadyCondition), "%s must be a condition, or condition=status", annotationReadyCondition)
 			return nil
 		}
-		return kube.ConditionRule(name, status)
+		return readiness.ConditionRule(name, status)
 	}
 	query, value, ok := strings.Cut(path, "}=")
 	if !ok || value == "" {
 		refuse(at(annotationReadyPath), "%s must be a JSONPath in braces, =, and the value, for example {.status.phase}=Running", annotationReadyPath)
 		return nil
 	}
-	rule, err := kube.PathRule(query+"}", value)
+	rule, err := readiness.PathRule(query+"}", value)
 	if err != nil {
 		refuse(at(annotationReadyPath), "%s: %v", annotationReadyPath, err)
 	}
@@ -74,10 +74,10 @@ func (r *Rendering) setRules(rules []vnfm.ReadinessRule, ps *vnfm.Problems) {
 			continue
 		}
 		seen[given.Kind] = i
-		rule := kube.ConditionRule(given.Condition, given.Value)
+		rule := readiness.ConditionRule(given.Condition, given.Value)
 		if given.JSONPath != "" {
 			var err error
-			if rule, err = kube.PathRule(given.JSONPath, given.Value); err != nil {
+			if rule, err = readiness.PathRule(given.JSONPath, given.Value); err != nil {
 				refuse("jsonpath", err.Error(), "the path is written as for kubectl wait --for=jsonpath")
 				continue
 			}
@@ -87,7 +87,7 @@ func (r *Rendering) setRules(rules []vnfm.ReadinessRule, ps *vnfm.Problems) {
 			if groupKind(o.GVK.GroupKind()) != given.Kind {
 				continue
 			}
-			if found = true; kube.WithoutStatus(o.GVK.GroupKind()) {
+			if found = true; readiness.WithoutStatus(o.GVK.GroupKind()) {
 				refuse("kind", fmt.Sprintf(noReadiness, given.Kind), "remove the rule")
 				break
 			}
@@ -112,7 +112,7 @@ func groupKind(gk schema.GroupKind) string {
 func (r *Rendering) kinds() []string {
 	var out []string
 	for _, o := range r.Objects {
-		if gk := o.GVK.GroupKind(); !kube.WithoutStatus(gk) {
+		if gk := o.GVK.GroupKind(); !readiness.WithoutStatus(gk) {
 			out = append(out, groupKind(gk))
 		}
 	}

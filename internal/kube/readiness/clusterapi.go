@@ -1,4 +1,4 @@
-package kube
+package readiness
 
 import (
 	"cmp"
@@ -28,7 +28,7 @@ func ClusterConditions(obj *unstructured.Unstructured) []vnfm.Condition {
 	if all, found := conditionsAt(obj, "status", modernConditions, "conditions"); found {
 		return all
 	}
-	return conditions(obj)
+	return Conditions(obj)
 }
 
 // ClusterCondition returns one condition of an object of Cluster API; empty if unset.
@@ -56,7 +56,7 @@ func ClusterConditionTrueSince(obj *unstructured.Unstructured, kind string) time
 }
 
 // lacks says that a condition is not as it has to be, or nil.
-func lacks(obj *unstructured.Unstructured, kind, want string) *verdict {
+func lacks(obj *unstructured.Unstructured, kind, want string) *Verdict {
 	c := ClusterCondition(obj, kind)
 	if c.Type == "" || c.Status == want {
 		return nil
@@ -91,7 +91,7 @@ func MachineCounts(obj *unstructured.Unstructured) vnfm.GroupState {
 
 // machinesRule judges control planes and sets of machines: every machine that is
 // wanted exists, is available and is as the specification says.
-func machinesRule(obj *unstructured.Unstructured) *verdict {
+func machinesRule(obj *unstructured.Unstructured) *Verdict {
 	if !observed(obj) && obj.GroupVersionKind().Group == clusterGroup {
 		return notObserved(obj)
 	}
@@ -102,7 +102,7 @@ func machinesRule(obj *unstructured.Unstructured) *verdict {
 		return v
 	}
 	s := MachineCounts(obj)
-	onDelete := text(obj, "spec", "rollout", "strategy", "type") == "OnDelete" || text(obj, "spec", "strategy", "type") == "OnDelete"
+	onDelete := Text(obj, "spec", "rollout", "strategy", "type") == "OnDelete" || Text(obj, "spec", "strategy", "type") == "OnDelete"
 	switch {
 	case s.Replicas != s.Desired:
 		return machinesWait(obj, s, "ScalingUp", "ScalingDown", "RollingOut")
@@ -123,11 +123,11 @@ func machinesRule(obj *unstructured.Unstructured) *verdict {
 }
 
 // machinesWait counts, and says what one of the conditions has to say.
-func machinesWait(obj *unstructured.Unstructured, s vnfm.GroupState, kinds ...string) *verdict {
+func machinesWait(obj *unstructured.Unstructured, s vnfm.GroupState, kinds ...string) *Verdict {
 	v := inProgress("MachinesNotReady", fmt.Sprintf("%d of %d machines are up to date, %d are available, %d exist", s.UpToDate, s.Desired, s.Available, s.Replicas))
 	for _, kind := range kinds {
 		if c := ClusterCondition(obj, kind); c.Message != "" && BadWhen(kind) == c.Status {
-			v.reason, v.message = cmp.Or(c.Reason, kind), v.message+"; "+OneLine(c.Message)
+			v.Reason, v.Message = cmp.Or(c.Reason, kind), v.Message+"; "+OneLine(c.Message)
 			break
 		}
 	}
@@ -144,7 +144,7 @@ func BadWhen(kind string) string {
 	return "False"
 }
 
-func paused(obj *unstructured.Unstructured) *verdict {
+func paused(obj *unstructured.Unstructured) *Verdict {
 	if c := ClusterCondition(obj, "Paused"); c.Status == "True" {
 		return inProgress("Paused", OneLine(cmp.Or(c.Message, "the object is paused")))
 	}
@@ -154,7 +154,7 @@ func paused(obj *unstructured.Unstructured) *verdict {
 // clusterRule judges a Cluster. Its condition Available stays True all through a
 // rolling upgrade, so the counts of its machines have to agree as well, and of a
 // topology its controller must have said that all of it is handed on.
-func clusterRule(obj *unstructured.Unstructured) *verdict {
+func clusterRule(obj *unstructured.Unstructured) *Verdict {
 	if !observed(obj) {
 		return cmp.Or(topologyFailed(obj), notObserved(obj))
 	}
@@ -177,8 +177,8 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 			return v
 		}
 	}
-	if ClusterCondition(obj, "Available").Type == "" && text(obj, "status", "phase") != "Provisioned" {
-		return inProgress("Provisioning", "the phase is "+cmp.Or(text(obj, "status", "phase"), "not set yet"))
+	if ClusterCondition(obj, "Available").Type == "" && Text(obj, "status", "phase") != "Provisioned" {
+		return inProgress("Provisioning", "the phase is "+cmp.Or(Text(obj, "status", "phase"), "not set yet"))
 	}
 	if ClusterCondition(obj, "Available").Type == "" {
 		if v := lacks(obj, "Ready", "True"); v != nil {
@@ -200,7 +200,7 @@ func clusterRule(obj *unstructured.Unstructured) *verdict {
 
 // topologyFailed is what keeps the controller of topologies from reconciling the present generation
 // of a Cluster; nil for nothing. The controller of the whole status waits for it.
-func topologyFailed(obj *unstructured.Unstructured) *verdict {
+func topologyFailed(obj *unstructured.Unstructured) *Verdict {
 	if c := ClusterCondition(obj, "TopologyReconciled"); c.Message == "" || c.Generation < obj.GetGeneration() {
 		return nil
 	}
@@ -210,7 +210,7 @@ func topologyFailed(obj *unstructured.Unstructured) *verdict {
 // topologySeen says that the controller of topologies has not come to the present
 // generation of a Cluster yet. The generation of the whole status is that of another
 // controller.
-func topologySeen(obj *unstructured.Unstructured) *verdict {
+func topologySeen(obj *unstructured.Unstructured) *Verdict {
 	c := ClusterCondition(obj, "TopologyReconciled")
 	switch {
 	case c.Type == "":
@@ -222,7 +222,7 @@ func topologySeen(obj *unstructured.Unstructured) *verdict {
 }
 
 // countsOf judges the machines of one part of a Cluster, as far as it counts them.
-func countsOf(obj *unstructured.Unstructured, field, name string) *verdict {
+func countsOf(obj *unstructured.Unstructured, field, name string) *Verdict {
 	status := []string{"status", field}
 	if obj.GroupVersionKind().Version == "v1beta1" {
 		status = []string{"status", modernConditions, field}

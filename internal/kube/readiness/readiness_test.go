@@ -1,4 +1,4 @@
-package kube
+package readiness
 
 import (
 	"testing"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
 
-func TestReady(t *testing.T) {
+func TestOf(t *testing.T) {
 	t.Parallel()
 	const (
 		ready  = "ready"
@@ -79,16 +79,16 @@ func TestReady(t *testing.T) {
 			// This decodes numbers as the client does.
 			obj := &unstructured.Unstructured{}
 			require.NoError(t, yaml.Unmarshal([]byte(tc.object), &obj.Object))
-			isReady, hasFailed, reason, message := Ready(obj, nil)
+			v := Of(obj, nil)
 			got := not
 			switch {
-			case isReady:
+			case v.Ready:
 				got = ready
-			case hasFailed:
+			case v.Failed:
 				got = failed
 			}
 			require.Equal(t, tc.want, got)
-			assert.Contains(t, reason+" "+message, tc.reason, "%s (%s: %s)", got, reason, message)
+			assert.Contains(t, v.Reason+" "+v.Message, tc.reason, "%s (%s: %s)", got, v.Reason, v.Message)
 		})
 	}
 }

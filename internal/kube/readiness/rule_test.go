@@ -1,4 +1,4 @@
-package kube
+package readiness
 
 import (
 	"testing"
@@ -53,14 +53,14 @@ func TestRule(t *testing.T) {
 			require.NoError(t, yaml.Unmarshal([]byte(tc.object), &obj.Object))
 			obj.SetAPIVersion("example.org/v1")
 			obj.SetKind("Cell")
-			isReady, failed, reason, message := Ready(obj, tc.rule)
-			assert.False(t, failed, "failed for good: %s", message)
-			got := reason + ": " + message
-			if isReady {
+			v := Of(obj, tc.rule)
+			assert.False(t, v.Failed, "failed for good: %s", v.Message)
+			got := v.Reason + ": " + v.Message
+			if v.Ready {
 				got = ready
 			}
 			require.Contains(t, got, tc.want)
-			assert.Equal(t, (tc.want == ready), isReady)
+			assert.Equal(t, (tc.want == ready), v.Ready)
 		})
 	}
 }

@@ -1,4 +1,4 @@
-package kube
+package readiness
 
 import (
 	"cmp"
@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/util/jsonpath"
 )
 
-// Rule says when an object is ready, instead of what Ready knows of its kind:
-// kinds of others follow conventions of their own.
+// Rule is a condition or a field that makes an object ready. It replaces the built-in
+// rule of the kind: custom resources follow conventions of their own.
 type Rule struct {
 	// condition is the type of a condition; without one, path leads to a field.
 	condition string
@@ -61,7 +61,7 @@ func leadsToField(n jsonpath.Node) bool {
 
 // judge applies the rule. A status of an older generation of the object is
 // not considered; metadata has no generation.
-func (r *Rule) judge(obj *unstructured.Unstructured) *verdict {
+func (r *Rule) judge(obj *unstructured.Unstructured) *Verdict {
 	if strings.HasPrefix(r.path, "{.metadata.") {
 		return r.judgePath(obj)
 	}
@@ -74,8 +74,8 @@ func (r *Rule) judge(obj *unstructured.Unstructured) *verdict {
 	return r.judgePath(obj)
 }
 
-func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *verdict {
-	c := condition(obj, r.condition)
+func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *Verdict {
+	c := Condition(obj, r.condition)
 	if c.Generation != 0 && c.Generation < obj.GetGeneration() {
 		return notObserved(obj)
 	}
@@ -92,7 +92,7 @@ func (r *Rule) judgeCondition(obj *unstructured.Unstructured) *verdict {
 	return inProgress(cmp.Or(c.Reason, "NotReady"), text)
 }
 
-func (r *Rule) judgePath(obj *unstructured.Unstructured) *verdict {
+func (r *Rule) judgePath(obj *unstructured.Unstructured) *Verdict {
 	field := strings.Trim(r.path, "{}")
 	found, err := valuesAt(obj, r.path)
 	if err != nil {
