@@ -18,13 +18,13 @@ type action struct {
 	name string
 	args []string
 	on   *cluster.Node
-	// leaving is the node that goes.
+	// leaving is the node that the operation removes.
 	leaving *cluster.Node
-	// join is what the node joins by.
+	// join is the secret with which the node joins the cluster.
 	join vnfm.Secret
 }
 
-// inventory is what the script reads on its standard input, as JSON.
+// inventory is the standard input of the script, as JSON.
 type inventory struct {
 	InstanceID   string   `json:"instance_id"`
 	InstanceName string   `json:"instance_name"`
@@ -33,7 +33,7 @@ type inventory struct {
 	Node         member   `json:"node"`
 	Masters      []member `json:"masters"`
 	Workers      []member `json:"workers"`
-	// Leaving is the node that goes; it is among neither.
+	// Leaving is the node that the operation removes. It is in neither list.
 	Leaving     *member `json:"leaving,omitempty"`
 	PodCIDR     string  `json:"pod_cidr"`
 	ServiceCIDR string  `json:"service_cidr"`
@@ -48,13 +48,13 @@ type proxy struct {
 	NoProxy string `json:"no_proxy,omitempty"`
 }
 
-// member is a node as a script sees it.
+// member is a node in the inventory.
 type member struct {
 	Name   string `json:"name"`
 	Role   string `json:"role"`
 	VNFCID string `json:"vnfc_id"`
 	IP     string `json:"ip"`
-	// APIAddress is that of the API server on a master.
+	// APIAddress is the address of the API server on a master.
 	APIAddress string `json:"api_address,omitempty"`
 	Joined     bool   `json:"joined"`
 }
@@ -63,7 +63,7 @@ func memberOf(n *cluster.Node) member {
 	return member{Name: n.Name, Role: string(n.Role), VNFCID: n.VNFC, IP: n.IP, APIAddress: n.Cluster, Joined: n.Joined}
 }
 
-// membersOf are the nodes of a role that stay, also as NAME=IP with commas between.
+// membersOf are the nodes of a role that stay, also as a comma-separated list of NAME=IP.
 func membersOf(c *cluster.Cluster, role cluster.Role, leaving *cluster.Node) ([]member, string) {
 	list, words := []member{}, []string{}
 	for _, n := range c.Nodes(role) {
@@ -74,7 +74,7 @@ func membersOf(c *cluster.Cluster, role cluster.Role, leaving *cluster.Node) ([]
 	return list, strings.Join(words, ",")
 }
 
-// command is the call of the script, but for the script.
+// command is the call of the script without the program itself.
 func (i *installer) command(ctx context.Context, c *cluster.Cluster, a action) (remote.Command, error) {
 	endpoint, err := c.Endpoint(ctx)
 	if err != nil {

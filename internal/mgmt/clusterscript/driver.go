@@ -17,8 +17,8 @@ func New() cluster.Driver {
 	}
 }
 
-// checkSettings refuses a cluster without a master, and a network of pods without an address for each node. It warns of an even
-// number of masters.
+// checkSettings rejects a cluster without a master, and a pod network without an address for each node. It warns of an even number of
+// masters.
 func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
 	checkPods(c, s, problems)
 	vdu := s.Master.Access.VDU
@@ -29,7 +29,7 @@ func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Proble
 	case n == 0:
 		problems.Invalid("scale_levels", "the cluster would have no master", fmt.Sprintf("VDU %s must have a server", vdu))
 	case n%2 == 0:
-		// Where etcd is, is the affair of the script.
+		// A warning only: the script may run etcd elsewhere.
 		*problems = append(*problems, vnfm.Problem{
 			Severity: vnfm.SeverityWarning, Attribute: "scale_levels", Summary: fmt.Sprintf("the cluster would have %d masters", n),
 			Detail: fmt.Sprintf("etcd needs a majority: when it is on the masters, an even number of servers of VDU %s survives no more failures than one less", vdu),
@@ -37,14 +37,14 @@ func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Proble
 	}
 }
 
-// The lengths of the prefixes that kubeadm gives each node, unless its configuration has others.
+// Prefix lengths of the pod network of a node, as kubeadm configures by default.
 const (
 	kubeadmIPv4 = 24
 	kubeadmIPv6 = 64
 )
 
-// checkPods checks the network of pods for the greatest number of nodes. How much of it a node gets is the affair of the script:
-// fewer addresses than nodes are an error, and what kubeadm needs by default is a warning.
+// checkPods checks the pod network for the greatest number of nodes. The script decides on the share of each node: fewer addresses
+// than nodes are an error, less room than the defaults of kubeadm need is a warning.
 func checkPods(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
 	if !s.PodCIDR.IsValid() {
 		return

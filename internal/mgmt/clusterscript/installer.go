@@ -22,7 +22,7 @@ const (
 	actionReset  = "reset"
 )
 
-// bound is how many workers are made nodes at a time.
+// bound is the number of workers that join concurrently.
 const bound = 8
 
 // installer calls the script.
@@ -39,8 +39,7 @@ func (i *installer) Prepare(_ context.Context, c *cluster.Cluster) error {
 	return err
 }
 
-// Install implements cluster.Installer: the first master begins the cluster, and the others
-// join it.
+// Install implements cluster.Installer: the first master creates the cluster, and the other nodes join it.
 func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 	first := c.Nodes(cluster.Master)[0]
 	c.Progress(ctx, "beginning the cluster on node %s", first.Name)
@@ -53,10 +52,8 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 	return i.Add(ctx, c, slices.DeleteFunc(c.All(), func(n *cluster.Node) bool { return n == first }), false)
 }
 
-// Add implements cluster.Installer: masters one after the other, since each changes the
-// members of etcd, and workers several at a time. A node that has joined is left alone when
-// the operation is continued. Nodes need not be told of masters that have left: they reach
-// them through the load balancer.
+// Add implements cluster.Installer: masters join one after the other, since each changes the members of etcd, and workers concurrently.
+// A resumed operation skips nodes that have joined. Nodes need no update when masters leave: they reach masters through the load balancer.
 func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, _ bool) error {
 	var workers []*cluster.Node
 	for _, n := range added {
@@ -81,7 +78,7 @@ func (i *installer) join(ctx context.Context, c *cluster.Cluster, joining []*clu
 	if err != nil {
 		return err
 	}
-	// The inventory says who has joined, which changes on the way: it is written before.
+	// The inventories are written first: they list joined nodes, and c.Join changes that list concurrently.
 	commands := map[*cluster.Node]remote.Command{}
 	for _, n := range joining {
 		if commands[n], err = i.command(ctx, c, action{name: actionJoin, on: n, join: token}); err != nil {
@@ -97,7 +94,7 @@ func (i *installer) join(ctx context.Context, c *cluster.Cluster, joining []*clu
 	})
 }
 
-// token asks a master for what nodes of a role join by.
+// token gets from a master the secret with which nodes of a role join.
 func (i *installer) token(ctx context.Context, c *cluster.Cluster, role cluster.Role) (vnfm.Secret, error) {
 	n, client, err := c.Living(ctx, nil)
 	if err != nil {
@@ -107,7 +104,7 @@ func (i *installer) token(ctx context.Context, c *cluster.Cluster, role cluster.
 	if err != nil {
 		return "", err
 	}
-	// Nobody may read along.
+	// The output is the secret, so it is not reported as progress.
 	cmd.Output = nil
 	result, err := hosts.RunProgram(ctx, client, cmd, i.program)
 	token := vnfm.Secret(strings.TrimSpace(result.Stdout))
@@ -124,8 +121,8 @@ func (i *installer) token(ctx context.Context, c *cluster.Cluster, role cluster.
 	return token, nil
 }
 
-// Remove implements cluster.Installer: a master that lives on forgets the node, and the
-// node its cluster, unless it does not answer.
+// Remove implements cluster.Installer: a remaining master removes the node from the cluster, then the node is reset, unless its server
+// no longer exists.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
 	master, _, err := c.Living(ctx, n)
 	if err != nil {
@@ -169,8 +166,7 @@ func (i *installer) run(ctx context.Context, c *cluster.Cluster, n *cluster.Node
 	return nil
 }
 
-// secretsIn are the lines of what nodes join by, and its longer words: a script, or the program
-// that it calls, may show either.
+// secretsIn are the secret for joining and its longer words: a script, or a program that it calls, may print either.
 func secretsIn(token vnfm.Secret) []vnfm.Secret {
 	out := []vnfm.Secret{token}
 	for word := range strings.FieldsSeq(token.Reveal()) {
@@ -181,6 +177,6 @@ func secretsIn(token vnfm.Secret) []vnfm.Secret {
 	return out
 }
 
-// shortest is the length from which a word counts as a secret: those of kubeadm have 23
-// characters and more, and addresses should stay readable.
+// shortest is the length from which a word counts as a secret: the tokens of kubeadm have at least 23 characters, and addresses should
+// stay readable.
 const shortest = 16

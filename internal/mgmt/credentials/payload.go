@@ -6,8 +6,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// schemaVersion is that of the payload. It rises when a field changes its meaning or
-// goes; a field that comes does not raise it.
+// schemaVersion is the version of the payload. It rises when a field changes its meaning or is removed, not when one is added.
 const schemaVersion = 1
 
 // payload is the body of a delivery. The documentation of credentials_sink describes it.

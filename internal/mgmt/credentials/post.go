@@ -17,12 +17,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxDrained bounds what is read of an answer, of which nothing is used.
+// maxDrained bounds the bytes read from a response so that its connection can be reused. The content is ignored.
 const maxDrained = 64 << 10
 
-// post sends one body. A server that does not answer, or says that it cannot now (429
-// or 5xx), is asked again; a certificate that cannot be verified and any other answer
-// end it at once. The answer of the server is not repeated: it may quote the request.
+// post sends one body. It retries connection errors, 429 and 5xx; a certificate that cannot be verified and any other status fail at
+// once. Errors never quote the response, which may repeat the request.
 func (s *Sender) post(ctx context.Context, sink *vnfm.CredentialsSink, body []byte, key string) error {
 	transport, err := transportFor(sink)
 	if err != nil {
@@ -70,7 +69,7 @@ func (s *Sender) client(sink *vnfm.CredentialsSink, transport http.RoundTripper)
 		Transport: tracing.HostTransport(transport, tracing.Hooks, "credentials sink"), Timeout: timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	// The last answer is judged like the only one.
+	// The response of the last attempt is checked like any other.
 	client.ErrorHandler = retryablehttp.PassthroughErrorHandler
 	return client
 }
@@ -92,7 +91,7 @@ func transportFor(sink *vnfm.CredentialsSink) (*http.Transport, error) {
 	return transport, nil
 }
 
-// hostOf names a server without path and query, which may say more than its name.
+// hostOf returns the host of a URL: path and query may contain secrets.
 func hostOf(text string) string {
 	if u, err := url.Parse(text); err == nil && u.Host != "" {
 		return u.Host

@@ -1,5 +1,4 @@
-// Package credentials is the management driver that sends the kubeconfigs of workload
-// clusters to a web server of the user's.
+// Package credentials is the management driver that sends the kubeconfigs of workload clusters to a web server of the user.
 package credentials
 
 import (
@@ -56,8 +55,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 // sinkAttribute is the argument that says where credentials are sent.
 const sinkAttribute = "credentials_sink"
 
-// isCluster reports whether an object, by its identity as the package writes it, is a
-// Cluster of Cluster API.
+// isCluster reports whether the identity of an object in a package is a Cluster of Cluster API.
 func isCluster(key string) bool {
 	_, key = vnfm.CutConnection(key)
 	kind, _, _ := strings.Cut(key, " ")
@@ -65,8 +63,8 @@ func isCluster(key string) bool {
 	return group == clusterGroup && strings.HasSuffix(kind, "/Cluster")
 }
 
-// Run implements vnfm.ManagementDriver. At the end of every operation but a
-// termination it sends each kubeconfig that is not the one that was sent last.
+// Run implements vnfm.ManagementDriver. At the end of every operation but a termination it sends each kubeconfig that differs from
+// the last delivery.
 func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if !call.End || call.Operation == vnfm.OpTerminate || call.Request.Sink == nil {
 		return nil
@@ -83,14 +81,13 @@ func (s *Sender) Run(ctx context.Context, call *vnfm.HookCall) error {
 	return nil
 }
 
-// sendKubeconfig sends the kubeconfig of one workload cluster unless the sink has it. Between
-// the sending and its record the process may end: the same is then sent again, under
-// the same idempotency key.
+// sendKubeconfig sends the kubeconfig of one workload cluster, unless the sink has received it. A process that ends between the
+// delivery and its record sends the same kubeconfig again, under the same idempotency key.
 func (s *Sender) sendKubeconfig(ctx context.Context, call *vnfm.HookCall, ref vnfm.ClusterRef) error {
 	k, err := call.Kubeconfig(ctx, ref)
 	if errors.Is(err, vnfm.ErrNotFound) {
 		if call.Instance.Cluster != nil && call.Instance.Cluster.IsPaused() {
-			// It is sent by the operation that ends the pause.
+			// The operation that ends the pause sends the kubeconfig.
 			return nil
 		}
 		return fmt.Errorf("workload cluster %s/%s has no kubeconfig yet, so that there is nothing to send", ref.Namespace, ref.Name)
@@ -120,8 +117,7 @@ func (s *Sender) sendKubeconfig(ctx context.Context, call *vnfm.HookCall, ref vn
 	return nil
 }
 
-// clusters are the workload clusters of an instance: what it is itself, or the
-// Clusters that its package brought.
+// clusters are the workload clusters of an instance: the instance itself, or the Clusters of its package.
 func clusters(i *vnfm.Instance) []vnfm.ClusterRef {
 	if i.Cluster != nil {
 		return []vnfm.ClusterRef{i.ClusterRef()}
@@ -140,7 +136,7 @@ func clusters(i *vnfm.Instance) []vnfm.ClusterRef {
 	return out
 }
 
-// keyed is a digest from which its texts cannot be guessed.
+// keyed is a keyed digest: guessing the texts from it needs the key.
 func keyed(key []byte, texts ...string) string {
 	var content []byte
 	for _, text := range texts {

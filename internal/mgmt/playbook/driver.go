@@ -14,14 +14,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// paramHost is the additional parameter that says where Ansible is, and paramInput one
-// whose attributes are variables of the playbook.
+// paramHost is the additional parameter for the host of Ansible. The attributes of paramInput are variables of the playbook.
 const (
 	paramHost  = "ansible_host"
 	paramInput = "ansible_params"
 )
 
-// bound is for how many servers it waits at a time.
+// bound is the number of servers that are waited for concurrently.
 const bound = 8
 
 // Driver is the management driver. It is safe for concurrent use.
@@ -53,7 +52,7 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 // that the VNFD names.
 func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if call.Hook.Implementation.File == "" {
-		// It is called for parameters that have changed, and the VNFD has no playbook for that.
+		// Changed parameters call the driver also where the VNFD names no playbook.
 		return nil
 	}
 	t, err := readTask(call.Hook, call.Flavour)
@@ -78,7 +77,7 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	})
 }
 
-// find waits for the servers, whose keys are met then: Ansible accepts no others.
+// find waits for the servers. Connecting records their host keys, the only ones that Ansible then accepts.
 func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inventory, error) {
 	has, err := call.Resources(ctx)
 	if err != nil {
@@ -118,7 +117,7 @@ func find(ctx context.Context, call *vnfm.HookCall, t *task, s *settings) (*inve
 	return i, nil
 }
 
-// run brings the playbook to the host of Ansible, runs it there, and takes it away.
+// run copies the playbook to the host of Ansible, runs it and removes the copy.
 func run(ctx context.Context, call *vnfm.HookCall, t *task, s *settings, i *inventory) (err error) {
 	w := &workspace{host: s.host, call: call}
 	if err := w.open(ctx); err != nil {
@@ -147,8 +146,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, s *settings, i *inve
 	return nil
 }
 
-// variables are the extra ones of the playbook: inputs of the hook, parameters of the user's
-// over them, and what the hook is.
+// variables are the extra variables of the playbook: inputs of the hook, overridden by parameters of the user, and facts about the hook.
 func variables(call *vnfm.HookCall, t *task, s *settings) map[string]any {
 	out := map[string]any{}
 	for name, text := range t.inputs {

@@ -22,8 +22,7 @@ type inventory struct {
 	servers []hosts.Server
 }
 
-// encode writes the inventory, with keys in a folder: a group for each VDU, and in it a host
-// for each VNFC.
+// encode returns the inventory: a group for each VDU with a host for each VNFC. The key files are in the folder keys.
 func (i *inventory) encode(keys string) ([]byte, error) {
 	root := &ansible.Group{Children: map[string]*ansible.Group{}}
 	groups, names := namer{"all": true, "ungrouped": true}, namer{}
@@ -52,7 +51,7 @@ func (i *inventory) keyFile(vdu string) string {
 	return fmt.Sprintf("%d.key", slices.Index(i.vdus, vdu))
 }
 
-// passwords reports whether Ansible logs in by password somewhere.
+// passwords reports whether Ansible logs in to any server by password.
 func (i *inventory) passwords() bool {
 	return slices.ContainsFunc(i.servers, func(s hosts.Server) bool { return i.access[s.VDUID].Login.Password != "" })
 }
@@ -70,14 +69,14 @@ func (i *inventory) knownHosts() string {
 var (
 	notGroup = lazyregexp.New(`[^A-Za-z0-9_]`)
 	notHost  = lazyregexp.New(`[^A-Za-z0-9_.-]`)
-	// begun are names that Ansible takes: no option, and no number.
+	// begun matches a valid first character: Ansible must not read a name as an option or a number.
 	begun = lazyregexp.New(`^[A-Za-z_]`)
 )
 
-// namer gives each name once.
+// namer records the names in use.
 type namer map[string]bool
 
-// name is a text, with a prefix when it does not begin like a name or is taken.
+// name returns a unique name: the text, with a prefix if its first character is invalid or the name is in use.
 func (n namer) name(text, prefix string) string {
 	if !begun.MatchString(text) {
 		text = prefix + text

@@ -36,7 +36,7 @@ type settings struct {
 	input   map[string]any
 }
 
-// readSettings reads the parameters, and notes what is wrong with them.
+// readSettings reads the parameters; root collects the problems.
 func readSettings(root *params.Object, f *vnfm.Flavour) *settings {
 	s := &settings{access: hosts.ReadAccesses(root, f)}
 	for _, vdu := range slices.Sorted(maps.Keys(s.access)) {
@@ -54,7 +54,7 @@ func (s *settings) readHost(o *params.Object) {
 	o.Done()
 }
 
-// checkLogin finds what serves us to log in to a server, and Ansible not.
+// checkLogin rejects logins that the provider supports and Ansible does not.
 func checkLogin(o *params.Object, login remote.Host) {
 	if login.Jump != nil {
 		o.Errorf("jump_host", "the host of Ansible logs in to the servers itself", "cannot be used for a playbook")
@@ -62,7 +62,7 @@ func checkLogin(o *params.Object, login remote.Host) {
 	hosts.CheckAnsibleLogin(o, login)
 }
 
-// secrets are all of them, to be kept out of what is shown.
+// secrets are all secrets of the parameters, for masking.
 func (s *settings) secrets() []vnfm.Secret {
 	out := append(hosts.Secrets(s.host), vnfm.SecretsIn(s.input)...)
 	for _, a := range s.access {
@@ -71,9 +71,9 @@ func (s *settings) secrets() []vnfm.Secret {
 	return out
 }
 
-// task is what a hook asks for.
+// task is the request of a hook.
 type task struct {
-	// file is the playbook in the package, whose whole folder it may use.
+	// file is the playbook in the package. Its whole folder is copied.
 	file   string
 	vdus   []string
 	sudo   bool
@@ -83,7 +83,7 @@ type task struct {
 func (t *task) name() string   { return path.Base(t.file) }
 func (t *task) folder() string { return path.Dir(t.file) }
 
-// readTask reads what the VNFD says of a hook.
+// readTask reads a hook of the VNFD.
 func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	if hook.Implementation.File == "" {
 		return nil, fmt.Errorf("artifact %s has no file", hook.Implementation.Artifact)
@@ -114,8 +114,7 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	return t, nil
 }
 
-// checkPlaybook checks that a file of the package is a playbook that can be brought to the
-// host of Ansible with its folder.
+// checkPlaybook checks that a file of the package is a playbook, and that its folder can be copied to the host of Ansible.
 func checkPlaybook(files fs.FS, file string) error {
 	text, err := hosts.ReadProgram(files, file)
 	if err != nil {

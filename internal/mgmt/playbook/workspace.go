@@ -22,17 +22,16 @@ const maxFolder = 64 << 20
 const (
 	// extractScript unpacks the playbooks into a folder of their own.
 	extractScript = `umask 077; mkdir "$1" && tar -xof - -C "$1"`
-	// cleanupTimeout bounds the removal, which is done for an operation that was stopped too.
+	// cleanupTimeout bounds the removal, which also follows a cancelled operation.
 	cleanupTimeout = time.Minute
 	removeScript   = `rm -rf -- "$1"`
 )
 
-// makeScript makes the folder.
 //
 //go:embed make.sh
 var makeScript string
 
-// workspace is a folder on the host of Ansible that nobody else can look into.
+// workspace is a folder on the host of Ansible that other users cannot read.
 type workspace struct {
 	host   remote.Host
 	call   *vnfm.HookCall
@@ -52,7 +51,7 @@ func (w *workspace) dial(ctx context.Context, patience time.Duration) (err error
 	return nil
 }
 
-// open makes the folder, and removes those of runs that were killed.
+// open creates the folder and removes the folders of killed runs.
 func (w *workspace) open(ctx context.Context) error {
 	w.call.Recorder.Progress(ctx, "connecting to the host of Ansible "+w.host.Address)
 	if err := w.dial(ctx, 0); err != nil {
@@ -67,7 +66,7 @@ func (w *workspace) open(ctx context.Context) error {
 	return nil
 }
 
-// close removes the folder, over another connection when the one was cut.
+// close removes the folder, over a new connection if the first one broke.
 func (w *workspace) close(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -87,7 +86,7 @@ func (w *workspace) close(ctx context.Context) error {
 	return remove()
 }
 
-// fill brings the folder of the playbook, the inventory and the keys.
+// fill copies the folder of the playbook, the inventory and the keys.
 func (w *workspace) fill(ctx context.Context, t *task, i *inventory) error {
 	packed, err := pack(w.call.Package.ContentIn(ctx), t.folder())
 	if err != nil {
@@ -117,7 +116,7 @@ func (w *workspace) fill(ctx context.Context, t *task, i *inventory) error {
 	return nil
 }
 
-// pack is a folder of a package as an archive (tar), of at most 64 MiB.
+// pack returns a folder of a package as a tar archive of at most 64 MiB.
 func pack(files fs.FS, folder string) ([]byte, error) {
 	var out bytes.Buffer
 	archive := tar.NewWriter(&out)
@@ -138,7 +137,7 @@ func pack(files fs.FS, folder string) ([]byte, error) {
 		case int64(out.Len())+info.Size() > maxFolder:
 			return fmt.Errorf("it has more than %d MiB", maxFolder>>20)
 		}
-		// A program stays one, such as a module or a dynamic inventory.
+		// Modules and dynamic inventories must stay executable.
 		h.Mode, h.Typeflag, h.Size = int64(0o600|info.Mode().Perm()&0o100), tar.TypeReg, info.Size()
 		data, err := fs.ReadFile(files, name)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Param is the additional parameter that says what the registry is.
+// Param is the additional parameter that describes the registry.
 const Param = "private_registry_installation_param"
 
 // Driver is the management driver. It is safe for concurrent use.
@@ -88,8 +88,8 @@ func read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, p
 	return access, cfg
 }
 
-// Run implements vnfm.ManagementDriver: at the end of an operation the registry is on the
-// server that is there then. It goes with its server.
+// Run implements vnfm.ManagementDriver. It installs the registry at the end of an operation, on the server that the instance then has.
+// A termination needs no removal, because it deletes the server.
 func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if !call.End || call.Operation == vnfm.OpTerminate {
 		return nil

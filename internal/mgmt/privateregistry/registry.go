@@ -1,5 +1,4 @@
-// Package privateregistry installs private registries on hosts over SSH, for the resource
-// and as the management driver of VNFs that are one.
+// Package privateregistry installs private registries on hosts over SSH, for the resource vnf_private_registry and as a management driver.
 package privateregistry
 
 import (
@@ -33,7 +32,7 @@ func (Installer) CheckRegistry(spec *vnfm.RegistrySpec, content fs.FS) vnfm.Prob
 	var problems vnfm.Problems
 	h := login(spec.SSH, spec.SSH.Address)
 	if h.Address == "" {
-		// It is known once the instance is.
+		// The address of an instance is unknown at plan time.
 		h.Address = "192.0.2.1"
 	}
 	if err := h.Check(); err != nil {
@@ -51,7 +50,7 @@ func (Installer) CheckRegistry(spec *vnfm.RegistrySpec, content fs.FS) vnfm.Prob
 	return problems
 }
 
-// argument is where the resource has an attribute of a configuration.
+// argument is the path of an attribute of install.Config in the schema of the resource.
 func argument(attribute string) string {
 	switch attribute {
 	case "certificate", "key":
@@ -116,8 +115,7 @@ func (Installer) RemoveRegistry(ctx context.Context, h *vnfm.RegistryHost, data 
 	return install.Remove(ctx, c, cfg, data)
 }
 
-// reach is open for a host that may be gone for good, which is a *vnfm.UnreachableError. Without a complete login it can still be seen
-// that the host is gone.
+// reach is open for a host that may be deleted for good, which is a *vnfm.UnreachableError. An incomplete login is enough to detect that.
 func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, install.Config, error) {
 	to := host(h)
 	gone := func(err error) error {
@@ -136,8 +134,7 @@ func reach(ctx context.Context, h *vnfm.RegistryHost) (*remote.Client, install.C
 	return c, cfg, err
 }
 
-// open connects to the host of a registry, and returns the configuration of the registry, with content of its package where that is
-// given.
+// open connects to the host of a registry and returns its configuration. A nil content leaves the image archive out.
 func open(ctx context.Context, h *vnfm.RegistryHost, content fs.FS, patience time.Duration) (*remote.Client, install.Config, error) {
 	cfg, err := configOf(h.Spec, content)
 	if err != nil {
@@ -151,7 +148,7 @@ func stateOf(s install.State) *vnfm.RegistryState {
 	return &vnfm.RegistryState{Ready: s.Ready, Drift: s.Drift, Port: s.Port, Image: s.Image, System: s.System, Engine: s.EngineVersion}
 }
 
-// host is how the host of a registry is reached.
+// host returns the address and login of the host of a registry.
 func host(h *vnfm.RegistryHost) remote.Host {
 	out := login(h.Spec.SSH, h.Address)
 	out.Pins, out.PinName = h.HostKeys, h.Pin
@@ -173,8 +170,7 @@ func login(a vnfm.SSHAccess, address string) remote.Host {
 	return h
 }
 
-// configOf is the registry that a specification asks for. Without content there is none of
-// the image.
+// configOf returns the configuration for a specification. A nil content leaves the image archive out.
 func configOf(spec *vnfm.RegistrySpec, content fs.FS) (install.Config, error) {
 	cfg := install.Config{
 		Name: spec.Name, Runtime: install.Runtime(spec.Runtime), Image: spec.Image, Port: spec.Port, Certificate: spec.Certificate, Key: spec.Key,

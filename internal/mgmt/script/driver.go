@@ -18,11 +18,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// paramInput is the additional parameter that is handed to scripts as it is.
+// paramInput is the additional parameter that scripts get unchanged.
 const paramInput = "script_params"
 
-// The inputs of a hook in the VNFD that are the driver's own; all others are handed to the
-// script.
+// The inputs of a hook in the VNFD that the driver reads. The script gets all others.
 const (
 	inputVDUs    = "vdus"
 	inputSudo    = "sudo"
@@ -31,7 +30,7 @@ const (
 
 const (
 	defaultTimeout = 30 * time.Minute
-	// bound is how many servers work at a time.
+	// bound is the number of servers that run the script concurrently.
 	bound = 8
 )
 
@@ -46,7 +45,7 @@ func New() Driver { return Driver{} }
 // Params implements vnfm.ManagementDriver.
 func (Driver) Params() []string { return []string{hosts.ParamAccess, paramInput} }
 
-// task is what a hook asks for.
+// task is the request of a hook.
 type task struct {
 	file    string
 	vdus    []string
@@ -70,7 +69,7 @@ func (Driver) Check(c *vnfm.HookCheck) vnfm.Problems {
 	return problems
 }
 
-// readTask reads what the VNFD says of a hook.
+// readTask reads a hook of the VNFD.
 func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	t := &task{file: hook.Implementation.File, timeout: defaultTimeout, inputs: map[string]string{}}
 	if t.file == "" {
@@ -101,12 +100,11 @@ func readTask(hook vnfm.Hook, f *vnfm.Flavour) (*task, error) {
 	return t, nil
 }
 
-// Run implements vnfm.ManagementDriver. The script runs on all servers of the VDUs that the
-// VNFD names, on several at a time. A server where it has succeeded is left alone when the
-// operation is continued.
+// Run implements vnfm.ManagementDriver. The script runs concurrently on the servers of the VDUs that the VNFD names. A resumed operation
+// skips servers where the script has succeeded.
 func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	if call.Hook.Implementation.File == "" {
-		// It is called for parameters that have changed, and the VNFD has no script for that.
+		// Changed parameters call the driver also where the VNFD names no script.
 		return nil
 	}
 	t, err := readTask(call.Hook, call.Flavour)
@@ -146,7 +144,6 @@ func (Driver) Run(ctx context.Context, call *vnfm.HookCall) error {
 	})
 }
 
-// run runs the script on one server.
 func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, inventory []byte, s hosts.Server) error {
 	c, err := s.Open(ctx, call)
 	if err != nil {
@@ -167,7 +164,7 @@ func run(ctx context.Context, call *vnfm.HookCall, t *task, text string, invento
 	return err
 }
 
-// inventory is what a script reads on its standard input, as JSON.
+// inventory is the standard input of a script, as JSON.
 type inventory struct {
 	InstanceID string   `json:"instance_id"`
 	Name       string   `json:"name"`
@@ -175,7 +172,7 @@ type inventory struct {
 	Hook       string   `json:"hook"`
 	FlavourID  string   `json:"flavour_id"`
 	VNFCs      []member `json:"vnfcs"`
-	// Params is the additional parameter script_params, with the secret one over it.
+	// Params is the additional parameter script_params, overridden by its secret twin.
 	Params any `json:"params,omitempty"`
 }
 
