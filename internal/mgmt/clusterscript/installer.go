@@ -121,8 +121,8 @@ func (i *installer) token(ctx context.Context, c *cluster.Cluster, role cluster.
 	return token, nil
 }
 
-// Remove implements cluster.Installer: a remaining master removes the node from the cluster, then the node is reset, unless its server
-// no longer exists.
+// Remove implements cluster.Installer: a remaining master removes the node from the cluster. Then the node is reset, unless its server
+// is missing or does not answer.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
 	master, _, err := c.Living(ctx, n)
 	if err != nil {

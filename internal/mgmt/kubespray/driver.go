@@ -1,5 +1,5 @@
-// Package kubespray is the management driver that makes a Kubernetes cluster of the servers
-// of a VNF instance with kubespray, which is on an Ansible server of the user's.
+// Package kubespray is the management driver that makes a Kubernetes cluster of the servers of a VNF instance. It runs kubespray on an
+// Ansible server of the user.
 package kubespray
 
 import (
@@ -24,7 +24,7 @@ func checkSettings(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Proble
 	checkPods(c, s, problems)
 }
 
-// checkMasters refuses an even number of masters: etcd, which kubespray puts on them, votes.
+// checkMasters rejects an even number of masters: kubespray runs etcd on them, which needs a majority.
 func checkMasters(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
 	vdu := s.Master.Access.VDU
 	if n := c.Counts[vdu]; vdu != "" && n%2 == 0 && c.Request.OperationalState != vnfm.Stopped {
@@ -33,18 +33,18 @@ func checkMasters(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problem
 	}
 }
 
-// names are the groups of an inventory as a release of kubespray has them.
+// names are the names of the inventory groups in a release of kubespray.
 type names struct {
 	masters, etcd, workers, reflectors, all string
 }
 
 var (
 	today = names{masters: "kube_control_plane", etcd: "etcd", workers: "kube_node", reflectors: "calico_rr", all: "k8s_cluster"}
-	// former are those of releases up to v2.15.
+	// former are the names in releases up to v2.15.
 	former = names{masters: "kube-master", etcd: "etcd", workers: "kube-node", reflectors: "calico-rr", all: "k8s-cluster"}
 )
 
-// byRole parts nodes.
+// byRole returns the nodes of a role.
 func byRole(all []*cluster.Node, role cluster.Role) []*cluster.Node {
 	return slices.DeleteFunc(slices.Clone(all), func(n *cluster.Node) bool { return n.Role != role })
 }

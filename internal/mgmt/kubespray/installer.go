@@ -17,12 +17,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// installer works on the Ansible server.
+// installer runs kubespray on the Ansible server.
 type installer struct {
 	client *remote.Client
 	// release is set by Prepare.
 	release *release
-	// running is the version that the cluster has; empty as long as it is not known.
+	// running is the version of the cluster; empty until it is read.
 	running string
 }
 
@@ -44,7 +44,6 @@ func (i *installer) connect(ctx context.Context, c *cluster.Cluster) (err error)
 	return err
 }
 
-// dial connects to the Ansible server.
 func dial(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (*remote.Client, error) {
 	h := s.Ansible.Host
 	h.Pins, h.PinName = keys, "ansible/"+h.Address
@@ -55,7 +54,7 @@ func dial(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (*remote
 	return client, nil
 }
 
-// claim makes the folder of the inventory, which must be the cluster's own.
+// claim creates the folder of the inventory. A folder of another cluster is an error.
 //
 //go:embed claim.sh
 var claim string
@@ -86,10 +85,9 @@ func (i *installer) Install(ctx context.Context, c *cluster.Cluster) error {
 	return i.play(ctx, c, run{playbook: "cluster.yml"})
 }
 
-// Add implements cluster.Installer, as kubespray's documents say (docs/operations/nodes.md): workers
-// by scale.yml, with the facts of all nodes at hand; masters by cluster.yml, whose number may be
-// even on the way. It is for all nodes then: each worker has a proxy of its own to the API servers,
-// which must know the masters that there are.
+// Add implements cluster.Installer, following kubespray's docs/operations/nodes.md: workers by scale.yml, with the facts of all nodes;
+// masters by cluster.yml, during which their number may be even. A change of masters runs cluster.yml on all nodes, because the proxy
+// on each worker lists the API servers.
 func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluster.Node, mastersLeft bool) error {
 	if mastersLeft || len(byRole(added, cluster.Master)) > 0 {
 		return i.play(ctx, c, run{playbook: "cluster.yml", extra: map[string]any{"ignore_assert_errors": true, "etcd_retries": 10}})
@@ -109,16 +107,16 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 	if clients {
 		limit = append(limit, namesOf(c.Nodes(cluster.Master))...)
 	}
-	// Releases from 2.26 on want the Ansible server itself within the limit.
+	// Releases from 2.26 on need the Ansible server itself in the limit.
 	return i.play(ctx, c, run{playbook: "scale.yml", limit: append(limit, "localhost"), facts: facts})
 }
 
-// repoint has the ConfigMap cluster-info name a master that stays.
+// repoint changes the ConfigMap cluster-info to a master that stays.
 //
 //go:embed repoint.sh
 var repoint string
 
-// Remove implements cluster.Installer. Nothing is done on a server that is gone.
+// Remove implements cluster.Installer. It does nothing on a server that is missing or does not answer.
 func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
 	r := run{playbook: "remove-node.yml", extra: map[string]any{"node": n.Name, i.release.confirmation: "yes"}}
 	extra := i.even(c, r.extra)
@@ -156,10 +154,9 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 	return i.write(ctx, c, run{nodes: slices.DeleteFunc(c.All(), func(other *cluster.Node) bool { return other == n })})
 }
 
-// demote has a master that leaves not be the first, which kubespray cannot remove: the order
-// of the inventory is changed, and the cluster is brought in line with it (docs/operations/nodes.md,
-// "Removal of first kube_control_plane"). No playbook can be run for all nodes when one of them is
-// gone, and what is replaced may well be broken: then the order alone is changed.
+// demote moves a leaving master to the end of the inventory and applies that order to the cluster, because kubespray cannot remove the
+// first master (docs/operations/nodes.md, "Removal of first kube_control_plane"). If the server does not answer, or the node to
+// replace is broken, no playbook can run on all nodes: then only the order changes.
 func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.Node) error {
 	if c.Nodes(cluster.Master)[0] != n {
 		return nil
@@ -174,12 +171,12 @@ func (i *installer) demote(ctx context.Context, c *cluster.Cluster, n *cluster.N
 		}
 		c.Progress(ctx, "the other masters were not prepared for the removal of %s, which is replaced: %s", n.Name, err)
 	}
-	// A removal that is interrupted must not begin with making a node of it again.
+	// Without this record a resumed removal would first add the node to the cluster again.
 	return c.Save(ctx)
 }
 
-// even adds to the variables of a playbook that the number of masters may be even: they leave
-// and come one after the other, and kubespray wants an odd number of members of etcd else.
+// even permits an even number of masters in the variables of a playbook. Masters leave and join one at a time, and kubespray otherwise
+// rejects an even number of etcd members.
 func (i *installer) even(c *cluster.Cluster, extra map[string]any) map[string]any {
 	if len(c.Nodes(cluster.Master))%2 == 0 {
 		extra["ignore_assert_errors"] = true

@@ -18,16 +18,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// The files of an inventory. The marker says whose it is.
+// The files of an inventory. The marker names the instance that owns it.
 const (
 	hostsFile  = "hosts.yaml"
 	markerFile = ".vnf-instance"
-	// factsFolder has the facts of all nodes while scale.yml works on some of them.
+	// factsFolder has the facts of all nodes while scale.yml runs on a part.
 	factsFolder = "facts"
 )
 
-// inventory writes down the nodes: the first master comes first, since kubespray takes that
-// for the one that others join.
+// inventory lists the nodes. The first master comes first: kubespray has the other nodes join that one.
 func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
 	g, all := i.release.groups, r.all(c)
 	members := func(nodes []*cluster.Node) *ansible.Group {
@@ -53,12 +52,12 @@ func (i *installer) inventory(c *cluster.Cluster, r run) ([]byte, error) {
 	return encode(map[string]*ansible.Group{"all": root}, all)
 }
 
-// host are the variables of one node.
+// host returns the variables of one node.
 func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
 	out := ansible.ConnectionVariables(n.Address, c.Group(n).Access.Login, path.Join(c.Ansible.Inventory, keyFile(n.Role)))
 	out["ip"], out["access_ip"] = n.IP, n.IP
-	// Releases from 2.28 on make these facts of a node from what they gather there. Nothing is gathered of a node that is
-	// gone, and its member of etcd is found by them.
+	// Releases from 2.28 on find the etcd member of a node by these facts. They compute them on the node, which is impossible if its
+	// server does not answer.
 	out["main_ip"], out["main_access_ip"] = n.IP, n.IP
 	out["main_ips"], out["main_access_ips"] = []string{n.IP}, []string{n.IP}
 	return out
@@ -66,7 +65,7 @@ func (i *installer) host(c *cluster.Cluster, n *cluster.Node) map[string]any {
 
 func keyFile(role cluster.Role) string { return string(role) + ".key" }
 
-// variables are those of the cluster, with the user's over them.
+// variables returns the variables of the cluster, overridden by the variables of the user.
 func variables(c *cluster.Cluster) map[string]any {
 	out := map[string]any{
 		"kube_pods_subnet": c.PodCIDR.String(), "kube_service_addresses": c.ServiceCIDR.String(),
@@ -83,16 +82,16 @@ func variables(c *cluster.Cluster) map[string]any {
 		set("additional_no_proxy", c.Proxy.NoProxy())
 	}
 	if len(c.Registries) > 0 {
-		// Releases up to v2.26 write mirrors into the configuration of containerd otherwise, beside which it takes no folder
-		// of registries; later ones always name the folder.
+		// Otherwise releases up to v2.26 write mirrors into the configuration of containerd, which excludes a folder of registries.
+		// Later releases always use the folder.
 		out["containerd_use_config_path"] = true
 	}
 	maps.Copy(out, c.Ansible.Variables)
 	return out
 }
 
-// write brings the inventory to the Ansible server. Names for the certificate of the API
-// server are those by which it is reached from outside.
+// write copies the inventory to the Ansible server. The certificate of the API server also covers the addresses that clients outside
+// the cluster use.
 func (i *installer) write(ctx context.Context, c *cluster.Cluster, r run) error {
 	folder, all := c.Ansible.Inventory, r.all(c)
 	vars, err := i.variablesOf(ctx, c, r)
@@ -123,8 +122,8 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, r run) error 
 		return err
 	}
 	files := []remote.File{{Path: path.Join(folder, hostsFile), Content: hostsText}}
-	// The last file of a group counts, and that of the smaller group: kubespray's sample has
-	// the networks of the cluster among the variables of the one.
+	// Ansible prefers the last file of a group, and the smaller group: the sample inventory of kubespray sets the networks in the
+	// smaller one.
 	for _, group := range []string{"all", i.release.groups.all} {
 		files = append(files, remote.File{Path: path.Join(folder, "group_vars", group, "zz-vnf.yml"), Content: varsText})
 	}
@@ -145,10 +144,10 @@ func (i *installer) write(ctx context.Context, c *cluster.Cluster, r run) error 
 	return nil
 }
 
-// localVariables are those of the Ansible server itself. Release 2.28 has a play there that takes --become for its own, and needs no root.
+// localVariables are the variables of the Ansible server itself. A play of release 2.28 there inherits --become without needing root.
 const localVariables = "ansible_become: false\n"
 
-// variablesOf are the variables of the cluster for one run, with the version of Kubernetes as the release writes it.
+// variablesOf returns the variables of the cluster for one run, with the version of Kubernetes in the format of the release.
 func (i *installer) variablesOf(ctx context.Context, c *cluster.Cluster, r run) (map[string]any, error) {
 	out := variables(c)
 	version := r.version
@@ -177,8 +176,7 @@ func unique(list []string) []string {
 	return out
 }
 
-// encode writes an inventory. Ansible keeps the order of hosts in a file, and maps of Go
-// have none: nodes are listed as they come.
+// encode writes an inventory with its nodes in the given order. Ansible keeps the order of hosts in a file, which Go maps lose.
 func encode(doc map[string]*ansible.Group, order []*cluster.Node) ([]byte, error) {
 	var node yaml.Node
 	if err := node.Encode(doc); err != nil {
@@ -192,7 +190,7 @@ func encode(doc map[string]*ansible.Group, order []*cluster.Node) ([]byte, error
 	return yaml.Marshal(&node)
 }
 
-// sortHosts brings the keys of every mapping that are names of nodes into their order.
+// sortHosts sorts the names of nodes in every mapping by rank.
 func sortHosts(node *yaml.Node, rank map[string]int) {
 	for _, below := range node.Content {
 		sortHosts(below, rank)
@@ -200,7 +198,7 @@ func sortHosts(node *yaml.Node, rank map[string]int) {
 	if node.Kind != yaml.MappingNode {
 		return
 	}
-	// Two nodes of a mapping are one entry; few enough that insertion will do.
+	// A pair of YAML nodes is one entry. Insertion sort suffices for so few.
 	for i := 2; i < len(node.Content); i += 2 {
 		for j := i; j > 0; j -= 2 {
 			this, known := rank[node.Content[j].Value]

@@ -11,16 +11,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// networkScript prints settings of an inventory.
+// networkScript prints the network settings of an inventory.
 //
 //go:embed network.sh
 var networkScript string
 
-// certified are the network plugins whose nodes get certificates of etcd from its first member.
+// certified are the network plugins whose nodes get etcd certificates from the first member.
 var certified = []string{"cilium", "flannel", "canal"}
 
-// needsEtcd reports whether nodes of the cluster are clients of etcd. The play that prepares their certificates is one of scale.yml for
-// the masters, which a limit must not leave out.
+// needsEtcd reports whether nodes of the cluster are clients of etcd. If so, a limit of scale.yml must include the masters: a play on
+// them prepares the certificates of the clients.
 func (i *installer) needsEtcd(ctx context.Context, c *cluster.Cluster) (bool, error) {
 	answer, err := i.client.Answer(ctx, remote.Command{What: "reading the inventory " + c.Ansible.Inventory, Script: networkScript, Args: []string{c.Ansible.Inventory}})
 	if err != nil {

@@ -10,22 +10,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 )
 
-// run is one playbook of kubespray with the inventory that it is run on.
+// run is one run of a playbook of kubespray, with its inventory.
 type run struct {
 	playbook string
 	limit    []string
 	extra    map[string]any
-	// facts are those that it gathers itself, unless they are named.
+	// facts is the fact cache; the zero value is a private one.
 	facts ansible.Facts
-	// nodes are those of the inventory; nil are all.
+	// nodes are the nodes of the inventory; nil means all.
 	nodes []*cluster.Node
-	// noMember is a master that is no member of etcd any more.
+	// noMember is a master that has left etcd.
 	noMember *cluster.Node
-	// version is the kube_version of the run; an empty one is that which the cluster has.
+	// version is the kube_version of the run; empty means the version of the cluster.
 	version string
 }
 
-// all are the nodes of the inventory.
+// all returns the nodes of the inventory.
 func (r run) all(c *cluster.Cluster) []*cluster.Node {
 	if r.nodes != nil {
 		return r.nodes
@@ -33,7 +33,6 @@ func (r run) all(c *cluster.Cluster) []*cluster.Node {
 	return c.All()
 }
 
-// play writes the inventory and runs a playbook on it.
 func (i *installer) play(ctx context.Context, c *cluster.Cluster, r run) error {
 	if err := i.write(ctx, c, r); err != nil {
 		return err
@@ -47,7 +46,7 @@ func (i *installer) play(ctx context.Context, c *cluster.Cluster, r run) error {
 	return err
 }
 
-// knownHosts are the keys of the nodes, which were read during the wait for each.
+// knownHosts returns the host keys of the nodes, recorded when the operation connected to each.
 func knownHosts(c *cluster.Cluster) string {
 	var out strings.Builder
 	for _, n := range c.All() {

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The parameters, and the variables of kubespray, that decide on the networks of pods and services, with its own defaults.
+// The parameters and the variables of kubespray for the networks of pods and services, with the defaults of kubespray.
 const (
 	podsParameter      = "master_node.pod_cidr"
 	servicesParameter  = "master_node.cluster_cidr"
@@ -28,8 +28,8 @@ const (
 	longestPrefix = 32
 )
 
-// checkPods refuses a network of pods that has no room for all nodes that there can be: kubespray does so once the servers are
-// there, and leaves it to the user to count the blocks of Calico.
+// checkPods rejects a pod network without room for the greatest number of nodes. kubespray checks this only once servers exist, and
+// leaves out the blocks of Calico.
 func checkPods(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) {
 	if s.Ansible == nil {
 		return
@@ -57,14 +57,14 @@ func checkPods(c *vnfm.HookCheck, s *cluster.Settings, problems *vnfm.Problems) 
 	s.CheckRoom(c, cluster.Room{At: podsAt, Pods: pods, Length: length, Why: fmt.Sprintf("each node gets a /%d (%s)", length, name)}, problems)
 }
 
-// isTemplate reports whether a variable is a template, whose value Ansible alone knows.
+// isTemplate reports whether a variable is a template, whose value only Ansible can compute.
 func isTemplate(value any) bool {
 	text, _ := value.(string)
 	return strings.Contains(text, "{{")
 }
 
-// network is a network of the cluster with the parameter that decides on it: a variable of group_vars goes before the parameter
-// of the cluster. It is not valid while it is not known.
+// network returns a network of the cluster and the parameter that sets it: a variable of group_vars overrides the parameter of the
+// cluster. The prefix is invalid if it is unknown or cannot be parsed.
 func network(s *cluster.Settings, variable string, otherwise netip.Prefix, parameter string, problems *vnfm.Problems) (netip.Prefix, string) {
 	given, there := s.Ansible.Variables[variable]
 	if !there {
@@ -83,7 +83,7 @@ func network(s *cluster.Settings, variable string, otherwise netip.Prefix, param
 	return prefix.Masked(), at
 }
 
-// prefixLength is a variable that is the length of a prefix; 0 when it cannot be read, or is known later.
+// prefixLength reads a variable with a prefix length; 0 if it is invalid or still unknown.
 func prefixLength(s *cluster.Settings, name string, otherwise int, problems *vnfm.Problems) int {
 	given, there := s.Ansible.Variables[name]
 	switch {
@@ -92,7 +92,7 @@ func prefixLength(s *cluster.Settings, name string, otherwise int, problems *vnf
 	case given == nil, isTemplate(given):
 		return 0
 	}
-	// Numbers are whole ones as integers, floats and texts alike.
+	// Integers, floats and strings all print whole numbers alike.
 	length, err := strconv.Atoi(fmt.Sprint(given))
 	if err != nil || length < 1 || length > longestPrefix {
 		*problems = append(*problems, cluster.Problem(vnfm.SeverityError, variablesParameter+name, "",

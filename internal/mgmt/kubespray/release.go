@@ -15,31 +15,31 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// release is what a tree of kubespray says of itself.
+// release describes the kubespray tree on the Ansible server.
 type release struct {
-	// groups are the names that it has, confirmation the variable by which its removal of nodes does not ask.
+	// groups are the names of its inventory groups, confirmation is the variable that answers the prompt before a removal of nodes.
 	groups       names
 	confirmation string
-	// facts is the playbook that gathers facts.
+	// facts is the playbook that gathers facts; empty if the release has none.
 	facts string
-	// atLeast and before bound the version of ansible-core, collections and modules of Python are those that it uses.
+	// atLeast and before bound the version of ansible-core. collections and modules (Python) are dependencies of its playbooks.
 	atLeast, before      string
 	collections, modules []string
-	// bareVersion says that kube_version has no v before its numbers.
+	// bareVersion says that kube_version has no leading v.
 	bareVersion bool
-	// looseMember says that a removal finds the member of etcd by its address anywhere in a line, and needsMember that it
-	// fails when there is none.
+	// looseMember says that a removal finds the etcd member by its address anywhere in a line, needsMember that it fails if there is
+	// no such member.
 	looseMember, needsMember bool
-	// localBecome says that a play on the host of Ansible itself becomes root.
+	// localBecome says that a play on the Ansible server itself becomes root.
 	localBecome bool
 }
 
-// detectRelease prints what release of kubespray is there.
+// detectRelease prints the properties of the kubespray tree.
 //
 //go:embed detect_release.sh
 var detectRelease string
 
-// readRelease reads what a tree of kubespray says of itself. Of a folder that is not there nothing is said.
+// readRelease detects the release of a kubespray tree. A missing folder gives the defaults; check reports it.
 func readRelease(ctx context.Context, client *remote.Client, root string) (*release, error) {
 	answer, err := client.Answer(ctx, remote.Command{What: "checking kubespray in " + root, Script: detectRelease, Args: []string{root}})
 	if err != nil {
@@ -79,7 +79,7 @@ func readRelease(ctx context.Context, client *remote.Client, root string) (*rele
 	return r, nil
 }
 
-// checkHost finds what the Ansible server lacks for the kubespray that is there.
+// checkHost reports missing dependencies of kubespray on the Ansible server.
 func checkHost(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (vnfm.Problems, error) {
 	client, err := dial(ctx, s, keys)
 	if err != nil {
@@ -99,7 +99,7 @@ func checkHost(ctx context.Context, s *cluster.Settings, keys vnfm.HostKeys) (vn
 	return nil, nil
 }
 
-// check checks that the host of Ansible has all that playbooks of the release need.
+// check checks that the Ansible server has all dependencies of the playbooks.
 func (r *release) check(ctx context.Context, client *remote.Client, s *cluster.Settings) error {
 	root := s.Ansible.Root
 	_, err := ansible.Preflight(ctx, client, ansible.Needs{

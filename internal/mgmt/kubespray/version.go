@@ -14,13 +14,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// versionVariable is the variable of kubespray that says which Kubernetes is installed.
+// versionVariable is the variable of kubespray for the version of Kubernetes.
 const versionVariable = "kube_version"
 
-// versionForm is a version as a person or a program writes it; what follows the three numbers does not count.
+// versionForm matches a version, with or without v. A suffix after the three numbers is ignored.
 var versionForm = lazyregexp.New(`^v?(\d+)\.(\d+)\.(\d+)`)
 
-// parseVersion returns the three numbers of a version, and nil where there are none.
+// parseVersion returns the three numbers of a version; nil if the text is not a version.
 func parseVersion(text string) []int {
 	m := versionForm.FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
@@ -35,7 +35,7 @@ func parseVersion(text string) []int {
 
 func versionText(v []int) string { return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]) }
 
-// version writes a version as the release does: releases from 2.28 on have no v before it.
+// version formats a version for the release: releases from 2.28 on have no leading v.
 func (r *release) version(text string) string {
 	v := parseVersion(text)
 	switch {
@@ -48,13 +48,13 @@ func (r *release) version(text string) string {
 	}
 }
 
-// wantedVersion is the version that the parameters ask for; empty is none.
+// wantedVersion is the version in the parameters; empty if unset.
 func wantedVersion(s *cluster.Settings) string {
 	text, _ := s.Ansible.Variables[versionVariable].(string)
 	return text
 }
 
-// checkVersion refuses a version that cannot be read.
+// checkVersion rejects a version that cannot be parsed.
 func checkVersion(s *cluster.Settings, problems *vnfm.Problems) {
 	if s.Ansible == nil || s.Ansible.Variables[versionVariable] == nil {
 		return
@@ -66,11 +66,11 @@ func checkVersion(s *cluster.Settings, problems *vnfm.Problems) {
 	}
 }
 
-// versions are those that a cluster runs.
+// versions are the versions of Kubernetes in a cluster.
 type versions struct {
-	// server is that of the API server, nil when none answers.
+	// server is the version of the API server; nil if none answers.
 	server []int
-	// nodes are those of the kubelets by the name of the node.
+	// nodes are the versions of the kubelets by node name.
 	nodes map[string][]int
 }
 
@@ -79,7 +79,7 @@ type versions struct {
 //go:embed version.sh
 var versionScript string
 
-// readVersions asks the first master whose API server answers.
+// readVersions queries the first master whose API server answers.
 func readVersions(ctx context.Context, c *cluster.Cluster) (versions, error) {
 	out := versions{nodes: map[string][]int{}}
 	for _, n := range c.Nodes(cluster.Master) {
@@ -112,8 +112,8 @@ func readVersions(ctx context.Context, c *cluster.Cluster) (versions, error) {
 	return out, nil
 }
 
-// runningVersion is the version that the cluster has, which each playbook but an upgrade keeps: the sample inventory of a tree
-// that was replaced, and the defaults of one that has replaced it, name others. It is empty before there is a cluster.
+// runningVersion is the version of the cluster; empty before there is a cluster. Every playbook but an upgrade keeps it. After kubespray
+// is replaced by another release, the sample inventory and the defaults name other versions.
 func (i *installer) runningVersion(ctx context.Context, c *cluster.Cluster) (string, error) {
 	if i.running == "" {
 		v, err := readVersions(ctx, c)
@@ -125,8 +125,8 @@ func (i *installer) runningVersion(ctx context.Context, c *cluster.Cluster) (str
 	return i.running, nil
 }
 
-// Update implements cluster.Updater: a cluster of another version than the parameters name is upgraded with upgrade-cluster.yml,
-// before nodes are added to it. One that was interrupted is recognised by the nodes that were not reached.
+// Update implements cluster.Updater: it upgrades a cluster to the version in the parameters with upgrade-cluster.yml, before nodes are
+// added. It resumes an interrupted upgrade, which has left nodes with the former version.
 func (i *installer) Update(ctx context.Context, c *cluster.Cluster) error {
 	wanted := parseVersion(wantedVersion(c.Settings))
 	if wanted == nil {
@@ -147,7 +147,7 @@ func (i *installer) Update(ctx context.Context, c *cluster.Cluster) error {
 	}
 	c.Progress(ctx, "upgrading the cluster from %s to %s", versionText(has.server), versionText(wanted))
 	extra := map[string]any{}
-	// It is read before the variables of the inventory are there.
+	// Ansible evaluates serial before it loads the variables of the inventory.
 	if serial, given := c.Ansible.Variables["serial"]; given {
 		extra["serial"] = serial
 	}
@@ -165,7 +165,7 @@ func (i *installer) Update(ctx context.Context, c *cluster.Cluster) error {
 	return nil
 }
 
-// all reports whether everything has a version.
+// all reports whether the API server and all kubelets have a version.
 func (v versions) all(wanted []int) bool {
 	for _, of := range v.nodes {
 		if !slices.Equal(of, wanted) {
@@ -186,7 +186,7 @@ func (v versions) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// upgradeable refuses what neither kubeadm nor kubespray does.
+// upgradeable rejects upgrades that kubeadm and kubespray do not support.
 func upgradeable(has, wanted []int) error {
 	refuse := func(why string) error {
 		return fmt.Errorf("%s is %s, and the cluster has %s: %s; nothing was changed", versionVariable, versionText(wanted), versionText(has), why)

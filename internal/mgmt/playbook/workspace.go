@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxFolder bounds the folder of a playbook, which is held in memory.
+// maxFolder bounds the folder of a playbook, which is read into memory.
 const maxFolder = 64 << 20
 
 const (

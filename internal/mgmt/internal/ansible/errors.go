@@ -5,9 +5,9 @@ import "fmt"
 // Failure is a task that failed on a node.
 type Failure struct {
 	Node, Play, Task string
-	// Message is what the module said, and the end of what its program said.
+	// Message is the message of the module, and the end of the output of its program.
 	Message string
-	// Unreachable is a node that Ansible did not reach.
+	// Unreachable says that Ansible did not reach the node.
 	Unreachable bool
 }
 
@@ -19,18 +19,18 @@ func (f Failure) String() string {
 	return fmt.Sprintf("node %s, play %q: task %q %s: %s", f.Node, f.Play, f.Task, verb, f.Message)
 }
 
-// PlaybookError is a playbook that did not come to its end.
+// PlaybookError is a playbook that failed.
 type PlaybookError struct {
-	// Host is where Ansible is.
+	// Host is the host of Ansible.
 	Host, Playbook string
 	// Status is the exit status of ansible-playbook.
 	Status int
-	// Failures are there unless the playbook could not begin.
+	// Failures are empty if the playbook could not start.
 	Failures []Failure
 	output   string
 }
 
-// failuresShown is how many failures an error shows: one cause has often many.
+// failuresShown bounds the failures in an error: one cause often fails on many nodes.
 const failuresShown = 5
 
 func (e *PlaybookError) Error() string {

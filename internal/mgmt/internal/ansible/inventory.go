@@ -12,8 +12,8 @@ type Group struct {
 	Children map[string]*Group         `yaml:"children,omitempty"`
 }
 
-// ConnectionVariables are those of a node by which Ansible logs in to it. keyFile is where the private key of the login is on the host of
-// Ansible, if it has one.
+// ConnectionVariables returns the variables with which Ansible logs in to a node. keyFile is the path of the private key on the host
+// of Ansible, used if the login has a private key.
 func ConnectionVariables(address string, login remote.Host, keyFile string) map[string]any {
 	out := map[string]any{"ansible_host": address, "ansible_user": Literal(login.User)}
 	if login.Port != 0 {

@@ -11,10 +11,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// prefix begins the lines of the plugin.
+// prefix marks the lines of the callback plugin.
 const prefix = "vnf-event "
 
-// event is a line of the plugin.
+// event is a line of the callback plugin.
 type event struct {
 	Event   string           `json:"event"`
 	Play    string           `json:"play"`
@@ -29,31 +29,30 @@ type event struct {
 	Hosts   map[string]stats `json:"hosts"`
 }
 
-// stats is what Ansible counts of a node.
+// stats are Ansible's counts for a node.
 type stats struct {
 	Changed     int `json:"changed"`
 	Failures    int `json:"failures"`
 	Unreachable int `json:"unreachable"`
 }
 
-// journal follows a playbook.
+// journal collects the events of a playbook.
 type journal struct {
 	play Play
-	// now is the play and the task that Ansible is at.
+	// now is the current play and task.
 	now struct{ play, task string }
-	// stats are there when the playbook has ended.
+	// stats are empty until the playbook has ended.
 	stats map[string]stats
-	// last is the last failure of each node that was not to be ignored. A later play or
-	// block may still rescue the node.
+	// last is the last failure of each node, without ignored ones. A later play or block may still rescue the node.
 	last map[string]Failure
-	// noise is the end of what is not an event.
+	// noise is the end of the output without events.
 	noise []string
 }
 
-// noiseLines is how much of what Ansible itself says is kept for an error.
+// noiseLines is the number of lines of other output that an error may contain.
 const noiseLines = 20
 
-// other takes a line of ansible-playbook that is not an event, masked.
+// other processes an output line that is not an event. The line is masked already.
 func (j *journal) other(line string) {
 	if strings.TrimSpace(line) == "" {
 		return
@@ -63,8 +62,8 @@ func (j *journal) other(line string) {
 	j.tell(line)
 }
 
-// event takes a line that is an event, as the plugin wrote it, and reports whether it is one. Its texts are masked, its
-// counts and the names of nodes, by which events belong together, are not.
+// event processes an unmasked output line and reports whether it is an event. It masks the texts of the event, but not counts and
+// names of nodes: names match the events of a node.
 func (j *journal) event(line string) bool {
 	encoded, ours := strings.CutPrefix(line, prefix)
 	var e event
@@ -93,7 +92,7 @@ func (j *journal) event(line string) bool {
 	return true
 }
 
-// outcome takes what became of a task on a node.
+// outcome processes the result of a task on a node.
 func (j *journal) outcome(e event) {
 	switch e.Status {
 	case "skipped":
@@ -111,7 +110,7 @@ func (j *journal) outcome(e event) {
 	}
 }
 
-// reason is what a module said: its message, and the end of what its program said.
+// reason is the message of a module, and the end of the output of its program.
 func (e event) reason() string {
 	parts := []string{strings.TrimSpace(e.Message)}
 	if parts[0] == "" {
@@ -125,10 +124,10 @@ func (e event) reason() string {
 	return strings.Join(parts, "\n")
 }
 
-// outputLines is how many lines of a program an error shows.
+// outputLines is the number of output lines of a program in an error.
 const outputLines = 8
 
-// tell hands a line to the caller, in its lines.
+// tell reports a text line by line.
 func (j *journal) tell(text string) {
 	if j.play.Output == nil {
 		return
@@ -138,7 +137,7 @@ func (j *journal) tell(text string) {
 	}
 }
 
-// where is the task that Ansible was at.
+// where describes the current task, for errors.
 func (j *journal) where() string {
 	switch {
 	case j.now.task != "":
@@ -150,7 +149,7 @@ func (j *journal) where() string {
 	}
 }
 
-// result sums up what happened, also when it was cut short.
+// result summarizes the run, also an interrupted one, which has no stats.
 func (j *journal) result() Result {
 	var r Result
 	for _, node := range slices.Sorted(maps.Keys(j.stats)) {
@@ -171,7 +170,7 @@ func (j *journal) result() Result {
 	return r
 }
 
-// failures are those that the playbook failed for, in the order of the nodes.
+// failures are the last failures of the failed nodes, by name of the node. Failures of rescued nodes are left out.
 func (j *journal) failures() []Failure {
 	var out []Failure
 	for _, node := range j.result().Failed {
@@ -182,7 +181,7 @@ func (j *journal) failures() []Failure {
 	return out
 }
 
-// ownOutput is what Ansible itself said, for a failure that is of no task.
+// ownOutput is the error output of Ansible itself, for a failure outside a task.
 func (j *journal) ownOutput(r remote.Result) string {
 	var lines []string
 	for _, line := range j.noise {
@@ -197,5 +196,5 @@ func (j *journal) ownOutput(r remote.Result) string {
 	return text
 }
 
-// errorMark begins what Ansible says of an error; warnings are before it.
+// errorMark begins an error of Ansible. Warnings precede it.
 const errorMark = "ERROR! "

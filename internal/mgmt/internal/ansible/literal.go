@@ -2,8 +2,8 @@ package ansible
 
 import "go.yaml.in/yaml/v3"
 
-// Literal is a text in an inventory or in variables that Ansible takes as it is: in other texts "{{" begins a template, which
-// a password may contain.
+// Literal is a text that Ansible uses unchanged in an inventory or in variables. Elsewhere "{{", which a password may contain, begins a
+// template.
 type Literal string
 
 // MarshalYAML implements yaml.Marshaler.

@@ -1,6 +1,5 @@
-// Package ansible runs playbooks on a host that has Ansible, over SSH. Progress and results
-// come back as events of an own callback plugin, so that errors name playbook, play, task
-// and node. It has no host keys, inventory or playbooks of its own.
+// Package ansible runs playbooks over SSH on a host that has Ansible. An own callback plugin reports progress and results as events, so
+// that errors name playbook, play, task and node. Callers provide host keys, inventory and playbooks.
 package ansible
 
 import (
@@ -21,43 +20,42 @@ import (
 
 // Play is a playbook to run.
 type Play struct {
-	// Host is where Ansible is.
+	// Host is the host of Ansible.
 	Host *remote.Client
-	// Dir is the working folder on it, such as that of kubespray; its ansible.cfg is used.
+	// Dir is the working folder on Host, such as the folder of kubespray. Its ansible.cfg applies.
 	Dir string
-	// Inventory and Playbook are paths, relative to Dir or absolute. An inventory with
-	// passwords is the caller's to keep closed (0600).
+	// Inventory and Playbook are paths, relative to Dir or absolute. The caller restricts an inventory with passwords to mode 0600.
 	Inventory string
 	Playbook  string
-	// Limit are the nodes that it is run on; all of them when it is empty.
+	// Limit are the nodes to run on; empty means all.
 	Limit []string
-	// ExtraVars go before all other variables. They never stand on a command line.
+	// ExtraVars override all other variables. They are never on a command line.
 	ExtraVars map[string]any
-	// Become is root on the nodes.
+	// Become runs tasks as root on the nodes.
 	Become bool
-	// Facts is where Ansible keeps what it has gathered of the nodes.
+	// Facts is the fact cache.
 	Facts Facts
-	// KnownHosts are the host keys of the nodes as in known_hosts; no others are
-	// accepted, wherever the user of the host or its ansible.cfg has some.
+	// KnownHosts are the host keys of the nodes in the format of known_hosts. Ansible accepts no others, whatever the user of the host
+	// or its ansible.cfg configures.
 	KnownHosts string
-	// Timeout ends it; 0 leaves that to the context.
+	// Timeout bounds the run; 0 means that only the context does.
 	Timeout time.Duration
-	// Output gets lines for a person: plays, tasks, what became of them on each node.
+	// Output gets readable lines: plays, tasks, results on each node.
 	Output func(line string)
 	// Secrets are masked in Output and errors.
 	Secrets []vnfm.Secret
 }
 
-// Facts is the folder of the fact cache of a playbook. Ansible finds the facts of a node by its name alone, so a folder must
-// never be that of several inventories, wherever ansible.cfg has it: another node's facts would be taken for those of the
-// node. Without a folder the cache is part of the private folder of the run.
+// Facts is the folder of the fact cache of a playbook. Ansible finds the facts of a node by its name alone: inventories that shared a
+// folder would mix the facts of nodes of the same name. This overrides ansible.cfg. Without a folder the cache is in the private
+// folder of the run.
 type Facts struct {
 	Folder string
-	// Keep has the playbook begin with an empty cache and leave it to the next one with the same folder, which removes it.
+	// Keep has the playbook start with an empty cache and leave it to the next run with the same folder, which removes it.
 	Keep bool
 }
 
-// args are the arguments of run.sh about the folder: its path, and whether it is kept.
+// args are the arguments of run.sh for the folder: its path, and whether to keep it.
 func (f Facts) args() []string {
 	switch {
 	case f.Folder == "":
@@ -69,10 +67,10 @@ func (f Facts) args() []string {
 	}
 }
 
-// Result is what a playbook did.
+// Result lists nodes by outcome, sorted by name.
 type Result struct {
-	// Changed are the nodes that it changed, Failed those on which it did not come to
-	// its end, Unreachable those of them that were not reached; in order.
+	// Changed are the changed nodes, Failed the nodes on which the playbook failed, Unreachable the failed nodes that Ansible did not
+	// reach.
 	Changed, Failed, Unreachable []string
 }
 
@@ -82,9 +80,8 @@ var runScript string
 //go:embed vnf_events.py
 var plugin string
 
-// Run runs a playbook to its end. One that fails is a *PlaybookError. When ctx ends, or
-// the connection is cut, ansible-playbook is killed with all that it has started on its
-// host; a module that runs on a node at that moment comes to its end there.
+// Run runs a playbook and waits for it. A playbook that fails is a *PlaybookError. When ctx ends or the connection breaks,
+// ansible-playbook is killed with its child processes on the host; a module that is running on a node completes there.
 func Run(ctx context.Context, p Play) (Result, error) {
 	if err := p.check(); err != nil {
 		return Result{}, err
@@ -114,7 +111,7 @@ func Run(ctx context.Context, p Play) (Result, error) {
 	return result, nil
 }
 
-// check looks for what would be an option of ansible-playbook, or a list of its own.
+// check rejects values that ansible-playbook would read as an option, or as a list or pattern of nodes.
 func (p Play) check() error {
 	switch {
 	case p.Dir == "" || p.Inventory == "" || p.Playbook == "":
@@ -132,7 +129,7 @@ func (p Play) check() error {
 	return nil
 }
 
-// args are those of ansible-playbook that anybody may see.
+// args are the arguments of ansible-playbook, without secrets: other users of the host can read them.
 func (p Play) args() []string {
 	args := []string{"--inventory=" + p.Inventory}
 	if len(p.Limit) > 0 {
@@ -144,7 +141,7 @@ func (p Play) args() []string {
 	return append(args, p.Playbook)
 }
 
-// files is the function of the shell that writes the private files.
+// files returns the shell function that writes the private files.
 func (p Play) files() (string, error) {
 	vars := p.ExtraVars
 	if vars == nil {
@@ -164,7 +161,7 @@ func (p Play) files() (string, error) {
 	return b.String(), nil
 }
 
-// reveal replaces secrets, which encode as a mask, by their texts.
+// reveal replaces secrets by their texts: the type vnfm.Secret encodes as a mask.
 func reveal(value any) any {
 	return document.Map(value, func(value any) any {
 		switch value := value.(type) {

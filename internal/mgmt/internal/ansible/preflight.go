@@ -22,28 +22,28 @@ var (
 	checkScript string
 )
 
-// oldest is the first version of ansible-core that is known to do.
+// oldest is the first supported version of ansible-core.
 const oldest = "2.11"
 
-// preflightTimeout bounds a look at the host; Python starts slowly on a small one.
+// preflightTimeout bounds the check of the host. Python starts slowly on small hosts.
 const preflightTimeout = 2 * time.Minute
 
-// Needs are what playbooks need on the host of Ansible.
+// Needs are the dependencies of playbooks on the host of Ansible.
 type Needs struct {
-	// Dir is the working folder, Playbooks are paths, relative to it or absolute.
+	// Dir is the working folder. Playbooks are paths, absolute or relative to Dir.
 	Dir       string
 	Playbooks []string
 	// Passwords says that the inventory has passwords for SSH.
 	Passwords bool
-	// AtLeast and Before bound the version of ansible-core; an empty AtLeast is the oldest that is known to do.
+	// AtLeast and Before bound the version of ansible-core; an empty AtLeast means the first supported version.
 	AtLeast, Before string
-	// Collections are those that the playbooks use, Modules those of Python.
+	// Collections are Ansible collections, Modules are Python modules.
 	Collections, Modules []string
-	// Install is the command that installs what of these is missing, with a version that is within the bounds.
+	// Install is the command that installs missing dependencies, in versions within the bounds.
 	Install string
 }
 
-// remedy is the end of an error that says how to get what is missing.
+// remedy ends an error about a missing dependency.
 func (n Needs) remedy(otherwise string) string {
 	if n.Install == "" {
 		return otherwise
@@ -51,8 +51,8 @@ func (n Needs) remedy(otherwise string) string {
 	return "run there: " + n.Install
 }
 
-// Preflight checks that a host can run playbooks, and returns the version of its
-// ansible-core. The error tells each thing that is missing, and what to install.
+// Preflight checks that a host can run playbooks, and returns the version of its ansible-core. The error lists each missing dependency
+// with its remedy.
 func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version string, err error) {
 	passwords := ""
 	if needs.Passwords {
@@ -80,7 +80,7 @@ func Preflight(ctx context.Context, host *remote.Client, needs Needs) (version s
 	return version, errors.Join(errs...)
 }
 
-// missing tells a person what is not there.
+// missing is the error for a line of the check.
 func (n Needs) missing(host, line string) error {
 	kind, name, _ := strings.Cut(line, " ")
 	switch {
@@ -109,7 +109,7 @@ func (n Needs) missing(host, line string) error {
 // older compares versions by their first three numbers.
 func older(version, than string) bool { return slices.Compare(numbers(version), numbers(than)) < 0 }
 
-// numbers are the first three numbers of a version. What follows the digits of one, as in "0rc1", does not count.
+// numbers are the first three numbers of a version. A suffix of a number, as in "0rc1", is ignored.
 func numbers(version string) []int {
 	out := make([]int, 3)
 	for n, part := range strings.SplitN(version, ".", len(out)+1)[:min(strings.Count(version, ".")+1, len(out))] {

@@ -8,10 +8,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/params"
 )
 
-// variableName is what Ansible takes for the name of a variable.
+// variableName matches the names that Ansible accepts for variables.
 var variableName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
-// IsVariable reports whether Ansible takes a text for the name of a variable.
+// IsVariable reports whether a text is a valid name of an Ansible variable.
 func IsVariable(name string) bool { return variableName.MatchString(name) }
 
 // ReadVariables reads a parameter whose attributes are variables of a playbook.

@@ -1,5 +1,4 @@
-// Package hosts finds the servers of a VNF instance and opens them over SSH for
-// management drivers.
+// Package hosts finds the servers of a VNF instance and connects to them over SSH, for management drivers.
 package hosts
 
 import (
@@ -18,21 +17,20 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Access says how the servers of one VDU are reached.
+// Access is the SSH access to the servers of one VDU.
 type Access struct {
-	// ConnectionPoint is the VduCp whose address is dialled, VDU the VDU that it is of.
+	// ConnectionPoint is the VduCp whose address is dialled, VDU its VDU.
 	ConnectionPoint string
 	VDU             string
 	// Login is everything but the address.
 	Login remote.Host
-	// Patience is how long a server may take to boot; 0 is the constant Patience.
+	// Patience bounds the boot of a server; 0 means the constant Patience.
 	Patience time.Duration
 }
 
 const paramBoot = "boot_timeout"
 
-// ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must be one
-// of the flavour's servers.
+// ReadAccess reads ssh_cp_name, a login and boot_timeout. The connection point must belong to a server of the flavour.
 func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
 	a := Access{ConnectionPoint: o.Required("ssh_cp_name"), Login: readLogin(o), Patience: o.Duration(paramBoot, 0)}
 	if a.ConnectionPoint != "" {
@@ -41,7 +39,7 @@ func ReadAccess(o *params.Object, f *vnfm.Flavour) Access {
 	return a
 }
 
-// VDUOf is the VDU of the connection point that an attribute names.
+// VDUOf returns the VDU of the connection point in an attribute.
 func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
 	id := o.Text(name)
 	if id == "" {
@@ -65,8 +63,8 @@ func VDUOf(o *params.Object, name string, f *vnfm.Flavour) string {
 	return ""
 }
 
-// readLogin reads how one logs in: user name, password or private key or the agent, host
-// keys, port, and a jump host. Their names may begin with ssh_.
+// readLogin reads a login: user name, password or private key or the agent, host keys, port, and a jump host. Some names may begin
+// with ssh_.
 func readLogin(o *params.Object) remote.Host {
 	prefixed := func(name string) string {
 		if o.Has("ssh_"+name) && !o.Has(name) {
@@ -101,7 +99,7 @@ func readLogin(o *params.Object) remote.Host {
 	if h.User == "" || (h.Password == "" && h.PrivateKey == "" && !h.Agent) || (h.Jump != nil && h.Jump.Address == "") {
 		return h
 	}
-	// The address is found later: any will do for what is checked here.
+	// The address is unknown yet. Check requires one, whatever its value.
 	check := h
 	check.Address = "192.0.2.1"
 	if err := check.Check(); err != nil {
@@ -111,7 +109,7 @@ func readLogin(o *params.Object) remote.Host {
 	return h
 }
 
-// ReadAnsibleHost reads the address of the server that runs Ansible, ip_address, and how one logs in to it.
+// ReadAnsibleHost reads ip_address, the address of the server that runs Ansible, and the login.
 func ReadAnsibleHost(o *params.Object) remote.Host {
 	address := o.Required("ip_address")
 	h := readLogin(o)
@@ -122,7 +120,7 @@ func ReadAnsibleHost(o *params.Object) remote.Host {
 	return h
 }
 
-// CheckAnsibleLogin finds in the parameters of a login what serves us to log in to a server, and not Ansible on its host.
+// CheckAnsibleLogin rejects logins to a server that the provider supports and Ansible on its host does not.
 func CheckAnsibleLogin(o *params.Object, login remote.Host) {
 	if login.Agent && login.Password == "" && login.PrivateKey == "" && !o.Later() {
 		o.Errorf("ssh_agent", "the host of Ansible logs in to the servers itself: give a password or a private_key", "cannot be used: Ansible has no agent")
@@ -132,11 +130,10 @@ func CheckAnsibleLogin(o *params.Object, login remote.Host) {
 	}
 }
 
-// ParamAccess is the additional parameter that says how the servers of each VDU are
-// reached.
+// ParamAccess is the additional parameter for the SSH access to the servers of each VDU.
 const ParamAccess = "ssh_access"
 
-// ReadAccesses reads ParamAccess: how the servers of each VDU are reached, by its id.
+// ReadAccesses reads ParamAccess, by the id of the VDU.
 func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	out := map[string]Access{}
 	o := root.Object(ParamAccess)
@@ -163,7 +160,7 @@ func ReadAccesses(root *params.Object, f *vnfm.Flavour) map[string]Access {
 	return out
 }
 
-// noAccess is that ParamAccess does not have a VDU; why says what it is needed for.
+// noAccess is the problem that ParamAccess lacks a VDU; why is the reason that the VDU needs access.
 func noAccess(vdu, why string) vnfm.Problem {
 	return vnfm.Problem{
 		Attribute: vnfm.AttributeParams, Key: ParamAccess, Summary: fmt.Sprintf("%s.%s is missing", ParamAccess, vdu),
@@ -171,8 +168,8 @@ func noAccess(vdu, why string) vnfm.Problem {
 	}
 }
 
-// CheckHooks checks the hooks of a driver that runs a program of the package on, or for, the servers of VDUs. program and
-// preposition are for its texts: "a script" and "on". read returns the VDUs of a hook, and what is wrong with it.
+// CheckHooks checks the hooks of a driver that runs a program of the package on, or for, the servers of VDUs. program and preposition
+// are words for its messages: "a script" and "on". read returns the VDUs of a hook, and an error if the hook is invalid.
 func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, preposition string, problems *vnfm.Problems, read func(vnfm.Hook) ([]string, error)) {
 	for _, hook := range c.Hooks {
 		refuse := func(summary string) {
@@ -195,8 +192,7 @@ func CheckHooks(c *vnfm.HookCheck, access map[string]Access, program, prepositio
 	}
 }
 
-// ReadVDUs reads a list of VDUs as an input of a hook has it, in JSON or with commas; all of
-// the flavour when it is empty.
+// ReadVDUs reads a list of VDUs from an input of a hook, as JSON or separated by commas. An empty list means all VDUs of the flavour.
 func ReadVDUs(text string, f *vnfm.Flavour) ([]string, error) {
 	var out []string
 	if json.Unmarshal([]byte(text), &out) != nil {
@@ -225,8 +221,8 @@ type Server struct {
 	patience time.Duration
 }
 
-// Find returns the servers of the VDU, in the order of their ids. One that has no address
-// at the connection point is an error, unless it is gone.
+// Find returns the servers of the VDU, sorted by id, without missing ones. A server without an address at the connection point is an
+// error.
 func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 	var out []Server
 	for _, c := range has.VNFCs {
@@ -243,7 +239,7 @@ func (a Access) Find(has *vnfm.ResourceInfo) ([]Server, error) {
 	return out, nil
 }
 
-// FindAll returns the servers of VDUs, in the order of these.
+// FindAll returns the servers of VDUs, in the order of vdus.
 func FindAll(access map[string]Access, vdus []string, has *vnfm.ResourceInfo) ([]Server, error) {
 	var out []Server
 	for _, vdu := range vdus {
@@ -256,18 +252,17 @@ func FindAll(access map[string]Access, vdus []string, has *vnfm.ResourceInfo) ([
 	return out, nil
 }
 
-// isLeaving reports whether a server goes with the operation, and has not gone yet.
+// isLeaving reports whether the operation is about to remove a server.
 func (s Server) isLeaving(call *vnfm.HookCall) bool {
 	return !call.End && slices.Contains(call.Leaving, s.ID)
 }
 
-// MayFail reports whether a server that cannot be reached is no error: a heal replaces it, maybe for the very reason that it no longer
-// answers.
+// MayFail reports whether the failure of a server is ignored: a heal replaces it, possibly because it does not answer.
 func (s Server) MayFail(ctx context.Context, call *vnfm.HookCall) bool {
 	return call.Operation == vnfm.OpHeal && s.isLeaving(call) && ctx.Err() == nil
 }
 
-// KnownHosts returns the lines of known_hosts of a server: the keys that its login names, else the one that was pinned.
+// KnownHosts returns the lines of known_hosts for a server: the keys in its login, else the pinned key.
 func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) string {
 	keys := login.HostKeys
 	if len(keys) == 0 {
@@ -286,14 +281,14 @@ func KnownHosts(call *vnfm.HookCall, login remote.Host, vnfc, address string) st
 	return out.String()
 }
 
-// server is a VNFC that is reached at an address.
+// server returns a VNFC as a server at an address.
 func (a Access) server(c vnfm.VNFC, address string) Server {
 	s := Server{VNFC: c, Address: address, host: a.Login, patience: cmp.Or(a.Patience, Patience)}
 	s.host.Address, s.host.PinName = address, vnfm.HostKeyName(c.ID)
 	return s
 }
 
-// At returns the server of a VNFC, of whatever VDU, that is known to be at an address; nil when there is none.
+// At returns the server of a VNFC of any VDU at an address that the caller has recorded; nil if the VNFC does not exist.
 func (a Access) At(has *vnfm.ResourceInfo, vnfc, address string) *Server {
 	for _, c := range has.VNFCs {
 		if c.ID == vnfc && c.State != vnfm.VNFCGone && address != "" {
@@ -304,12 +299,10 @@ func (a Access) At(has *vnfm.ResourceInfo, vnfc, address string) *Server {
 	return nil
 }
 
-// Patience is how long a server may take to boot before it is given up, unless the user says
-// otherwise.
+// Patience bounds the boot of a server, unless the user sets boot_timeout.
 const Patience = 10 * time.Minute
 
-// Open connects to a server, whose host key is kept under the id of its VNFC: a server that
-// replaces it may have another one at the same address.
+// Open connects to a server. Its host key is pinned under the id of its VNFC, because a replacement at the same address has another key.
 func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, error) {
 	call.Recorder.Progress(ctx, fmt.Sprintf("connecting to VNFC %s at %s", s.ID, s.Address))
 	patience := s.patienceIn(call)
@@ -322,11 +315,10 @@ func (s Server) Open(ctx context.Context, call *vnfm.HookCall) (*remote.Client, 
 	return c, nil
 }
 
-// leavingPatience is the longest wait for a server that goes anyway, maybe for the
-// very reason that it does not answer.
+// leavingPatience bounds the wait for a server that the operation removes, possibly because it does not answer.
 const leavingPatience = 20 * time.Second
 
-// patienceIn is how long a call waits for the server.
+// patienceIn bounds the wait of a call for the server.
 func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
 	if call.Forceful || s.isLeaving(call) {
 		return min(s.patience, leavingPatience)
@@ -334,8 +326,7 @@ func (s Server) patienceIn(call *vnfm.HookCall) time.Duration {
 	return s.patience
 }
 
-// advice is what can be done for a server that lets nobody in, as the end of an error. One
-// that refuses a login says itself what is wrong.
+// advice ends the error about a server that does not answer. A rejected login needs none: its error has the reason.
 func advice(ctx context.Context, err error) string {
 	limit := ""
 	if _, silent := errors.AsType[*remote.ConnectionError](err); silent {
@@ -349,7 +340,7 @@ func advice(ctx context.Context, err error) string {
 	return "; see on its console whether it has booted and sshd runs, and whether security groups and routes let this machine reach it; one that boots longer needs a longer " + limit
 }
 
-// Secrets are those of a login, to be kept out of what is shown.
+// Secrets are the secrets of a login, for masking.
 func Secrets(h remote.Host) []vnfm.Secret {
 	out := []vnfm.Secret{h.Password, h.SudoPassword, h.PrivateKey, h.Passphrase}
 	if h.Jump != nil {

@@ -11,17 +11,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// makeFolder and removeFolder are around the run of a program: a folder that nobody else
-// can look into.
+// makeFolder creates a folder for the program that other users cannot read.
 const (
 	makeFolder   = "umask 077; mktemp -d"
 	removeFolder = `rm -rf "$1"`
 	runProgram   = `exec "$@"`
 )
 
-// RunProgram runs a script of a package on a server with the interpreter that its first
-// line names, /bin/sh without one. The script of the command is left empty, its arguments
-// are those of the program.
+// RunProgram runs a script of a package on a server, with the interpreter in its first line or /bin/sh. cmd has the arguments of the
+// program, and no Script.
 func RunProgram(ctx context.Context, c *remote.Client, cmd remote.Command, program string) (result remote.Result, err error) {
 	words := interpreter(program)
 	made, err := c.Run(ctx, remote.Command{What: "making a folder for " + cmd.What, Script: makeFolder})
@@ -43,7 +41,7 @@ func RunProgram(ctx context.Context, c *remote.Client, cmd remote.Command, progr
 	return c.Run(ctx, cmd)
 }
 
-// interpreter is what the first line of a script asks for.
+// interpreter returns the command in the first line of a script, without #!.
 func interpreter(program string) []string {
 	line, _, _ := strings.Cut(program, "\n")
 	if text, ok := strings.CutPrefix(line, "#!"); ok {
@@ -54,7 +52,7 @@ func interpreter(program string) []string {
 	return []string{"/bin/sh"}
 }
 
-// maxProgram bounds a script of a package, which is held in memory.
+// maxProgram bounds a script of a package, which is read into memory.
 const maxProgram = 1 << 20
 
 // ReadProgram reads a script of a package, of at most 1 MiB.

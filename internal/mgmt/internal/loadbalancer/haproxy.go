@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// proxy has HAProxy pass on what the configuration says.
+// proxy installs and configures HAProxy on a load balancer.
 func (c Config) proxy(ctx context.Context, client *remote.Client) error {
 	text, err := render(haproxyConfig, c)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c Config) proxy(ctx context.Context, client *remote.Client) error {
 	const next = "/etc/haproxy/haproxy.cfg.next"
 	present, err := client.ReadFile(ctx, "/etc/haproxy/haproxy.cfg", true)
 	if err == nil && bytes.Equal(present, text) {
-		// It may have been stopped, and a reload that was interrupted is made up for.
+		// HAProxy may be stopped, or an earlier reload may have been interrupted.
 		_, err = client.Run(ctx, remote.Command{What: "starting HAProxy on the load balancer", Script: service + keep + after, Sudo: true, Args: []string{strconv.Itoa(c.APIPort)}})
 		return err
 	}
@@ -60,7 +60,6 @@ var (
 
 var haproxyConfig = template.Must(template.New("haproxy.cfg").Parse(haproxyText))
 
-// render writes a whole configuration.
 func render(t *template.Template, data any) ([]byte, error) {
 	var out bytes.Buffer
 	err := t.Execute(&out, data)

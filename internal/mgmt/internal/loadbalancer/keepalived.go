@@ -15,20 +15,21 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// Virtual is an address that one of several load balancers has at a time, by VRRP.
+// Virtual is an address that one of several load balancers has at a time (VRRP).
 type Virtual struct {
 	Address netip.Addr
-	// RouterID is the same for all that share the address, and another one for others on their network.
+	// RouterID is the same for all load balancers that share the address, and unique on their network.
 	RouterID int
 }
 
-// The priorities of load balancers in VRRP go down from the first of them.
+// The VRRP priorities of load balancers, descending from the first one.
 const (
 	firstPriority = 100
 	lastPriority  = 1
 )
 
-// shared is what the configuration of keepalived says. Without peers it is one of multicast: keepalived takes no other.
+// shared are the values of the configuration of keepalived. Without peers the configuration uses multicast, because keepalived
+// rejects unicast without peers.
 type shared struct {
 	APIPort, RouterID, Priority int
 	Interface, Own, Address     string
@@ -49,7 +50,7 @@ func (c Config) sharedBy(all []Server, at int, device string) ([]byte, error) {
 	return render(keepalivedConfig, s)
 }
 
-// share has keepalived on one of the load balancers take part in the virtual address.
+// share configures keepalived on one of the load balancers.
 func (c Config) share(ctx context.Context, all []Server, at int) error {
 	client := all[at].Client
 	device, err := client.Answer(ctx, remote.Command{What: "finding the interface of the load balancer", Script: findInterface, Args: []string{all[at].Address}})
@@ -78,11 +79,11 @@ func (c Config) share(ctx context.Context, all []Server, at int) error {
 	return err
 }
 
-// takeover is how long the load balancers may take until one of them has the address: about four seconds, unless HAProxy
-// has just been started on a slow server.
+// takeover bounds the time until one load balancer has the address: about four seconds, longer if HAProxy has just started on a slow
+// server.
 var takeover = 30 * time.Second
 
-// await waits until one of the load balancers, and no other, has the address.
+// await waits until exactly one of the load balancers has the address.
 func (v *Virtual) await(ctx context.Context, all []Server) error {
 	within, cancel := context.WithTimeout(ctx, takeover)
 	defer cancel()

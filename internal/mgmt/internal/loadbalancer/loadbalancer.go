@@ -1,6 +1,5 @@
-// Package loadbalancer sets up the servers in front of a Kubernetes cluster: with a script
-// of the VNF package, or with configurations of HAProxy and, when they share an address,
-// keepalived of its own.
+// Package loadbalancer configures the load balancers of a Kubernetes cluster: with a script of the VNF package, or with HAProxy and, for
+// a shared address, keepalived.
 package loadbalancer
 
 import (
@@ -18,32 +17,31 @@ import (
 // Node is a node behind the load balancers.
 type Node struct{ Name, Address string }
 
-// At is a port of the node.
+// At is the address of a port of the node.
 func (n Node) At(port int) string { return net.JoinHostPort(n.Address, strconv.Itoa(port)) }
 
-// Server is a load balancer. The first of several has the virtual address, when all of them
-// are made at once.
+// Server is a load balancer. The first of several gets the virtual address if all of them are created at once.
 type Server struct {
-	// Name is for people, and Address that by which the others reach it.
+	// Name is the name in messages. Address is the one for the other load balancers.
 	Name, Address string
-	// Client is nil for one that is left as it is.
+	// Client is nil for a load balancer that stays unchanged.
 	Client *remote.Client
 }
 
-// Config is what the load balancers of a cluster pass on, and to whom.
+// Config is the desired configuration of the load balancers of a cluster.
 type Config struct {
-	// Script does all the work; nil means HAProxy.
+	// Script configures everything; nil means HAProxy.
 	Script *Script
-	// APIPort is the port for the API server, which has APITarget on the masters.
+	// APIPort is the port for the API server, APITarget its port on the masters.
 	APIPort, APITarget int
-	// NodePorts go to the same port of all nodes.
+	// NodePorts are forwarded to the same port of all nodes.
 	NodePorts        []int
 	Masters, Workers []Node
-	// Virtual is an address that the load balancers share; nil when they share none.
+	// Virtual is the shared address of the load balancers; nil if unset.
 	Virtual *Virtual
-	// Proxy is the environment in which packages are fetched.
+	// Proxy has the environment variables for package downloads.
 	Proxy map[string]string
-	// Secrets are kept out of what is shown.
+	// Secrets are masked in output and errors.
 	Secrets []vnfm.Secret
 	Report  func(line string)
 }
@@ -51,11 +49,10 @@ type Config struct {
 // Nodes are all nodes, masters first.
 func (c Config) Nodes() []Node { return slices.Concat(c.Masters, c.Workers) }
 
-// Ports are the node ports in their order.
+// Ports are the sorted node ports.
 func (c Config) Ports() []int { return slices.Compact(slices.Sorted(slices.Values(c.NodePorts))) }
 
-// Bind is where connections to a port are taken, as HAProxy writes it: at addresses of IPv6
-// too, where the cluster has such.
+// Bind is the address of a HAProxy bind line for a port. It includes IPv6 if the cluster has IPv6 addresses.
 func (c Config) Bind(port int) string {
 	six := c.Virtual != nil && c.Virtual.Address.Is6()
 	for _, n := range c.Nodes() {
@@ -68,7 +65,7 @@ func (c Config) Bind(port int) string {
 	return fmt.Sprintf("*:%d", port)
 }
 
-// Apply sets load balancers up, one after the other, and changes nothing where all is as it should be.
+// Apply configures load balancers, one after the other. It changes nothing on a load balancer that is up to date.
 func Apply(ctx context.Context, all []Server, cfg Config) error {
 	for at, s := range all {
 		if s.Client == nil {
@@ -93,7 +90,7 @@ func Apply(ctx context.Context, all []Server, cfg Config) error {
 	return nil
 }
 
-// Await waits until one of the load balancers, and no other, has the virtual address. Where that address is, is the affair of a script.
+// Await waits until exactly one of the load balancers has the virtual address. A script manages that address itself.
 func Await(ctx context.Context, all []Server, cfg Config) error {
 	if cfg.Script != nil || cfg.Virtual == nil {
 		return nil

@@ -12,18 +12,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// Script is a script of the package that sets up load balancers.
+// Script is a script of the package that configures load balancers.
 type Script struct {
-	// Path is its path in the package, and Content its text.
+	// Path is the path of the script in the package, Content its text.
 	Path, Content string
 	// Timeout bounds each call.
 	Timeout time.Duration
-	// Env says for which instance and operation it is called.
+	// Env names the instance and the operation of the call.
 	Env map[string]string
 }
 
-// run calls the script as root on one of the load balancers. It is told of all nodes and load balancers each time: how it
-// gets from what is to what should be is its affair.
+// run calls the script as root on one of the load balancers. Each call lists all nodes and load balancers; the script finds the
+// differences.
 func (c Config) run(ctx context.Context, all []Server, at int) error {
 	_, err := hosts.RunProgram(ctx, all[at].Client, remote.Command{
 		What: fmt.Sprintf("script %s of the package on the load balancer", c.Script.Path), Args: []string{"-m", addresses(c.Masters), "-w", addresses(c.Workers)},
@@ -32,7 +32,7 @@ func (c Config) run(ctx context.Context, all []Server, at int) error {
 	return err
 }
 
-// environment is that of the script.
+// environment is the environment of the script.
 func (c Config) environment(all []Server, at int) map[string]string {
 	env := maps.Clone(c.Proxy)
 	if env == nil {
@@ -66,7 +66,7 @@ func addresses(nodes []Node) string {
 	return strings.Join(out, ",")
 }
 
-// named are nodes as NAME=ADDRESS with commas between.
+// named are nodes as a comma-separated list of NAME=ADDRESS.
 func named(nodes []Node) string {
 	var out []string
 	for _, n := range nodes {

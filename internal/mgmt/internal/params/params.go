@@ -1,5 +1,5 @@
-// Package params reads the parameters of management drivers: objects whose attributes are
-// checked by name and kind, with problems that say where they are.
+// Package params reads the parameters of management drivers: objects whose attributes are checked by name and type. Problems name the
+// path of the attribute.
 package params
 
 import (
@@ -14,8 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Object is one object of parameters. Its methods note what is wrong with an attribute
-// and return its zero value then.
+// Object is one object of parameters. For an invalid attribute its methods record a problem and return the zero value.
 type Object struct {
 	values   map[string]any
 	path     string
@@ -24,8 +23,7 @@ type Object struct {
 	problems *vnfm.Problems
 }
 
-// Root is the object of all parameters of a driver. With later set an attribute that is
-// missing is no problem: it may come.
+// Root is the object of all parameters of a driver. With later set, some values are still unknown: a missing attribute is no problem.
 func Root(values map[string]any, later bool, problems *vnfm.Problems) *Object {
 	return &Object{values: values, later: later, read: map[string]bool{}, problems: problems}
 }
@@ -33,12 +31,12 @@ func Root(values map[string]any, later bool, problems *vnfm.Problems) *Object {
 // At is the path of an attribute, "k8s_cluster_installation_param.ansible.ip_address".
 func (o *Object) At(name string) string { return strings.TrimPrefix(o.path+"."+name, ".") }
 
-// Errorf notes what is wrong with an attribute; an empty name means the object itself.
+// Errorf records an error about an attribute; an empty name means the object itself.
 func (o *Object) Errorf(name, detail, format string, args ...any) {
 	o.note(vnfm.SeverityError, name, detail, format, args...)
 }
 
-// Warnf notes what is odd about an attribute.
+// Warnf records a warning about an attribute.
 func (o *Object) Warnf(name, detail, format string, args ...any) {
 	o.note(vnfm.SeverityWarning, name, detail, format, args...)
 }
@@ -54,7 +52,7 @@ func (o *Object) note(severity vnfm.Severity, name, detail, format string, args 
 	})
 }
 
-// Missing notes that an attribute must be given.
+// Missing records a required attribute as missing.
 func (o *Object) Missing(name, detail string) {
 	o.read[name] = true
 	if !o.later {
@@ -66,7 +64,7 @@ func (o *Object) Missing(name, detail string) {
 // Has reports whether an attribute is given.
 func (o *Object) Has(name string) bool { return o.values[name] != nil }
 
-// Later reports whether more may come.
+// Later reports whether some values are still unknown.
 func (o *Object) Later() bool { return o.later }
 
 func (o *Object) value(name string) (any, bool) {
@@ -75,7 +73,7 @@ func (o *Object) value(name string) (any, bool) {
 	return v, v != nil
 }
 
-// Text is a text, or a number or boolean as one; empty when it is not given.
+// Text is a string, number or boolean as a string; empty if unset.
 func (o *Object) Text(name string) string {
 	v, ok := o.value(name)
 	if !ok {
@@ -91,10 +89,10 @@ func (o *Object) Text(name string) string {
 	return ""
 }
 
-// Secret is a text that is never shown.
+// Secret is Text, masked in all output.
 func (o *Object) Secret(name string) vnfm.Secret { return vnfm.Secret(o.Text(name)) }
 
-// Required is a text that must be given, and not be empty.
+// Required is Text that must be set and not empty.
 func (o *Object) Required(name string) string {
 	text := o.Text(name)
 	if text == "" && (!o.Has(name) || o.values[name] == "") {
@@ -103,7 +101,7 @@ func (o *Object) Required(name string) string {
 	return text
 }
 
-// Bool is a boolean, also as text.
+// Bool is a boolean, also as a string; false if unset.
 func (o *Object) Bool(name string) bool {
 	text := o.Text(name)
 	if text == "" {
@@ -116,8 +114,7 @@ func (o *Object) Bool(name string) bool {
 	return v
 }
 
-// Int is a whole number within bounds, also as text; otherwise is what it is when it is
-// not given.
+// Int is a whole number within bounds, also as a string; otherwise is its default.
 func (o *Object) Int(name string, otherwise, low, high int) int {
 	text := o.Text(name)
 	if text == "" {
@@ -131,7 +128,7 @@ func (o *Object) Int(name string, otherwise, low, high int) int {
 	return v
 }
 
-// Duration is a length of time above 0; otherwise is what it is when it is not given.
+// Duration is a duration above 0; otherwise is its default.
 func (o *Object) Duration(name string, otherwise time.Duration) time.Duration {
 	text := o.Text(name)
 	if text == "" {
@@ -145,7 +142,7 @@ func (o *Object) Duration(name string, otherwise time.Duration) time.Duration {
 	return d
 }
 
-// Texts is a list of texts; one text alone is a list of one.
+// Texts is a list of strings. A single string is a list of one.
 func (o *Object) Texts(name string) []string {
 	v, ok := o.value(name)
 	if !ok {
@@ -174,7 +171,7 @@ func (o *Object) Texts(name string) []string {
 	return out
 }
 
-// Object is an object below this one; nil when it is not given.
+// Object is an object below this one; nil if unset.
 func (o *Object) Object(name string) *Object {
 	v, ok := o.value(name)
 	if !ok {
@@ -188,7 +185,7 @@ func (o *Object) Object(name string) *Object {
 	return &Object{values: below, path: o.At(name), later: o.later, read: map[string]bool{}, problems: o.problems}
 }
 
-// Needed is an object below this one that must be given; nil when it is not.
+// Needed is a required object below this one; nil if unset.
 func (o *Object) Needed(name, detail string) *Object {
 	if !o.Has(name) {
 		o.Missing(name, detail)
@@ -223,17 +220,16 @@ func (o *Object) Objects(name string) []*Object {
 	return out
 }
 
-// Names are the names of all attributes that are given, in their order.
+// Names are the sorted names of all given attributes.
 func (o *Object) Names() []string { return slices.Sorted(maps.Keys(o.values)) }
 
-// Raw is an attribute as it was given.
+// Raw is an attribute without conversion.
 func (o *Object) Raw(name string) any {
 	v, _ := o.value(name)
 	return v
 }
 
-// Done notes attributes that were given and that nobody has asked for: a mistyped name
-// would otherwise be as good as left out.
+// Done records an error for each given attribute that was not read: a mistyped name would otherwise be ignored.
 func (o *Object) Done() {
 	known := slices.Sorted(maps.Keys(o.read))
 	for _, name := range o.Names() {
@@ -266,8 +262,7 @@ func kindOf(v any) string {
 	}
 }
 
-// Join takes over problems that another reader has found in a value of this object, by
-// their paths.
+// Join adds the problems that another check has found in this object, with their paths.
 func (o *Object) Join(problems vnfm.Problems) {
 	for _, p := range problems {
 		if p.Attribute != "" {
