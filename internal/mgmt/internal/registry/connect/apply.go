@@ -11,9 +11,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// Apply connects a node to registries: those of connections, and no others of an earlier
-// Apply. It can be run again after it was interrupted at any instant, and changes nothing
-// where all is right. Changed is what was done; report gets each of it.
+// Apply connects a node to the registries of connections and removes all other connections that an earlier Apply made. It can be
+// repeated after an interruption at any instant, and changes nothing on a node that is up to date. changed lists the changes; report
+// gets each one as it is made.
 func Apply(ctx context.Context, client *remote.Client, connections []Connection, report func(line string)) (changed []string, err error) {
 	w := &worker{client: client, report: report}
 	if err := w.apply(ctx, connections); err != nil {
@@ -35,8 +35,8 @@ func (w *worker) apply(ctx context.Context, connections []Connection) error {
 		return err
 	}
 	pending := p.pending(n)
-	// Who is killed from here on leaves a record of all that may be ours, and of what services
-	// have not been told.
+	// This record is written before the changes, so that the next run after a kill finds all files that may be ours and the actions
+	// that services still need.
 	if len(p.files)+len(p.gone)+len(pending) > 0 {
 		between := n.record.with(p.record)
 		between.Pending = pending
@@ -65,7 +65,7 @@ func (w *worker) apply(ctx context.Context, connections []Connection) error {
 	return w.writeRecord(ctx, n, p.record)
 }
 
-// differing are the files of the node that differ from the plan.
+// differing returns the files of the plan that differ from the node.
 func (w *worker) differing(ctx context.Context, files []wanted) ([]wanted, error) {
 	var ours []string
 	for _, f := range files {
@@ -91,7 +91,7 @@ func (w *worker) note(line string) {
 	w.report(line)
 }
 
-// writeRecord writes the record down, unless it says so already; one of nothing goes.
+// writeRecord writes the record if it differs, and removes an empty one.
 func (w *worker) writeRecord(ctx context.Context, n *node, r record) error {
 	if r.empty() {
 		if _, there := n.files[recordFile]; !there {
@@ -112,7 +112,7 @@ func (w *worker) writeRecord(ctx context.Context, n *node, r record) error {
 	return nil
 }
 
-// write writes one file. A configuration that containerd rejects is not written.
+// write writes or removes one file. It leaves the configuration of containerd unchanged if containerd rejects the new one.
 func (w *worker) write(ctx context.Context, f wanted) error {
 	if f.content == nil {
 		if err := w.do(ctx, "remove "+f.path, "remove_all", f.path); err != nil {
@@ -138,7 +138,7 @@ func (w *worker) write(ctx context.Context, f wanted) error {
 	return nil
 }
 
-// act has a service notice what changed.
+// act restarts or reloads a service.
 func (w *worker) act(ctx context.Context, n *node, p *plan, a action) error {
 	verb, unit, _ := strings.Cut(string(a), " ")
 	err := w.service(ctx, verb, unit)
@@ -164,7 +164,7 @@ func (w *worker) service(ctx context.Context, verb, unit string) error {
 	return nil
 }
 
-// undo puts the configuration of containerd back, with which it ran.
+// undo restores the configuration with which containerd last ran.
 func (w *worker) undo(ctx context.Context, n *node, cause error) error {
 	former, there := n.files[containerdConfig]
 	if !there {
@@ -180,8 +180,8 @@ func (w *worker) undo(ctx context.Context, n *node, cause error) error {
 	return fmt.Errorf("containerd runs with its former configuration again, since it did not with the new one: %w", cause)
 }
 
-// dockerTook makes sure that Docker has read its daemon.json: it keeps what it had when one of
-// the settings there is also an argument of its command.
+// dockerTook checks that Docker has read its daemon.json: Docker ignores the file if one of its settings is also an argument of
+// dockerd.
 func (w *worker) dockerTook(ctx context.Context, p *plan) error {
 	out, err := w.ask(ctx, "ask Docker which registries it speaks HTTP to", nil, "insecure")
 	if err != nil {

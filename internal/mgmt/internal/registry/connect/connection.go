@@ -24,25 +24,23 @@ const (
 	HTTPS Type = "https"
 )
 
-// Connection is how nodes use one private registry.
+// Connection is the access of nodes to one private registry.
 type Connection struct {
 	Type Type
 	// Server is host[:port], as in the names of images.
 	Server string
-	// Username and Password are given both or not at all.
+	// Username and Password are both set or both empty.
 	Username string
 	Password vnfm.Secret
-	// Certificate is the PEM of the authorities that sign the registry's; empty leaves that
-	// to those that the node knows.
+	// Certificate is the PEM bundle of CAs for the registry; empty means the CAs that the node trusts.
 	Certificate string
-	// HostsString is a line for /etc/hosts, "<address> <name>…"; empty is none.
+	// HostsString is a line for /etc/hosts, "<address> <name>…"; empty if unset.
 	HostsString string
 }
 
-// url is the registry's.
 func (c Connection) url() string { return string(c.Type) + "://" + c.Server }
 
-// basic is user and password as HTTP and Docker encode them; empty without a user.
+// basic is user and password in the encoding of HTTP and Docker; empty without a user.
 func (c Connection) basic() string {
 	if c.Username == "" {
 		return ""
@@ -55,7 +53,7 @@ var (
 	hostnameForm = lazyregexp.New(`^[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?(\.[a-zA-Z0-9]([a-zA-Z0-9-]*[a-zA-Z0-9])?)*$`)
 )
 
-// checkServer says what is wrong with the name of a registry.
+// checkServer returns an error for an invalid name of a registry.
 func checkServer(server string) error {
 	if scheme, rest, ok := strings.Cut(server, "://"); ok {
 		return fmt.Errorf("it is a URL: remove %s:// and write %s; connection_type selects the protocol", scheme, strings.TrimRight(rest, "/"))
@@ -82,7 +80,7 @@ func checkServer(server string) error {
 	return nil
 }
 
-// hostsLine reads a line for /etc/hosts and writes it in one form.
+// hostsLine parses a line for /etc/hosts.
 func hostsLine(text string) (address netip.Addr, names []string, err error) {
 	fields := strings.Fields(text)
 	if strings.ContainsAny(text, "\r\n#") || len(fields) < 2 {
@@ -99,7 +97,7 @@ func hostsLine(text string) (address netip.Addr, names []string, err error) {
 	return address, fields[1:], nil
 }
 
-// checkAuthorities says what is wrong with a PEM bundle of authorities.
+// checkAuthorities returns an error for an invalid PEM bundle of CAs.
 func checkAuthorities(bundle string, now time.Time) error {
 	found := 0
 	for rest := []byte(bundle); ; {

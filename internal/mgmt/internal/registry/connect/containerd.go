@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// hostsTOML configures how containerd reaches a registry. It tries the table of the host
-// first, which it wants to be there before version 2, and then the server: both get the
-// same settings, so that its error is that of the registry in any case.
+// hostsTOML configures how containerd reaches a registry. containerd tries the table of the host first, which it requires before
+// version 2, then the server. Both get the same settings, so that either error is the error of the registry.
 func hostsTOML(c Connection, folder string) []byte {
 	var settings strings.Builder
 	settings.WriteString("capabilities = [\"pull\", \"resolve\", \"push\"]\n")

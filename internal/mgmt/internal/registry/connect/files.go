@@ -9,11 +9,10 @@ import (
 	"strings"
 )
 
-// mark is the first line of files that are ours as a whole.
+// mark is the first line of files that the provider alone writes.
 const mark = "# Managed by terraform-provider-vnf: changes are overwritten."
 
-// registriesConf tells CRI-O, and all that reads the same files, which registries are spoken
-// to without a certificate. HTTPS needs no word.
+// registriesConf lists the registries without TLS, for CRI-O and other readers of the same files. HTTPS needs no entry.
 func registriesConf(connections []Connection) []byte {
 	var b strings.Builder
 	for _, c := range connections {
@@ -27,7 +26,7 @@ func registriesConf(connections []Connection) []byte {
 	return []byte(mark + "\n" + b.String())
 }
 
-// object is a JSON object of which some keys are known.
+// object is a JSON object. Unknown keys are preserved.
 type object map[string]json.RawMessage
 
 func readObject(text []byte) (object, error) {
@@ -55,8 +54,8 @@ func (o object) text() []byte {
 	return append(text, '\n')
 }
 
-// withInsecure puts registries into Docker's daemon.json, and takes those of former out that
-// are not wanted any more. Added are those of the wanted that were not there, or are ours. A file in which nothing is left is nil.
+// withInsecure adds the wanted registries to Docker's daemon.json and removes former ones that are no longer wanted. added are the
+// wanted registries that are new or ours. out is nil if the file would be empty.
 func withInsecure(text []byte, wanted, former []string) (out []byte, added []string, err error) {
 	config, err := readObject(text)
 	if err != nil {
@@ -93,9 +92,8 @@ func withInsecure(text []byte, wanted, former []string) (out []byte, added []str
 	return config.text(), added, nil
 }
 
-// withLogins puts logins, by server, into a file of the form of Docker's config.json, and
-// takes those of former out that are not wanted any more. Added are those of the wanted
-// that were not there as they are, or are ours. A file in which nothing is left is nil.
+// withLogins adds the wanted logins, by server, to a file in the format of Docker's config.json and removes former ones that are no
+// longer wanted. added are the servers whose logins are new, changed or ours. out is nil if the file would be empty.
 func withLogins(text []byte, wanted map[string]string, former []string) (out []byte, added []string, err error) {
 	config, err := readObject(text)
 	if err != nil {
@@ -149,8 +147,7 @@ const (
 	hostsEnd   = "# END registries of terraform-provider-vnf"
 )
 
-// withHosts puts our block into a file of the form of /etc/hosts, in place of the one
-// that is there. Without lines there is no block.
+// withHosts replaces our block in a file in the format of /etc/hosts. Without lines it removes the block.
 func withHosts(text string, lines []string) (string, error) {
 	block := ""
 	if len(lines) > 0 {
@@ -171,7 +168,7 @@ func withHosts(text string, lines []string) (string, error) {
 	return before + block + after, nil
 }
 
-// hostsLines are the lines of the connections, each once.
+// hostsLines returns the lines of the connections without duplicates.
 func hostsLines(connections []Connection) []string {
 	var out []string
 	for _, c := range connections {

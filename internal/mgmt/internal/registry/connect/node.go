@@ -15,24 +15,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// script defines functions of the shell.
+// script defines shell functions.
 //
 //go:embed node.sh
 var script string
 
-// The files that others write too.
+// Files that others write too.
 const (
 	containerdConfig = "/etc/containerd/config.toml"
 	daemonConfig     = "/etc/docker/daemon.json"
 	dockerAuth       = "/root/.docker/config.json"
 	kubeletAuth      = "/var/lib/kubelet/config.json"
 	hostsFile        = "/etc/hosts"
-	// hostsTemplate is what cloud-init writes /etc/hosts from at each start, where it was
-	// told to.
+	// cloud-init can be configured to write /etc/hosts from hostsTemplate at each boot.
 	hostsTemplate = "/etc/cloud/templates/hosts.debian.tmpl"
 )
 
-// The files that are ours.
+// Files that the provider alone writes.
 const (
 	recordFile     = "/var/lib/terraform-provider-vnf/registries.json"
 	crioRegistries = "/etc/containers/registries.conf.d/90-terraform-provider-vnf.conf"
@@ -57,23 +56,23 @@ type file struct {
 	owner   string
 }
 
-// node is what there is on a node before anything is done.
+// node is the state of a node before changes.
 type node struct {
 	containerd, docker, crio bool
-	// kubelet says that there is its folder.
+	// kubelet says that the folder of the kubelet exists.
 	kubelet bool
-	// files are those of others, and the record, as far as they are there.
+	// files are the existing files that others write too, and the record.
 	files map[string]file
-	// effective is the configuration that containerd has taken.
+	// effective is the configuration as containerd reads it, with its imports.
 	effective string
-	// globalAuth is the file that CRI-O is configured to take logins from.
+	// globalAuth is the configured file of CRI-O for logins.
 	globalAuth string
 	record     record
 }
 
-// record is what is ours on a node.
+// record lists the files and entries on a node that the provider has written.
 type record struct {
-	// Files are ours as a whole.
+	// Files are files that the provider alone writes.
 	Files []string `json:"files,omitempty"`
 	// Insecure are entries of Docker's daemon.json.
 	Insecure []string `json:"insecure,omitempty"`
@@ -81,15 +80,15 @@ type record struct {
 	Logins map[string][]string `json:"logins,omitempty"`
 	// Hosts are the files with a block of ours.
 	Hosts []string `json:"hosts,omitempty"`
-	// Pending is what services have not been told yet.
+	// Pending are actions that services still need.
 	Pending []action `json:"pending,omitempty"`
 }
 
-// worker works on one node.
+// worker changes one node.
 type worker struct {
 	client *remote.Client
 	report func(line string)
-	// changed is what was done.
+	// changed are the changes so far.
 	changed []string
 }
 
@@ -97,18 +96,17 @@ func command(what string, stdin io.Reader, function ...string) remote.Command {
 	return remote.Command{What: what, Script: script + "\n\"$@\"\n", Args: function, Stdin: stdin, Sudo: true, Timeout: timeout}
 }
 
-// do runs a function of the script as root.
 func (w *worker) do(ctx context.Context, what string, function ...string) error {
 	_, err := w.client.Run(ctx, command(what, nil, function...))
 	return err
 }
 
-// ask runs a function of the script as root and returns its answer.
+// ask is do for a function whose output is needed.
 func (w *worker) ask(ctx context.Context, what string, stdin io.Reader, function ...string) (string, error) {
 	return w.client.Answer(ctx, command(what, stdin, function...))
 }
 
-// look reads everything that decides what there is to do.
+// look reads all files and settings that the plan depends on.
 func (w *worker) look(ctx context.Context) (*node, error) {
 	files := []string{recordFile, containerdConfig, daemonConfig, dockerAuth, kubeletAuth, crioAuth, hostsFile, hostsTemplate}
 	out, err := w.ask(ctx, "look for the container runtime", nil, append([]string{"inspect"}, files...)...)
@@ -145,7 +143,7 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 		}
 	}
 	if n.docker && kubeletUses != "containerd" {
-		// It is there for Docker alone, which would be restarted with it.
+		// Only Docker uses this containerd, and restarting containerd would restart Docker.
 		n.containerd = false
 	}
 	if n.containerd {
@@ -164,11 +162,11 @@ func (w *worker) look(ctx context.Context) (*node, error) {
 	return n, nil
 }
 
-// lookAtMirrors reads the files that describe the registries whose mirrors are in the configuration of containerd.
+// lookAtMirrors reads the hosts.toml of each registry with mirrors in the configuration of containerd.
 func (w *worker) lookAtMirrors(ctx context.Context, n *node) error {
 	settings, err := readContainerd(n.effective)
 	if err != nil || settings.configPath != "" {
-		// The plan says what is wrong with it.
+		// planFor reports the error.
 		return nil //nolint:nilerr // as above
 	}
 	for _, name := range settings.mirrors {
@@ -179,7 +177,7 @@ func (w *worker) lookAtMirrors(ctx context.Context, n *node) error {
 	return nil
 }
 
-// readFile reads a file of which mode and owner are known.
+// readFile reads a file. stat has its mode and owner; a file that no longer exists is empty.
 func (w *worker) readFile(ctx context.Context, path, stat string) (file, error) {
 	mode, owner, _ := strings.Cut(stat, " ")
 	bits, err := strconv.ParseUint(mode, 8, 12)

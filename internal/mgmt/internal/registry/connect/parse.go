@@ -18,8 +18,8 @@ const (
 	attributeHosts       = "hosts_string"
 )
 
-// Read reads a list of connections, private_registry_connection_info as a rule. file
-// returns a file of the package; nil leaves certificates unread.
+// Read reads a list of connections, usually private_registry_connection_info. file returns a file of the package; nil leaves
+// certificates unread.
 func Read(o *params.Object, name string, file func(path string) ([]byte, error)) []Connection {
 	r := reader{file: file, servers: map[string]bool{}, addresses: map[string]string{}}
 	var out []Connection
@@ -31,7 +31,7 @@ func Read(o *params.Object, name string, file func(path string) ([]byte, error))
 
 type reader struct {
 	file func(path string) ([]byte, error)
-	// servers are those that were met, addresses those of names in /etc/hosts.
+	// servers are the servers read so far, addresses the addresses by name for /etc/hosts.
 	servers   map[string]bool
 	addresses map[string]string
 }
@@ -64,7 +64,7 @@ func (r *reader) connection(o *params.Object) Connection {
 	return c
 }
 
-// connectionType is a number, a number in a text, or the name of the protocol.
+// connectionType reads a type: a number, also as a string, or the name of the protocol.
 func connectionType(o *params.Object) Type {
 	const known = "the types are 0 or http, and 1 or https"
 	switch text := o.Text(attributeType); strings.ToLower(strings.TrimSpace(text)) {

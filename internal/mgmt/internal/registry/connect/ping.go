@@ -19,37 +19,36 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// pingTimeout bounds one question.
+// pingTimeout bounds one request.
 const pingTimeout = 15 * time.Second
 
-// maxDrained bounds what is read of an answer, of which nothing is used.
+// maxDrained bounds the bytes read from a response. The content is ignored.
 const maxDrained = 64 << 10
 
-// Endpoint is a registry as a client on a host reaches it.
+// Endpoint is the address and login of a registry for a client on a host.
 type Endpoint struct {
 	// Server is host[:port].
 	Server string
-	// Secure is HTTPS.
+	// Secure selects HTTPS.
 	Secure bool
-	// Authorities is the PEM of those that are trusted beside the ones that the host knows.
+	// Authorities is a PEM bundle of CAs, in addition to the CAs that the host trusts.
 	Authorities string
-	// Exactly is the only certificate that is accepted, with any issuer and any
-	// names; nil has it verified.
+	// Exactly is the only accepted certificate, with any issuer and names; nil means normal verification.
 	Exactly *x509.Certificate
-	// Username and Password are sent when there is a user.
+	// Username and Password are sent if Username is set.
 	Username string
 	Password vnfm.Secret
 }
 
-// Answer is what a registry says to a client.
+// Answer is the response of a registry to a ping.
 type Answer struct {
-	// Status is 200, or 401 when it wants another user, or a user at all.
+	// Status is 200, or 401 if the registry needs another user, or any user.
 	Status int
-	// Tokens says that it wants a token of another server, for which users log in there.
+	// Tokens says that the registry needs a token from another server, where users log in.
 	Tokens bool
 }
 
-// url is what every registry answers that it is one.
+// url is the API root, which every registry serves.
 func (e Endpoint) url() string {
 	if e.Secure {
 		return "https://" + e.Server + "/v2/"
@@ -57,7 +56,7 @@ func (e Endpoint) url() string {
 	return "http://" + e.Server + "/v2/"
 }
 
-// Ping asks a registry from a host. Any status but 200 and 401 is an error, like no answer.
+// Ping sends a request from a host to a registry. Any status but 200 and 401 is an error, like no answer.
 func (e Endpoint) Ping(ctx context.Context, client *remote.Client) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, pingTimeout)
 	defer cancel()
@@ -73,7 +72,7 @@ func (e Endpoint) Ping(ctx context.Context, client *remote.Client) (Answer, erro
 	return Answer{}, fmt.Errorf("%s answers %d, which is not the answer of a registry", e.url(), status)
 }
 
-// ask sends the request over a connection that the host forwards, so that it needs no program there.
+// ask sends the request over a connection forwarded by the host, which needs no program for it.
 func (e Endpoint) ask(ctx context.Context, client *remote.Client) (status int, challenge string, err error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, e.url(), http.NoBody)
 	if err != nil {
@@ -102,10 +101,10 @@ func (e Endpoint) ask(ctx context.Context, client *remote.Client) (status int, c
 	return response.StatusCode, response.Header.Get("WWW-Authenticate"), nil
 }
 
-// systemAuthorities are those that a Debian or Ubuntu knows.
+// systemAuthorities is the bundle of trusted CAs on Debian and Ubuntu.
 const systemAuthorities = "/etc/ssl/certs/ca-certificates.crt"
 
-// verification is how the certificate is verified.
+// verification returns the TLS configuration that verifies the certificate.
 func (e Endpoint) verification(ctx context.Context, client *remote.Client) (*tls.Config, error) {
 	if e.Exactly != nil {
 		return &tls.Config{

@@ -11,13 +11,13 @@ import (
 	"slices"
 )
 
-// plan is what a node is to have.
+// plan is the desired state of a node.
 type plan struct {
-	// files are those to write, in their order: what is trusted before who trusts it.
+	// files are the files to write, in order: certificates before the files that use them.
 	files []wanted
-	// gone are files of ours that are not wanted any more.
+	// gone are files of ours to remove.
 	gone []string
-	// record is what is ours afterwards.
+	// record is the record after the changes.
 	record record
 }
 
@@ -27,13 +27,13 @@ type wanted struct {
 	content []byte
 	mode    fs.FileMode
 	owner   string
-	// ours says that the whole file is, and that it is to be compared with what is there.
+	// ours says that the provider alone writes the file. Its content and mode are compared with the node.
 	ours bool
-	// after is what is to be done once it has changed.
+	// after is the action that a change of the file needs.
 	after action
 }
 
-// action is what a service needs to notice that a file changed.
+// action is a restart or reload that makes a service read a changed file.
 type action string
 
 const (
@@ -44,7 +44,7 @@ const (
 	restartCRIO       action = "restart crio"
 )
 
-// planFor is the plan for the connections of a node. It asks nobody.
+// planFor returns the plan for the connections of a node, without requests to the node.
 func planFor(n *node, connections []Connection) (*plan, error) {
 	p := &plan{record: record{Logins: map[string][]string{}}}
 	if len(connections) > 0 && !n.containerd && !n.docker && !n.crio {
@@ -64,8 +64,7 @@ func planFor(n *node, connections []Connection) (*plan, error) {
 	return p, nil
 }
 
-// pending are what services need for the changes that are to be made, and for those that an
-// interrupted run made before.
+// pending are the actions for the changes of the plan, and for the changes of an interrupted run.
 func (p *plan) pending(n *node) []action {
 	out := slices.Clone(n.record.Pending)
 	for _, f := range p.files {
@@ -85,14 +84,13 @@ func (p *plan) pending(n *node) []action {
 	return slices.Compact(out)
 }
 
-// own adds a file that is ours as a whole.
+// own adds a file that the provider alone writes.
 func (p *plan) own(name string, content []byte, mode fs.FileMode, after action) {
 	p.files = append(p.files, wanted{path: name, content: content, mode: mode, ours: true, after: after})
 	p.record.Files = append(p.record.Files, name)
 }
 
-// merge adds a file that others write too, unless it holds that already. Without
-// content it goes.
+// merge adds a file that others write too, unless the node has the same content. Nil content removes the file.
 func (p *plan) merge(n *node, name string, content []byte, mode fs.FileMode, after action) {
 	present, there := n.files[name]
 	switch {
@@ -112,7 +110,7 @@ func (p *plan) merge(n *node, name string, content []byte, mode fs.FileMode, aft
 	}
 }
 
-// secretMode is that of files with logins.
+// secretMode is the mode of files with logins.
 const secretMode = fs.FileMode(0o600)
 
 func (p *plan) hosts(n *node, connections []Connection) error {
@@ -147,7 +145,7 @@ func (p *plan) containerd(n *node, connections []Connection) error {
 		return fmt.Errorf("the configuration of containerd cannot be read: %w", err)
 	}
 	if settings.disabled {
-		// Nobody asks this containerd for images of pods.
+		// This containerd pulls no images of pods.
 		return nil
 	}
 	folder := settings.configPath
@@ -180,8 +178,8 @@ func (p *plan) containerd(n *node, connections []Connection) error {
 	return nil
 }
 
-// describes reports whether each of the registries has a file in the folder that config_path will name. Kubespray writes both forms up to
-// v2.26, and has containerd read the former one.
+// describes reports whether each of the registries has a file in the future config_path. Up to v2.26 kubespray writes both forms, and
+// configures containerd with the former one.
 func (n *node) describes(registries []string) bool {
 	for _, name := range registries {
 		if len(n.files[hostsTOMLOf(name)].content) == 0 {
@@ -191,7 +189,7 @@ func (n *node) describes(registries []string) bool {
 	return true
 }
 
-// hostsTOMLOf is the file of a registry in the folder that config_path names.
+// hostsTOMLOf is the path of the file of a registry in containerdCerts.
 func hostsTOMLOf(registry string) string { return path.Join(containerdCerts, registry, "hosts.toml") }
 
 func (p *plan) docker(n *node, connections []Connection) error {
@@ -235,13 +233,12 @@ func (p *plan) crio(n *node, connections []Connection) error {
 	return p.logins(n, connections, auth, n.crio)
 }
 
-// kubelet gives the kubelet the logins, which it hands on with each pull. It reads them again
-// every five minutes.
+// kubelet writes the logins for the kubelet, which sends them with each pull. The kubelet reads the file again every five minutes.
 func (p *plan) kubelet(n *node, connections []Connection) error {
 	return p.logins(n, connections, kubeletAuth, n.kubelet)
 }
 
-// logins puts the logins into a file, or takes them out of it where they are not wanted.
+// logins writes the logins into a file. If used is false, it removes them.
 func (p *plan) logins(n *node, connections []Connection, name string, used bool) error {
 	former := n.record.Logins[name]
 	var logins map[string]string
@@ -272,8 +269,8 @@ func loginsOf(connections []Connection) map[string]string {
 	return out
 }
 
-// with is a record of all that is ours before and after a change, so that a run that resumes
-// an interrupted one knows its own.
+// with returns the union of the records before and after a change: a run that resumes an interrupted one finds all files and entries
+// that may be ours.
 func (r record) with(other record) record {
 	out := record{
 		Files: union(r.Files, other.Files), Insecure: union(r.Insecure, other.Insecure), Hosts: union(r.Hosts, other.Hosts), Logins: map[string][]string{},

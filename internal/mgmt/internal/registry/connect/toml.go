@@ -13,23 +13,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
-// The plugins of containerd that keep registries, by the version of its configuration. One
-// without a version is of version 1.
+// The plugins of containerd with registries, by version of the configuration. A configuration without a version has version 1.
 const (
 	pluginV1 = "cri"
 	pluginV2 = "io.containerd.grpc.v1.cri"
 	pluginV3 = "io.containerd.cri.v1.images"
 )
 
-// containerdSettings are what a configuration of containerd says of registries.
+// containerdSettings are the settings for registries in a configuration of containerd.
 type containerdSettings struct {
 	plugin string
-	// configPath is the first folder with a hosts.toml for each registry; empty is none.
+	// configPath is the first folder with a hosts.toml for each registry; empty if unset.
 	configPath string
-	// disabled says that the plugin is, so that no kubelet uses this containerd.
+	// disabled says that the plugin is disabled, so that no kubelet uses this containerd.
 	disabled bool
-	// former are the settings that cannot be together with a configPath; mirrors are the registries of those that name
-	// mirrors, and sole says that there are no others.
+	// former are the settings that containerd rejects together with a configPath. mirrors are the registries of the former settings
+	// registry.mirrors; sole says that there are no other former settings.
 	former  []string
 	mirrors []string
 	sole    bool
@@ -84,9 +83,8 @@ var (
 	configPathForm = lazyregexp.New(`^(\s*)config_path\s*=.*$`)
 )
 
-// withConfigPath sets config_path in a configuration of containerd, and changes nothing
-// else in its text. An empty text becomes a configuration that every containerd since 1.3
-// takes.
+// withConfigPath sets config_path in a configuration of containerd, and changes nothing else in its text. An empty text becomes a
+// configuration that every containerd since 1.3 accepts.
 func withConfigPath(text, folder string) (string, error) {
 	if strings.TrimSpace(text) == "" {
 		text = "version = 2\n"
@@ -148,7 +146,7 @@ func withoutMirrors(text, plugin string) (string, error) {
 	return out, nil
 }
 
-// keys are the parts of the name of a table.
+// keys returns the parts of the name of a table.
 func keys(name string) []string {
 	var out []string
 	for name != "" {
@@ -189,7 +187,7 @@ func sameBut(setting, before, after, plugin string) error {
 	return nil
 }
 
-// pruned leaves out tables that are empty: they say nothing.
+// pruned leaves out empty tables, which have no effect.
 func pruned(t map[string]any) map[string]any {
 	out := map[string]any{}
 	for name, value := range t {

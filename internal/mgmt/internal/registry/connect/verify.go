@@ -9,8 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// Verify asks each registry, from the node, whether it answers, has a certificate that the
-// node trusts, and takes the user.
+// Verify checks from the node that each registry answers, has a certificate that the node trusts, and accepts the user.
 func Verify(ctx context.Context, client *remote.Client, connections []Connection) error {
 	var errs []error
 	for _, c := range connections {
@@ -29,7 +28,7 @@ func (c Connection) verify(ctx context.Context, client *remote.Client) error {
 	if err != nil {
 		return fmt.Errorf("registry %s is unreachable from node %s: %w", c.Server, client.Name(), err)
 	}
-	// One that hands out tokens wants a user of everybody who asks here.
+	// A registry with token authentication answers 401 to every login here.
 	if c.Username != "" && answer.Status == http.StatusUnauthorized && !answer.Tokens {
 		return fmt.Errorf("registry %s rejects user %q: check username and password", c.Server, c.Username)
 	}
