@@ -14,13 +14,13 @@ import (
 	"strings"
 )
 
-// The annotations of an OCI index that name an image.
+// Annotations of an OCI index with the name of an image.
 const (
 	annotationName = "io.containerd.image.name"
 	annotationRef  = "org.opencontainers.image.ref.name"
 )
 
-// Bounds of the metadata of an archive: the files that describe images are small.
+// Limits of the metadata of an archive: files that describe images are small.
 const (
 	maxDescription  = 1 << 20
 	maxDescriptions = 32 << 20
@@ -28,20 +28,20 @@ const (
 
 // stored is one image of an archive.
 type stored struct {
-	// names are its references as they are written in the archive.
+	// names are the references of the image, unchanged.
 	names []string
-	// architecture is as Go names it; empty is unknown.
+	// architecture is a GOARCH; empty if unknown.
 	architecture string
 }
 
 // contents are the images of an archive.
 type contents struct {
 	images []stored
-	// layout is an OCI layout that the old form of Docker is not beside.
+	// layout says that the archive is an OCI layout without the manifest.json of Docker.
 	layout bool
 }
 
-// read finds the images of an archive, which is read once from its beginning to its end.
+// read returns the images of an archive. It reads the archive once.
 func (a *Archive) read() (*contents, error) {
 	file, err := a.Open()
 	if err != nil {
@@ -61,7 +61,7 @@ func (a *Archive) read() (*contents, error) {
 	return nil, errors.New("it holds neither manifest.json nor index.json, so it is not an archive of images")
 }
 
-// descriptions are the small JSON files of a tar archive.
+// descriptions returns the small JSON files of a tar archive.
 func descriptions(r io.Reader) (map[string][]byte, error) {
 	buffered := bufio.NewReader(r)
 	r = buffered
@@ -98,7 +98,7 @@ func descriptions(r io.Reader) (map[string][]byte, error) {
 	}
 }
 
-// platform is what a configuration of an image says of machines.
+// platform is the platform in the configuration of an image.
 type platform struct {
 	Architecture string `json:"architecture"`
 	OS           string `json:"os"`
@@ -127,7 +127,7 @@ func dockerContents(files map[string][]byte) (*contents, error) {
 	return out, nil
 }
 
-// descriptor is what an OCI index says of a manifest, and a manifest of its configuration.
+// descriptor is an OCI descriptor, of a manifest in an index or of the configuration in a manifest.
 type descriptor struct {
 	Digest      string            `json:"digest"`
 	Annotations map[string]string `json:"annotations"`
@@ -154,8 +154,8 @@ func layoutContents(files map[string][]byte) (*contents, error) {
 	return out, nil
 }
 
-// architectureOf follows a manifest to the configuration of its image. An index below it is
-// of several architectures.
+// architectureOf returns the architecture in a descriptor, else in the configuration of the image; empty for a nested index, which may
+// have several.
 func architectureOf(files map[string][]byte, d descriptor) string {
 	if d.Platform != nil {
 		return d.Platform.Architecture
@@ -174,7 +174,7 @@ func blob(digest string) string {
 	return "blobs/" + strings.Replace(digest, ":", "/", 1)
 }
 
-// choose finds the image that is meant and returns the name it has in the archive.
+// choose returns the wanted image, or the only one, and its name in the archive.
 func (c *contents) choose(wanted string) (string, stored, error) {
 	if wanted != "" {
 		for _, image := range c.images {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// leaf is the certificate of the server, the first of a PEM chain.
+// leaf returns the certificate of the server, the first of a PEM chain.
 func leaf(chain string) (*x509.Certificate, error) {
 	for rest := []byte(chain); ; {
 		block, more := pem.Decode(rest)
@@ -27,7 +27,7 @@ func leaf(chain string) (*x509.Certificate, error) {
 	}
 }
 
-// valid says what keeps a certificate from being used now.
+// valid returns an error for a certificate that is expired or not yet valid.
 func valid(certificate *x509.Certificate, now time.Time) error {
 	switch {
 	case now.After(certificate.NotAfter):
@@ -38,8 +38,7 @@ func valid(certificate *x509.Certificate, now time.Time) error {
 	return nil
 }
 
-// checkKey says what is wrong with the key of a certificate. The parser's errors about a key
-// are not repeated.
+// checkKey returns an error for a key that does not fit the certificate. It leaves out the errors of the parser, which may quote the key.
 func checkKey(chain, key string) error {
 	block, _ := pem.Decode([]byte(key))
 	switch {

@@ -15,18 +15,17 @@ import (
 
 var nameForm = lazyregexp.New(`^[a-zA-Z0-9][a-zA-Z0-9_.-]{0,62}$`)
 
-// maxPassword is what bcrypt takes of a password, in bytes.
+// maxPassword is the number of bytes of a password that bcrypt uses.
 const maxPassword = 72
 
-// systemFolders are no place for the images of a registry: the host has its own things there.
+// systemFolders cannot hold the images of a registry: they belong to the host.
 var systemFolders = []string{
 	"/", "/bin", "/boot", "/dev", "/etc", "/home", "/lib", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv", "/sys", "/tmp",
 	"/usr", "/var", "/var/lib", "/var/lib/containerd", "/var/lib/containers", "/var/lib/docker",
 }
 
-// Check finds what is wrong with a config without asking a host. The attributes of the
-// problems are name, runtime, image, image_path, port, certificate, key, users, with the
-// user as Key, storage_path, proxy.http, proxy.https and proxy.no. An archive is read.
+// Check validates a config without a host. The attributes of its problems are name, runtime, image, image_path, port, certificate, key,
+// users (with the user as Key), storage_path, proxy.http, proxy.https and proxy.no. Check reads the archive.
 func (c Config) Check() vnfm.Problems {
 	var ps vnfm.Problems
 	refuse := func(attribute, summary, detail string) {
@@ -137,7 +136,7 @@ func (p Proxy) check(refuse func(attribute, summary, detail string)) {
 		if of.value == "" {
 			continue
 		}
-		// The parser's error repeats the URL, which may hold a password.
+		// The error of the parser quotes the URL, which may contain a password.
 		u, err := url.Parse(of.value.Reveal())
 		switch {
 		case err != nil || u.Host == "" || u.Hostname() == "":

@@ -14,7 +14,7 @@ import (
 // Runtime is the engine that runs the registry.
 type Runtime string
 
-// The engines. Docker supervises its containers itself; a container of Podman is run by a unit of systemd, in the network of the host.
+// The engines. Docker supervises its containers itself. A systemd unit runs the container of Podman, in the network of the host.
 const (
 	Docker Runtime = "docker"
 	Podman Runtime = "podman"
@@ -29,49 +29,45 @@ const (
 
 // Config is the desired state of a registry.
 type Config struct {
-	// Name is that of the container; empty is defaultName.
+	// Name is the name of the container; empty means defaultName.
 	Name string
-	// Runtime is Docker when it is empty.
+	// Runtime is the engine; empty means Docker.
 	Runtime Runtime
-	// Archive is the file that the image comes from. Without it the image is pulled.
+	// Archive is the file with the image; nil means that the image is pulled.
 	Archive *Archive
-	// Image is what is pulled, defaultImage when it is empty, or which one of an Archive
-	// is meant that holds several.
+	// Image is the reference to pull, by default defaultImage, or selects an image of the Archive.
 	Image string
-	// Port is where the registry listens on the host, on all its addresses; 0 is
-	// DefaultPort.
+	// Port is the port of the registry on all addresses of the host; 0 means DefaultPort.
 	Port int
-	// Certificate is a PEM chain, the server's own first, and Key its key. Without both the
-	// registry is served over HTTP.
+	// Certificate is a PEM chain, the certificate of the server first, and Key its key. If both are empty, the registry uses HTTP.
 	Certificate string
 	Key         vnfm.Secret
-	// Users are the passwords by user; without any the registry asks for none.
+	// Users are the passwords by user; empty means that the registry needs no login.
 	Users map[string]vnfm.Secret
-	// StoragePath is the folder of the images on the host, /var/lib/<name> when it is empty.
+	// StoragePath is the folder of the images on the host; empty means /var/lib/<name>.
 	StoragePath string
 	Proxy       Proxy
 }
 
-// Proxy is how the host reaches packages and images. The URLs may hold a password.
+// Proxy is the HTTP proxy for packages and images. The URLs may contain a password.
 type Proxy struct {
 	HTTP, HTTPS vnfm.Secret
-	// No lists, separated by commas, what is reached without it.
+	// No is a comma-separated list of hosts that bypass the proxy.
 	No string
 }
 
-// Archive is a file with images, as `docker save` writes it, or an OCI layout in a tar
-// archive; both may be compressed by gzip.
+// Archive is a file with images in the format of `docker save`, or an OCI layout in a tar archive; both may be compressed by gzip.
 type Archive struct {
-	// Path is its name in messages: that of the file in its package.
+	// Path is the path in the package, for messages.
 	Path string
-	// Open opens it from its beginning, as often as it is called.
+	// Open opens the file from its beginning. It can be called repeatedly.
 	Open func() (io.ReadCloser, error)
-	// Digest is that of the file, "sha256:" and hexadecimal, and Size its bytes.
+	// Digest is the digest of the file, "sha256:" and hexadecimal. Size is in bytes.
 	Digest string
 	Size   int64
 }
 
-// completed is the config with its defaults.
+// completed returns the config with its defaults.
 func (c Config) completed() Config {
 	c.Name = cmp.Or(c.Name, defaultName)
 	c.Runtime = cmp.Or(c.Runtime, Docker)
@@ -86,8 +82,7 @@ func (c Config) completed() Config {
 	return c
 }
 
-// source is what the image is known by before it is there: the digest of its archive, and
-// which one of it, or the reference that is pulled.
+// source identifies the image before the host has it: the digest of its archive and the selected image, or the reference to pull.
 func (c Config) source() string {
 	if c.Archive == nil {
 		return c.Image
@@ -101,7 +96,7 @@ func (c Config) source() string {
 // Secure reports whether the registry is served over HTTPS.
 func (c Config) Secure() bool { return c.Certificate != "" }
 
-// folder holds the files of the registry on the host, where root alone enters.
+// folder holds the files of the registry on the host, readable by root alone.
 func (c Config) folder() string { return "/etc/private-registry/" + c.Name }
 
 func (c Config) file(name string) string { return path.Join(c.folder(), name) }
@@ -115,18 +110,18 @@ const (
 	fileNote        = "note.json"
 )
 
-// unit is the name of the unit of systemd that runs the container of Podman.
+// unit is the name of the systemd unit that runs the container of Podman.
 func (c Config) unit() string { return "registry-" + c.Name + ".service" }
 
 func (c Config) unitFile() string { return "/etc/systemd/system/" + c.unit() }
 
-// dropIn leads the daemon of Docker to its proxy.
+// dropIn is the path of the systemd drop-in with the proxy of the Docker daemon.
 func (c Config) dropIn() string {
 	return "/etc/systemd/system/docker.service.d/registry-" + c.Name + ".conf"
 }
 
-// environment is that of the registry: where things are, and nothing secret. The address
-// is that in the container, which has a network of its own with Docker alone.
+// environment is the environment of the registry. It contains paths and no secrets. The port is the one inside the container: only with
+// Docker does the container have a network of its own.
 func (c Config) environment() []string {
 	listen := c.Port
 	if c.Runtime == Docker {
@@ -154,13 +149,13 @@ func (c Config) environment() []string {
 	return out
 }
 
-// Where the folders of the host are in the container.
+// Mount points of the folders of the host in the container.
 const (
 	insideStorage = "/var/lib/registry"
 	insideFolder  = "/etc/private-registry"
 )
 
-// Secrets are all that the config holds, to be masked in what the host says.
+// secrets are the secrets of the config, masked in the output of the host.
 func (c Config) secrets() []vnfm.Secret {
 	out := []vnfm.Secret{c.Key, c.Proxy.HTTP, c.Proxy.HTTPS}
 	for _, name := range slices.Sorted(maps.Keys(c.Users)) {

@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The scripts define functions of the shell, the same of each engine.
+// The scripts define shell functions, the same ones for each engine.
 var (
 	//go:embed scripts/common.sh
 	commonScript string
@@ -24,36 +24,35 @@ var (
 	podmanScript string
 )
 
-// engine is what one runtime takes.
+// engine has the scripts, packages and service of one runtime.
 type engine struct {
 	script string
-	// packages are the distribution's. One that ends in a question mark is installed where
-	// there is such a package.
+	// packages are packages of the distribution. A question mark at the end makes a package optional: it is installed if it exists.
 	packages []string
 	// service is the unit of the daemon; podman has none.
 	service string
 }
 
-// The certificates of authorities are for images that are pulled.
+// Pulling images needs ca-certificates.
 var engines = map[Runtime]engine{
 	Docker: {script: dockerScript, packages: []string{"ca-certificates", "docker.io", "docker-cli?"}, service: "docker.service"},
 	Podman: {script: podmanScript, packages: []string{"ca-certificates", "podman"}},
 }
 
-// callTimeout bounds what asks the engine or systemd for something short.
+// callTimeout bounds short calls of the engine or systemd.
 const callTimeout = 3 * time.Minute
 
-// call is one function of the scripts to be run as root.
+// call is a call of a function of the scripts, as root.
 type call struct {
 	what string
-	// function and its arguments, none of them secret.
+	// function is the name with the arguments, without secrets.
 	function []string
 	env      map[string]string
 	timeout  time.Duration
 	secrets  []vnfm.Secret
 }
 
-// command is what runs a function with the scripts of an engine.
+// command returns the command that runs a function of the scripts of an engine.
 func (e engine) command(c call) remote.Command {
 	if c.timeout == 0 {
 		c.timeout = callTimeout
@@ -64,25 +63,23 @@ func (e engine) command(c call) remote.Command {
 	}
 }
 
-// lastLines are the last lines of a text.
 func lastLines(text string, n int) string {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	return strings.Join(lines[max(0, len(lines)-n):], "\n")
 }
 
-// hostState is what is on a host, before anything is done.
+// hostState is the state of a host before changes.
 type hostState struct {
 	id, system, machine string
 	systemd             bool
-	// files are the SHA-256 of those in the folder of the registry by their names.
+	// files are the SHA-256 digests of the files in the folder of the registry, by name.
 	files map[string]string
-	// listener is the program that listens on the port; empty is none.
+	// listener is the program that listens on the port; empty if there is none.
 	listener string
-	// present says that the engine is installed, version that it answers.
+	// present says that the engine is installed. version is empty if the engine does not answer.
 	present bool
 	version string
-	// container says that there is one of the name, running that it runs; digest is
-	// empty for one that is not ours.
+	// container says that a container of the name exists, running that it runs. digest is empty for a foreign container.
 	container, running bool
 	digest             string
 	restarts, status   string

@@ -6,8 +6,7 @@ import (
 	"slices"
 )
 
-// writeFiles writes certificate, key and users, removes those that are not wanted any more,
-// and returns the SHA-256 of those that the container reads.
+// writeFiles writes certificate, key and users, removes unwanted ones, and returns the SHA-256 digests of the written files.
 func (i *installer) writeFiles(ctx context.Context) (map[string]string, error) {
 	wanted, err := i.wantedFiles(ctx)
 	if err != nil {

@@ -10,8 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Find returns the users of a registry that Apply has made on a host, those of the config included, and vnfm.ErrNoRegistry when
-// there is none of the name. The note in its folder, or the label of its container, is the mark of such a registry. Nothing is changed.
+// Find returns the users of a registry that Apply has installed on a host, together with the users of the config, and
+// vnfm.ErrNoRegistry if the host has no such registry. The note in its folder, or the label of its container, marks a registry of
+// Apply. Find changes nothing.
 func Find(ctx context.Context, client *remote.Client, c Config) ([]string, error) {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]

@@ -11,12 +11,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// hashCost is the cost of a hash. Tests lower it: at this one they would spend nearly all their time on hashes.
+// hashCost is the cost of a hash. Tests lower it, because they would spend nearly all their time on hashes.
 var hashCost = bcrypt.DefaultCost
 
-// htpasswd writes the file of the users. The line of a user whose password is still the
-// same is kept, so that nothing changes when nothing changed; so is that of a user whose
-// password is not known.
+// htpasswd returns the file of the users. It keeps the line of a user if the password is unchanged, since a new salt would change the
+// file, or unknown (empty).
 func htpasswd(present []byte, users map[string]vnfm.Secret) ([]byte, error) {
 	lines := usersIn(present)
 	var b strings.Builder
@@ -35,7 +34,7 @@ func htpasswd(present []byte, users map[string]vnfm.Secret) ([]byte, error) {
 	return []byte(b.String()), nil
 }
 
-// usersIn are the hashes in a file of users, by user.
+// usersIn returns the hashes in a file of users, by user.
 func usersIn(file []byte) map[string]string {
 	out := map[string]string{}
 	for line := range strings.Lines(string(file)) {

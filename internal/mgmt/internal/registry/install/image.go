@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// installImage loads the image from its archive, or pulls it, unless it is there.
+// installImage loads the image from its archive, or pulls it, unless the host has it.
 func (i *installer) installImage(ctx context.Context) error {
 	if i.note.Source == i.source() && i.note.Image != "" {
 		present, err := i.imageID(ctx, i.note.Image)
@@ -34,13 +34,13 @@ func (i *installer) installImage(ctx context.Context) error {
 	return i.writeNote(ctx)
 }
 
-// imageID is what the engine identifies an image by; empty when it has none.
+// imageID is the engine's id of an image; empty if the engine does not have the image.
 func (i *installer) imageID(ctx context.Context, reference string) (string, error) {
 	out, err := i.ask(ctx, "look for the image "+reference, "image", reference)
 	return strings.TrimSpace(out), err
 }
 
-// fetchImage has the engine take the image, and returns its name.
+// fetchImage loads or pulls the image and returns its name.
 func (i *installer) fetchImage(ctx context.Context) (string, error) {
 	if i.Archive == nil {
 		i.report("pulling " + i.Image)
@@ -69,8 +69,8 @@ func (i *installer) fetchImage(ctx context.Context) (string, error) {
 	return canonical(name), nil
 }
 
-// load copies the archive to the host, where no disk may be too full for it, and has the
-// engine read it. A whole copy that an earlier run left is used; none stays.
+// load checks the free space on the host, copies the archive there and loads it. It uses a complete copy of an earlier run, and removes
+// the copy at the end.
 func (i *installer) load(ctx context.Context, name string) error {
 	for _, folder := range []string{"upload", "engine"} {
 		place, free := i.space(ctx, folder)
@@ -98,7 +98,7 @@ func (i *installer) load(ctx context.Context, name string) error {
 
 const archiveName = "image.tar"
 
-// uploadFolder holds the archive while it is loaded. It is not in memory, as /tmp may be.
+// uploadFolder holds the archive while it is loaded. /tmp is avoided because it may be in memory.
 func (c Config) uploadFolder() string { return "/var/tmp/private-registry-" + c.Name }
 
 func (i *installer) upload(ctx context.Context) error {
@@ -115,7 +115,7 @@ func (i *installer) upload(ctx context.Context) error {
 	return nil
 }
 
-// forgetImage removes the image that an update took the place of, also from another engine.
+// forgetImage removes the image that an update has replaced, also from another engine.
 func (i *installer) forgetImage(ctx context.Context, before note) error {
 	if before.Container == nil || before.Image == "" {
 		return nil
@@ -128,7 +128,7 @@ func (i *installer) forgetImage(ctx context.Context, before note) error {
 	return err
 }
 
-// imageError adds what is free where a disk was full.
+// imageError adds the free space to the error of a full disk.
 func (i *installer) imageError(ctx context.Context, folder string, err error) error {
 	if !strings.Contains(strings.ToLower(err.Error()), "no space left on device") {
 		return err
@@ -140,8 +140,7 @@ func (i *installer) imageError(ctx context.Context, folder string, err error) er
 	return fmt.Errorf("the disk of %s is full: %s has %s free now: %w", i.client.Name(), place, size(free), err)
 }
 
-// space is a folder that an image needs space in, "upload" or "engine", and how many bytes
-// are free there; -1 is not known.
+// space returns the path of a folder in which an image needs space, "upload" or "engine", and its free bytes; -1 if unknown.
 func (i *installer) space(ctx context.Context, folder string) (place string, free int64) {
 	function := []string{"engine_space"}
 	if folder == "upload" {
@@ -158,7 +157,7 @@ func (i *installer) space(ctx context.Context, folder string) (place string, fre
 	return values["folder"], free
 }
 
-// size writes a number of bytes for people.
+// size formats a number of bytes.
 func size(bytes int64) string {
 	const unit = 1 << 20
 	if bytes < unit {

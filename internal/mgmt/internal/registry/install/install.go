@@ -17,31 +17,29 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The bounds of what takes long: another apt runs, an image comes over the network.
+// Limits of long steps: waiting for another apt, downloads over the network.
 const (
 	lockPatience    = 10 * time.Minute
 	packagesTimeout = 30 * time.Minute
 	imageTimeout    = 30 * time.Minute
 )
 
-// machines are the architectures that packages and images are there for, as uname names
-// them and as images do.
+// machines are the supported architectures: the name in images by the name of uname.
 var machines = map[string]string{"x86_64": "amd64", "aarch64": "arm64"}
 
-// installer brings one host to one config.
+// installer installs one registry on one host.
 type installer struct {
 	Config
 	engine
 	client *remote.Client
 	report func(line string)
-	// found is what was on the host, note what an earlier installation wrote down there.
+	// found is the state of the host, note the record of an earlier installation.
 	found *hostState
 	note  note
 }
 
-// Apply brings a host to the config and waits until the registry answers. It can be run
-// again after it was interrupted at any instant; where all is right, it changes
-// nothing. report gets each step before it is done.
+// Apply installs or updates a registry and waits until it answers. It can be repeated after an interruption at any instant, and changes
+// nothing on a host that is up to date. report gets each step before it begins.
 func Apply(ctx context.Context, client *remote.Client, c Config, report func(line string)) (State, error) {
 	i := &installer{Config: c.completed(), client: client, report: report}
 	i.engine = engines[i.Runtime]
@@ -91,13 +89,13 @@ func (i *installer) readHost(ctx context.Context) (err error) {
 		return err
 	}
 	if err := json.Unmarshal(text, &i.note); err != nil {
-		// It tells what need not be done again: without it that is done.
+		// The note only avoids repeated work, so an unreadable one is ignored.
 		i.note = note{}
 	}
 	return nil
 }
 
-// read returns the content of a file of root's, nil when there is none.
+// read returns the content of a file of root; nil if it does not exist.
 func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 	content, err := i.client.ReadFile(ctx, name, true)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +107,7 @@ func (i *installer) read(ctx context.Context, name string) ([]byte, error) {
 	return content, nil
 }
 
-// supported says why a registry cannot be installed on a host.
+// supported returns an error for a host on which a registry cannot be installed.
 func (s *hostState) supported(host string) error {
 	name := cmp.Or(s.system, "a system without /etc/os-release")
 	if s.id != "debian" && s.id != "ubuntu" {
@@ -124,18 +122,17 @@ func (s *hostState) supported(host string) error {
 	return nil
 }
 
-// do runs a function of the scripts.
 func (i *installer) do(ctx context.Context, c call) error {
 	_, err := i.client.Run(ctx, i.command(c))
 	return err
 }
 
-// ask runs a function of the scripts and returns its answer.
+// ask is do for a function whose output is needed.
 func (i *installer) ask(ctx context.Context, what string, function ...string) (string, error) {
 	return i.client.Answer(ctx, i.command(call{what: what, function: function}))
 }
 
-// log runs a function that prints a log, and returns its end as the end of an error.
+// log runs a function that prints a log, and returns the last lines for the end of an error.
 func (i *installer) log(ctx context.Context, otherwise string, function ...string) string {
 	result, err := i.client.Run(ctx, i.command(call{what: "read a log", function: append(function, strconv.Itoa(logLines)), secrets: i.secrets()}))
 	if err != nil || strings.TrimSpace(result.Stdout) == "" {
@@ -144,10 +141,10 @@ func (i *installer) log(ctx context.Context, otherwise string, function ...strin
 	return "; the end of its log:\n" + lastLines(result.Stdout, logLines)
 }
 
-// logLines are the lines of a log that an error repeats.
+// logLines is the number of lines of a log in an error.
 const logLines = 20
 
-// installEngine installs the engine where there is none, leads it to its proxy and starts it.
+// installEngine installs the engine if it is missing, configures its proxy and starts it.
 func (i *installer) installEngine(ctx context.Context) error {
 	restart, err := i.writeProxy(ctx)
 	if err != nil {
@@ -175,7 +172,7 @@ func (i *installer) installEngine(ctx context.Context) error {
 	return i.startEngine(ctx)
 }
 
-// startEngine starts the engine, and looks again at what is on the host.
+// startEngine starts the engine and reads the host again.
 func (i *installer) startEngine(ctx context.Context) error {
 	if i.service != "" {
 		i.report("starting " + i.service)
@@ -183,7 +180,7 @@ func (i *installer) startEngine(ctx context.Context) error {
 			return fmt.Errorf("%s does not start: %w%s", i.service, err, i.serviceLog(ctx))
 		}
 	}
-	// Leftovers are known only now that the engine runs: a container of an earlier run.
+	// A stopped engine lists no containers, so one of an earlier run is found only here.
 	if err := i.readHost(ctx); err != nil {
 		return err
 	}
@@ -193,7 +190,7 @@ func (i *installer) startEngine(ctx context.Context) error {
 	return nil
 }
 
-// serviceLog is the end of the log of the engine, as the end of an error.
+// serviceLog returns the end of the log of the engine, for the end of an error.
 func (i *installer) serviceLog(ctx context.Context) string {
 	if i.service == "" {
 		return ""
@@ -201,7 +198,7 @@ func (i *installer) serviceLog(ctx context.Context) string {
 	return i.log(ctx, "", "unit_logs", i.service)
 }
 
-// environment is that of programs which fetch something.
+// environment returns the environment variables for programs that download.
 func (p Proxy) environment() map[string]string {
 	out := map[string]string{}
 	for name, value := range map[string]string{"http_proxy": p.HTTP.Reveal(), "https_proxy": p.HTTPS.Reveal(), "no_proxy": p.No} {
@@ -212,9 +209,8 @@ func (p Proxy) environment() map[string]string {
 	return out
 }
 
-// writeProxy leads the daemon of Docker to its proxy, which is what pulls there, and reports
-// whether it must be restarted. systemd shows everybody the environment of a unit, but
-// not the content of the file that it is read from.
+// writeProxy configures the proxy of the Docker daemon, which pulls images, and reports whether the daemon must be restarted. The
+// variables are in a file because every user of the host can read the environment in a unit.
 func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 	if i.Runtime != Docker {
 		return false, nil
@@ -249,7 +245,7 @@ func (i *installer) writeProxy(ctx context.Context) (restart bool, err error) {
 	return changed || dropped, nil
 }
 
-// write writes a file of the folder, which root alone reads.
+// write writes a file of the folder, readable by root alone.
 func (i *installer) write(ctx context.Context, name string, content []byte) (changed bool, err error) {
 	changed, err = i.client.WriteFile(ctx, remote.File{Path: name, Content: content, Mode: 0o600, Sudo: true, MkdirAll: true})
 	if err != nil {
@@ -258,7 +254,7 @@ func (i *installer) write(ctx context.Context, name string, content []byte) (cha
 	return changed, nil
 }
 
-// writeNote writes down what is known of the host.
+// writeNote saves the note on the host.
 func (i *installer) writeNote(ctx context.Context) error {
 	text, err := json.MarshalIndent(i.note, "", "  ")
 	if err != nil {
@@ -268,7 +264,7 @@ func (i *installer) writeNote(ctx context.Context) error {
 	return err
 }
 
-// runContainer makes the container, unless the one that is there is right.
+// runContainer creates or starts the container, unless it is up to date and running.
 func (i *installer) runContainer(ctx context.Context, files map[string]string) error {
 	wanted := i.spec(i.note, files)
 	digest := wanted.digest()
@@ -282,7 +278,7 @@ func (i *installer) runContainer(ctx context.Context, files map[string]string) e
 		if i.note.Container != nil && i.note.Container.digest() == digest {
 			return nil
 		}
-		// Somebody has lost the note.
+		// The note is missing or describes another container.
 		i.note.Container = &wanted
 		return i.writeNote(ctx)
 	}
@@ -319,7 +315,7 @@ func (i *installer) runContainer(ctx context.Context, files map[string]string) e
 	return err
 }
 
-// removeOld removes the container that was, also that of another engine.
+// removeOld removes the former container, also from another engine.
 func (i *installer) removeOld(ctx context.Context) error {
 	before := i.Runtime
 	if i.note.Container != nil {
@@ -337,8 +333,7 @@ func (i *installer) removeOld(ctx context.Context) error {
 	return nil
 }
 
-// freePort says who else listens on the port. While the registry runs, the
-// listener is the registry.
+// freePort returns an error if another program listens on the port. If the registry runs there, the listener is the registry.
 func (i *installer) freePort() error {
 	ours := i.found.running && i.note.Container != nil && i.note.Container.Port == i.Port ||
 		i.note.Container != nil && i.note.Container.Runtime != i.Runtime && i.note.Container.Port == i.Port

@@ -16,18 +16,16 @@ import (
 )
 
 const (
-	// readyTimeout is what a registry has from its start to its first answer.
+	// readyTimeout bounds the time from the start of a registry to its first answer.
 	readyTimeout = 2 * time.Minute
-	// firstPause and lastPause bound the time between two questions. Most registries answer a moment after their start.
+	// firstPause and lastPause bound the time between two requests. Most registries answer a moment after their start.
 	firstPause = 50 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
-	// maxRestarts is how often its engine may have started it in vain before it is called
-	// broken.
+	// maxRestarts is the number of restarts by the engine after which the container counts as broken.
 	maxRestarts = 3
 )
 
-// ready waits until the registry answers. A container that ends again and again is an error
-// with the end of its log.
+// ready waits until the registry answers. A container that restarts repeatedly is an error with the end of its log.
 func (i *installer) ready(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -68,18 +66,17 @@ func (i *installer) ready(ctx context.Context) error {
 	}
 }
 
-// containerLog is the end of the log of the registry, as the end of an error.
+// containerLog returns the end of the log of the registry, for the end of an error.
 func (i *installer) containerLog(ctx context.Context) string {
 	return i.log(ctx, "; it has written no log", "logs", i.Name, i.unit())
 }
 
-// wrongAnswerError is a registry that runs and is not the one that was configured: waiting
-// does not help.
+// wrongAnswerError is a registry that runs and differs from the configured one: waiting does not help.
 type wrongAnswerError struct{ text string }
 
 func (e *wrongAnswerError) Error() string { return e.text }
 
-// answers asks the registry from its host, as a client with a user and as one without.
+// answers checks the registry from its host, with and without a login.
 func (c Config) answers(ctx context.Context, client *remote.Client) error {
 	endpoint := connect.Endpoint{Server: "127.0.0.1:" + strconv.Itoa(c.Port)}
 	if c.Secure() {
@@ -87,7 +84,7 @@ func (c Config) answers(ctx context.Context, client *remote.Client) error {
 		if err != nil {
 			return fmt.Errorf("reading the certificate: %w", err)
 		}
-		// At its loopback address no server has its name.
+		// The certificate does not cover the loopback address, so it is compared instead.
 		endpoint.Secure, endpoint.Exactly = true, own
 	}
 	answer, err := endpoint.Ping(ctx, client)

@@ -18,8 +18,8 @@ func checkReference(ref string) error {
 	return nil
 }
 
-// canonical returns the full form of a reference, as engines other than Docker need it: with docker.io, its folder library and
-// the tag latest. Names that are not valid are returned unchanged; engines reject them.
+// canonical returns the full form of a reference, which engines other than Docker need: with docker.io, its folder library and the tag
+// latest. Invalid names are returned unchanged; engines reject them.
 func canonical(ref string) string {
 	named, err := reference.ParseNormalizedNamed(ref)
 	if err != nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// Remove removes the container of a registry, its image and its files, and with removeData
-// the images that were pushed to it. The engine stays. Missing parts are not an error; a
-// foreign container of the name stays.
+// Remove removes the container of a registry, its image and its files, and with removeData the images that were pushed to it. The
+// engine and a foreign container of the same name stay. Missing parts are not an error.
 func Remove(ctx context.Context, client *remote.Client, c Config, removeData bool) error {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]
@@ -25,13 +24,13 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 		return err
 	}
 	if i.found.present && i.found.version == "" && i.note.Container != nil {
-		// A later start of the engine would bring the container back.
+		// The next start of the engine would start the container again.
 		if err := i.startEngine(ctx); err != nil {
 			return err
 		}
 	}
 	if last := i.note.Container; last != nil && last.Runtime != i.Runtime {
-		// An update to another engine has not come far.
+		// An update to another engine was interrupted before it removed the former container.
 		if err := i.removeContainer(ctx, engines[last.Runtime]); err != nil {
 			return err
 		}
@@ -47,7 +46,7 @@ func (i *installer) remove(ctx context.Context, removeData bool) error {
 		}
 	}
 	if removeData {
-		// Foreign files stay, and the folder with them, which may be the root of a volume.
+		// Foreign files stay, and so does the folder, which may be the root of a volume.
 		err := i.do(ctx, call{what: "remove the images in " + i.StoragePath, function: []string{"remove_data", i.StoragePath}})
 		if err != nil {
 			return err

@@ -11,25 +11,23 @@ import (
 	"strings"
 )
 
-// labelDigest is the label of a container with the digest of what it was made for. The
-// scripts know it too.
+// labelDigest is the label of a container with the digest of its spec. The scripts use it too.
 const labelDigest = "io.github.terraform-provider-vnf.digest"
 
-// specVersion rises when containers are made in another way, so that those that are there
-// are made again.
+// specVersion rises when containers are created differently, so that existing ones are replaced.
 const specVersion = 1
 
-// spec is all that decides what a container is. Its digest is a label of the container.
+// spec is the full specification of a container. Its digest is a label of the container.
 type spec struct {
 	Version int     `json:"version"`
 	Runtime Runtime `json:"runtime"`
-	// Image is what the engine identifies it by, Reference its name.
+	// Image is the engine's id of the image, Reference its name.
 	Image       string   `json:"image"`
 	Reference   string   `json:"reference"`
 	Port        int      `json:"port"`
 	StoragePath string   `json:"storage_path"`
 	Environment []string `json:"environment"`
-	// Files are the SHA-256 of those that the container reads.
+	// Files are the SHA-256 digests of the files that the container reads.
 	Files map[string]string `json:"files"`
 }
 
@@ -40,9 +38,9 @@ func (c Config) spec(n note, files map[string]string) spec {
 	}
 }
 
-// digest is never of a password: that of a user enters by its salted hash.
+// digest depends on no password: the file of the users has salted hashes.
 func (s spec) digest() string {
-	// A struct of texts, numbers and maps of texts can always be encoded.
+	// Encoding a struct of strings, numbers and maps of strings cannot fail.
 	text, _ := json.Marshal(s)
 	return sum(text)
 }
@@ -52,7 +50,7 @@ func sum(data []byte) string {
 	return hex.EncodeToString(digest[:])
 }
 
-// differences names what of a container differs from the desired state.
+// differences lists the differences of a container from the desired state.
 func (s spec) differences(wanted spec) []string {
 	var out []string
 	note := func(differs bool, format string, args ...any) {
@@ -72,22 +70,21 @@ func (s spec) differences(wanted spec) []string {
 	return out
 }
 
-// attributes are what the files of a registry stand for.
+// attributes are the attributes of a config by the file that has them on the host.
 var attributes = map[string]string{fileCertificate: "certificate", fileKey: "key", fileUsers: "users"}
 
-// note is what the installation writes down on the host. Where an engine knows nothing of
-// an archive, it tells which image came from it.
+// note is the record of the installation on the host. It links an archive to its image, which the engine does not record.
 type note struct {
-	// Source is where the image came from, Image what the engine calls it.
+	// Source is the source of the image, Image the engine's id.
 	Source string `json:"source"`
 	Image  string `json:"image"`
-	// Reference is the name that the engine knows it by.
+	// Reference is the name of the image in the engine.
 	Reference string `json:"reference"`
-	// Container is what the container was made for last.
+	// Container is the spec of the last created container.
 	Container *spec `json:"container,omitempty"`
 }
 
-// dockerArguments are those of `docker create`.
+// dockerArguments returns the arguments of `docker create`.
 func (c Config) dockerArguments(s spec, digest string) []string {
 	args := []string{
 		"--name", c.Name, "--restart", "always", "--user", "0:0", "--label", labelDigest + "=" + digest,
@@ -101,7 +98,7 @@ func (c Config) dockerArguments(s spec, digest string) []string {
 	return append(args, s.Image)
 }
 
-// unitText is the unit of systemd that runs the container of Podman. systemd ignores keys that begin with X-.
+// unitText returns the systemd unit that runs the container of Podman. systemd ignores keys that begin with X-.
 func (c Config) unitText(s spec, digest string) []byte {
 	start := []string{"podman", "run", "--name", c.Name, "--rm", "--network", "host", "--log-driver", "none", "--user", "0:0", "--label", labelDigest + "=" + digest,
 		"--volume", c.StoragePath + ":" + insideStorage, "--volume", c.folder() + ":" + insideFolder + ":ro"}
@@ -118,7 +115,7 @@ func (c Config) unitText(s spec, digest string) []byte {
 	return []byte(b.String())
 }
 
-// quoted writes a command line for systemd, which expands $ and %.
+// quoted returns a command line for systemd, which expands $ and %.
 func quoted(args []string) string {
 	escape := strings.NewReplacer(`\`, `\\`, `"`, `\"`, `$`, `$$`, `%`, `%%`)
 	out := make([]string, len(args))

@@ -10,23 +10,20 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// State is what a registry is on its host.
+// State is the state of a registry on its host.
 type State struct {
-	// System is the name of the host's, EngineVersion that of the engine.
+	// System is the name of the operating system, EngineVersion the version of the engine.
 	System, EngineVersion string
-	// Installed says that there is a container, Running that it runs, and Ready that the
-	// registry answers as expected.
+	// Installed says that the container exists, Running that it runs, Ready that the registry answers as expected.
 	Installed, Running, Ready bool
-	// Image is what the engine identifies the image by, and ImageSource where it came from:
-	// the digest of an archive, or a reference.
+	// Image is the engine's id of the image. ImageSource is the digest of its archive, or its reference.
 	Image, ImageSource string
 	Port               int
-	// Drift names the differences from the desired state, in the words of the arguments where there is
-	// one for it; the next Apply puts it right.
+	// Drift lists the differences from the desired state, by the names of the arguments if possible. The next Apply corrects them.
 	Drift []string
 }
 
-// state is that of a host after an installation.
+// state returns the state after an installation.
 func (i *installer) state() State {
 	return State{
 		System: i.found.system, EngineVersion: i.found.version,
@@ -35,8 +32,8 @@ func (i *installer) state() State {
 	}
 }
 
-// Read looks at a registry and changes nothing. Of the config it needs no archive but its
-// digest, and no secrets: passwords and a key that are empty are taken for those on the host.
+// Read reads the state of a registry and changes nothing. The config needs only the digest of an archive, and no secrets: empty
+// passwords and an empty key are taken to equal the host's.
 func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
 	i := &installer{Config: c.completed(), client: client, report: func(string) {}}
 	i.engine = engines[i.Runtime]
@@ -51,7 +48,7 @@ func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
 	if i.note.Container != nil {
 		state.Port = i.note.Container.Port
 		if i.found.present && i.found.version == "" {
-			// Whether the container is there only its engine knows.
+			// Without its engine the container cannot be read; it is assumed to exist.
 			state.Installed, state.Drift = true, []string{string(i.Runtime) + " does not answer"}
 			return state, nil
 		}
@@ -80,8 +77,7 @@ func Read(ctx context.Context, client *remote.Client, c Config) (State, error) {
 	return state, nil
 }
 
-// drift compares the container, what was written down of it and the files on the host with
-// the config.
+// drift compares the container, the note and the files on the host with the config.
 func (i *installer) drift(ctx context.Context) ([]string, error) {
 	wanted, err := i.wantedFiles(ctx)
 	if err != nil {
