@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// balancers are the servers of the load balancer, of which there is one at least.
+// balancers returns the servers of the load balancer, at least one.
 func (c *Cluster) balancers(ctx context.Context) ([]hosts.Server, error) {
 	has, err := c.Call.Resources(ctx)
 	if err != nil {
@@ -32,7 +32,7 @@ func (c *Cluster) balancers(ctx context.Context) ([]hosts.Server, error) {
 	return found, nil
 }
 
-// balance has the load balancers pass on to these nodes and no others.
+// balance configures the load balancers to forward to exactly these nodes.
 func (c *Cluster) balance(ctx context.Context, all []*Node) error {
 	if c.LoadBalancer == nil {
 		return nil
@@ -67,8 +67,8 @@ func (c *Cluster) balance(ctx context.Context, all []*Node) error {
 	return nil
 }
 
-// openBalancers connects to the load balancers, but for those that the operation is about to take away: they are left as they are, for
-// one may be replaced because it does not answer. Whatever it returns is to be closed.
+// openBalancers connects to the load balancers that the operation does not remove. The others stay unchanged: they may be replaced
+// because they do not answer. The caller closes the connections, also after an error.
 func (c *Cluster) openBalancers(ctx context.Context) ([]loadbalancer.Server, error) {
 	servers, err := c.balancers(ctx)
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Cluster) openBalancers(ctx context.Context) ([]loadbalancer.Server, err
 	return out, nil
 }
 
-// balancing is what load balancers pass on, and to whom.
+// balancing returns the desired configuration of the load balancers.
 func (c *Cluster) balancing(all []*Node) (loadbalancer.Config, error) {
 	lb := c.LoadBalancer
 	cfg := loadbalancer.Config{
@@ -124,7 +124,7 @@ func (c *Cluster) balancing(all []*Node) (loadbalancer.Config, error) {
 	return cfg, nil
 }
 
-// address is the one by which other load balancers reach a server: of the family of the virtual address.
+// address returns the address of a server for the other load balancers, in the family of the virtual address.
 func (lb *LoadBalancer) address(s *hosts.Server) (string, error) {
 	if !lb.Virtual.IsValid() {
 		return first(s, lb.NIC)
@@ -149,7 +149,7 @@ type servicePort struct {
 	port              int
 }
 
-// services asks a master for the node ports of all Services.
+// services reads the node ports of all Services from a master.
 func (c *Cluster) services(ctx context.Context) ([]servicePort, error) {
 	n, client, err := c.Living(ctx, nil)
 	if err != nil {
@@ -174,8 +174,8 @@ func (c *Cluster) services(ctx context.Context) ([]servicePort, error) {
 	return out, nil
 }
 
-// forwarded are the node ports of Services that the load balancer passes on besides those that it always does. skipped says
-// which it cannot pass on.
+// forwarded returns the node ports of Services to forward, without the ones in NodePorts. skipped describes ports that cannot be
+// forwarded.
 func (lb *LoadBalancer) forwarded(all []servicePort) (ports []int, skipped []string) {
 	found, owned := map[int]bool{}, lb.ownPorts()
 	for _, s := range all {
@@ -191,8 +191,8 @@ func (lb *LoadBalancer) forwarded(all []servicePort) (ports []int, skipped []str
 	return slices.Sorted(maps.Keys(found)), skipped
 }
 
-// follow brings the load balancers to the node ports of the Services that the cluster has by now. The API server may be
-// reached through them alone, so that they are set up before.
+// follow updates the load balancers to the current node ports of Services. It runs after balance, because the load balancers may be the
+// only way to the API server.
 func (c *Cluster) follow(ctx context.Context, all []*Node) error {
 	if c.LoadBalancer == nil || !c.LoadBalancer.FollowServices {
 		return nil
@@ -208,7 +208,7 @@ func (c *Cluster) follow(ctx context.Context, all []*Node) error {
 	return c.Save(ctx)
 }
 
-// recallServices finds out which node ports of Services load balancers pass on, where nothing is recorded of it.
+// recallServices reads the node ports of Services if the record has none, which may be lost.
 func (c *Cluster) recallServices(ctx context.Context) error {
 	if c.LoadBalancer == nil || !c.LoadBalancer.FollowServices || len(c.state.ServicePorts) > 0 {
 		return nil
@@ -216,7 +216,7 @@ func (c *Cluster) recallServices(ctx context.Context) error {
 	return c.readServices(ctx)
 }
 
-// readServices notes the node ports of Services that load balancers are to pass on.
+// readServices reads the node ports of Services to forward into the state.
 func (c *Cluster) readServices(ctx context.Context) error {
 	found, err := c.services(ctx)
 	if err != nil {
@@ -230,7 +230,7 @@ func (c *Cluster) readServices(ctx context.Context) error {
 	return nil
 }
 
-// Environment is the proxy as environment variables, by the names that programs know.
+// Environment returns the proxy as environment variables.
 func (p Proxy) Environment() map[string]string {
 	out := map[string]string{}
 	set := func(name, value string) {

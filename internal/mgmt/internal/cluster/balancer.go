@@ -10,20 +10,20 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// LoadBalancer is what stands in front of the cluster: a server, or several that share an address.
+// LoadBalancer is the load balancer of the cluster: one server, or several that share an address.
 type LoadBalancer struct {
 	Access hosts.Access
-	// NIC is the connection point by which several of them hear one another.
+	// NIC is the connection point for VRRP between several load balancers.
 	NIC string
-	// Script is a file of the package, and ScriptTimeout bounds each call of it; empty means the built-in configuration.
+	// Script is a file of the package; empty means the built-in configuration. ScriptTimeout bounds each call of the script.
 	Script        string
 	ScriptTimeout time.Duration
-	// APIPort is the port of the API server; NodePorts are passed on to all nodes.
+	// APIPort is the port of the API server. NodePorts are forwarded to all nodes.
 	APIPort   int
 	NodePorts []int
-	// FollowServices has node ports of Services passed on as well.
+	// FollowServices forwards node ports of Services as well.
 	FollowServices bool
-	// Virtual is the address that load balancers share, and RouterID their group in VRRP; without Virtual there is one.
+	// Virtual is the shared address of the load balancers, RouterID their VRRP group. Without Virtual there is one load balancer.
 	Virtual  netip.Addr
 	RouterID int
 }
@@ -37,17 +37,16 @@ const (
 	scriptLimitParam = "script_timeout"
 )
 
-// defaultAPIPort is the port at which a load balancer serves the API server, as Tacker's
-// users know it.
+// defaultAPIPort is the port of the API server on a load balancer, as in Tacker.
 const defaultAPIPort = 8383
 
-// defaultRouterID is that of the samples of keepalived.
+// defaultRouterID is the router id in the samples of keepalived.
 const defaultRouterID = 51
 
-// sshPort is the port of SSH of a login without one.
+// sshPort is the default port of SSH.
 const sshPort = 22
 
-// loadBalancer reads the load balancer of a cluster with the settings.
+// loadBalancer reads the load balancer of a cluster.
 func (r Reader) loadBalancer(o *params.Object, s *Settings) *LoadBalancer {
 	below := o.Object(balancerParam)
 	if below == nil {
@@ -71,7 +70,7 @@ func (r Reader) loadBalancer(o *params.Object, s *Settings) *LoadBalancer {
 	return lb
 }
 
-// virtual reads the address that load balancers share.
+// virtual reads the shared address of load balancers.
 func (lb *LoadBalancer) virtual(o *params.Object, s *Settings) {
 	lb.RouterID = o.Int(routerParam, defaultRouterID, 1, 255)
 	text := o.Text(virtualParam)
@@ -102,7 +101,7 @@ func (lb *LoadBalancer) virtual(o *params.Object, s *Settings) {
 	lb.Virtual = address.Unmap()
 }
 
-// nodePorts reads the ports that are always passed on.
+// nodePorts reads the ports that are always forwarded.
 func (lb *LoadBalancer) nodePorts(o *params.Object) {
 	list, ok := o.Raw(nodePortsParam).([]any)
 	if !ok && o.Has(nodePortsParam) {
@@ -138,10 +137,10 @@ func (lb *LoadBalancer) nodePorts(o *params.Object) {
 	}
 }
 
-// apiPortName is what the port of the API server is called.
+// apiPortName is the name of the port of the API server in messages.
 const apiPortName = "the port of the API server"
 
-// ownPorts are the ports that a load balancer has for itself, with what they are.
+// ownPorts are the ports on which a load balancer itself listens, with their names in messages.
 func (lb *LoadBalancer) ownPorts() map[int]string {
 	ssh := lb.Access.Login.Port
 	if ssh == 0 {
@@ -152,7 +151,7 @@ func (lb *LoadBalancer) ownPorts() map[int]string {
 	return out
 }
 
-// checkBalancers refuses load balancers that nobody would reach.
+// checkBalancers rejects a VDU of load balancers without servers, and several load balancers without a shared address.
 func checkBalancers(c *vnfm.HookCheck, s *Settings, problems *vnfm.Problems) {
 	lb := s.LoadBalancer
 	if lb == nil || lb.Access.VDU == "" || c.Request.OperationalState == vnfm.Stopped {

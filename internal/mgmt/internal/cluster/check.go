@@ -7,8 +7,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// checkHooks finds hooks without which a cluster would not be made, or not be told of what
-// goes.
+// checkHooks reports missing hooks, without which the cluster would not be installed or would not follow its servers.
 func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 	named := func(name string) bool {
 		return slices.ContainsFunc(hooks, func(h vnfm.Hook) bool { return h.Name == name })
@@ -17,7 +16,7 @@ func checkHooks(driver string, hooks []vnfm.Hook, problems *vnfm.Problems) {
 		//findings:says name the driver as the implementation of instantiate_end in the Vnflcm interface
 		problems.Errorf("", 0, 0, "the VNFD does not name the management driver %q for hook instantiate_end: nothing would be installed", driver)
 	}
-	// Named for one of these, it serves every operation that changes its nodes.
+	// With one of these hooks the engine calls the driver for every operation that changes its nodes.
 	var missing []string
 	for _, end := range []string{"_start", "_end"} {
 		if !named("scale"+end) && !named("heal"+end) {

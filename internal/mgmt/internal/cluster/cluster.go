@@ -14,34 +14,33 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Installer makes nodes of servers. Its work can be repeated.
+// Installer turns servers into nodes. All methods can be repeated.
 type Installer interface {
-	// Prepare checks whatever can be checked before anything is changed.
+	// Prepare checks everything that can be checked before changes.
 	Prepare(ctx context.Context, c *Cluster) error
-	// Install makes a cluster of all nodes, of which none is one yet. There is a master.
+	// Install creates a cluster of all nodes. None of them is in a cluster yet, and at least one is a master.
 	Install(ctx context.Context, c *Cluster) error
-	// Add makes nodes of servers, masters first; the others are nodes already. When masters
-	// have left, it brings up to date what the others know of them, also if no server is added.
+	// Add adds nodes to the cluster, masters first. If masters have left, it also updates the other nodes, even if added is empty.
 	Add(ctx context.Context, c *Cluster, added []*Node, mastersLeft bool) error
-	// Remove takes a node out of the cluster, and the cluster off it when it answers.
+	// Remove removes a node from the cluster, and the cluster from the server if the server answers.
 	Remove(ctx context.Context, c *Cluster, n *Node) error
-	// Discard removes what is kept of the cluster elsewhere, when all nodes are gone.
+	// Discard removes data of the cluster outside its nodes, after all nodes are deleted.
 	Discard(ctx context.Context, c *Cluster) error
 }
 
-// Updater is an installer that brings a cluster to what its parameters say by now, before nodes are added.
+// Updater is an installer that updates a cluster to changed parameters, before nodes are added.
 type Updater interface {
 	Update(ctx context.Context, c *Cluster) error
 }
 
-// state is what is written down of a cluster.
+// state is the record of a cluster.
 type state struct {
 	Nodes []*Node `json:"nodes,omitempty"`
-	// MastersLeft is set from when a master has left until the others are updated.
+	// MastersLeft is set after a master has left, until the other nodes are updated.
 	MastersLeft bool `json:"masters_left,omitempty"`
-	// ServicePorts are the node ports of Services that the load balancers pass on.
+	// ServicePorts are the node ports of Services that the load balancers forward.
 	ServicePorts []int `json:"service_ports,omitempty"`
-	// Registered is a keyed digest of the kubeconfig that the VIM is registered with.
+	// Registered is a keyed digest of the kubeconfig in the registration of the VIM.
 	Registered string `json:"registered,omitempty"`
 }
 
@@ -52,18 +51,18 @@ type Cluster struct {
 
 	installer Installer
 	state     state
-	// unrecorded is set as long as nothing is known of the nodes: there are none yet, or the record was lost.
+	// unrecorded is set while the record has no nodes: none exist yet, or the record was lost.
 	unrecorded bool
 
-	// mu guards the connections, and who has joined while servers are made nodes.
+	// mu guards the connections, and the fields Joined while nodes join concurrently.
 	mu      sync.Mutex
 	clients map[string]*remote.Client
 }
 
-// bound is how many servers are worked on at a time.
+// bound is the number of servers that are processed concurrently.
 const bound = 8
 
-// openCluster reads what is known of a cluster.
+// openCluster reads the record of a cluster.
 func openCluster(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error) {
 	c := &Cluster{Settings: s, Call: call, installer: i, clients: map[string]*remote.Client{}}
 	err := call.State.Load(&c.state)
@@ -71,7 +70,7 @@ func openCluster(call *vnfm.HookCall, s *Settings, i Installer) (*Cluster, error
 	return c, err
 }
 
-// Close ends all connections, also those of the installer.
+// Close closes all connections, including the installer's.
 func (c *Cluster) Close() {
 	if i, ok := c.installer.(io.Closer); ok {
 		_ = i.Close()
@@ -81,12 +80,12 @@ func (c *Cluster) Close() {
 	}
 }
 
-// Run works at the hook.
+// Run runs the hook of the call.
 func (c *Cluster) Run(ctx context.Context) error {
 	defer c.Close()
 	switch {
 	case c.Call.Operation == vnfm.OpTerminate && c.Call.End:
-		// A VNFD may name the driver for one of the two hooks alone.
+		// A VNFD may name the driver for only one of the two hooks.
 		if err := c.deregister(ctx); err != nil {
 			return err
 		}
@@ -102,15 +101,15 @@ func (c *Cluster) Run(ctx context.Context) error {
 	}
 }
 
-// Progress tells the user what is done.
+// Progress reports a line to the user.
 func (c *Cluster) Progress(ctx context.Context, format string, args ...any) {
 	c.Call.Recorder.Progress(ctx, fmt.Sprintf(format, args...))
 }
 
-// Save writes down what is known of the cluster.
+// Save saves the record of the cluster.
 func (c *Cluster) Save(ctx context.Context) error { return c.Call.State.Save(ctx, c.state) }
 
-// Client is the connection to a node.
+// Client returns the connection to a node.
 func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
 	if n.server == nil {
 		return nil, fmt.Errorf("node %s no longer has a server", n.Name)
@@ -131,7 +130,7 @@ func (c *Cluster) Client(ctx context.Context, n *Node) (*remote.Client, error) {
 	return client, nil
 }
 
-// reconcile leads the cluster to the servers that there are.
+// reconcile brings the cluster in line with the servers of the instance.
 func (c *Cluster) reconcile(ctx context.Context) error {
 	if err := c.find(ctx); err != nil {
 		return err
@@ -163,7 +162,7 @@ func (c *Cluster) lead(ctx context.Context) error {
 		return err
 	}
 	if !c.alive() {
-		// Without a master there is no cluster that anything could be removed from.
+		// Without a master there is no cluster to remove nodes from.
 		c.state = state{Registered: c.state.Registered}
 		if err := c.find(ctx); err != nil {
 			return err
@@ -223,9 +222,8 @@ func (c *Cluster) alive() bool {
 	return slices.ContainsFunc(c.Nodes(Master), func(n *Node) bool { return n.Joined && !n.Gone })
 }
 
-// Join writes down that servers are nodes of the cluster now. An installer that makes one
-// node after the other calls it for each, so that an installation that is interrupted goes
-// on with the others. It is safe for concurrent use.
+// Join records that nodes have joined the cluster. An installer that adds nodes one after the other calls it for each, so that an
+// interrupted installation resumes with the others. It is safe for concurrent use.
 func (c *Cluster) Join(ctx context.Context, nodes ...*Node) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -243,8 +241,8 @@ func (c *Cluster) reachable(ctx context.Context, all []*Node) error {
 	})
 }
 
-// detachLeavingNodes prepares for the servers that an operation removes: no traffic comes any more, pods
-// move, and the cluster forgets the node.
+// detachLeavingNodes prepares the removal of servers by an operation: it stops traffic to the nodes, drains them and removes them from
+// the cluster.
 func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.find(ctx); err != nil {
 		return err
@@ -272,7 +270,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	}
 	switch {
 	case len(staying) == 0:
-		// The whole cluster goes, and is made again.
+		// All nodes are replaced, so the end of the operation creates a new cluster.
 		c.state = state{Registered: c.state.Registered}
 		return c.Save(ctx)
 	case !has(staying, Master) && has(leaving, Master):
@@ -290,7 +288,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	if err := c.balance(ctx, staying); err != nil {
 		return err
 	}
-	// Silent nodes are removed first: work on all nodes would fail at them.
+	// Nodes that do not answer are removed first: steps on all nodes would fail at them.
 	for _, gone := range []bool{true, false} {
 		for _, n := range leaving {
 			if n.Gone != gone {
@@ -304,7 +302,7 @@ func (c *Cluster) detachLeavingNodes(ctx context.Context) error {
 	return nil
 }
 
-// adviceForMasters says how masters can be replaced.
+// adviceForMasters is the remedy for a replacement of all masters.
 func (c *Cluster) adviceForMasters() string {
 	if c.Call.Operation == vnfm.OpHeal {
 		return "heal them one after the other if there are several, or heal the whole instance, which creates the cluster again"
@@ -312,7 +310,7 @@ func (c *Cluster) adviceForMasters() string {
 	return "have three masters before the change, and image and flavor as parameters of the template, so that they are replaced one after the other; or change the workers as well, which creates the cluster again"
 }
 
-// ask finds out which nodes answer. One that does not may be replaced for that very reason.
+// ask marks leaving nodes that do not answer as gone, if the operation replaces them: that may be the reason of the replacement.
 func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
 	return remote.Each(ctx, bound, leaving, func(ctx context.Context, n *Node) error {
 		if n.Gone {
@@ -328,7 +326,7 @@ func (c *Cluster) ask(ctx context.Context, leaving []*Node) error {
 	})
 }
 
-// leave takes one node out of the cluster, and pods off it first.
+// leave drains a node and removes it from the cluster and the record.
 func (c *Cluster) leave(ctx context.Context, n *Node) error {
 	if err := c.drain(ctx, n); err != nil {
 		return err
@@ -347,7 +345,7 @@ func (c *Cluster) remove(ctx context.Context, n *Node) error {
 	return nil
 }
 
-// Living is a master that answers, other than a node.
+// Living returns a master that answers, other than except.
 func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Client, error) {
 	var errs []error
 	for _, n := range c.Nodes(Master) {
@@ -366,8 +364,7 @@ func (c *Cluster) Living(ctx context.Context, except *Node) (*Node, *remote.Clie
 	return nil, nil, errors.Join(errs...)
 }
 
-// connect has all nodes use the private registries, and removes the others that they were configured with
-// before.
+// connect configures the private registries on all nodes and removes former ones.
 func (c *Cluster) connect(ctx context.Context) error {
 	return remote.Each(ctx, bound, c.state.Nodes, func(ctx context.Context, n *Node) error {
 		client, err := c.Client(ctx, n)

@@ -9,14 +9,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// checkNetworks refuses networks of pods and services that overlap.
+// checkNetworks rejects overlapping networks of pods and services.
 func (s *Settings) checkNetworks(o *params.Object) {
 	if s.PodCIDR.IsValid() && s.ServiceCIDR.IsValid() && s.PodCIDR.Overlaps(s.ServiceCIDR) {
 		o.Errorf(masterNode+"."+serviceCIDR, "pods and services need networks of their own", "%s overlaps with %s %s", s.ServiceCIDR, podCIDR, s.PodCIDR)
 	}
 }
 
-// checkVDUs refuses a VDU whose servers would have two roles.
+// checkVDUs rejects a VDU with two roles.
 func (s *Settings) checkVDUs(o *params.Object) {
 	roles := []struct{ at, vdu, role string }{{masterNode, s.Master.Access.VDU, "masters"}, {workerNode, s.Worker.Access.VDU, "workers"}}
 	if s.LoadBalancer != nil {
@@ -31,7 +31,7 @@ func (s *Settings) checkVDUs(o *params.Object) {
 	}
 }
 
-// checkAspect refuses a scaling aspect that is not there, or that does not scale the nodes.
+// checkAspect rejects a scaling aspect that does not exist or does not scale the nodes.
 func (r Reader) checkAspect(o *params.Object, g Group) {
 	if g.AspectID == "" {
 		return
@@ -51,7 +51,7 @@ func (r Reader) checkAspect(o *params.Object, g Group) {
 	}
 }
 
-// scaledBy are the VDUs whose number of VNFCs an aspect changes.
+// scaledBy returns the VDUs that an aspect scales.
 func scaledBy(a *vnfm.ScalingAspect) []string {
 	var out []string
 	for _, delta := range a.Deltas {

@@ -1,10 +1,7 @@
-// Package cluster is what management drivers share that make a Kubernetes cluster of the
-// servers of a VNF instance: which parameters say what it is, which of its nodes come and
-// go with an operation, the connections of nodes to registries, the load balancer, and the
-// registration of the cluster as a VIM. How a node is installed and removed is the affair
-// of an Installer.
+// Package cluster is the common part of management drivers that make a Kubernetes cluster of the servers of a VNF instance: parameters,
+// nodes that an operation adds and removes, connections of nodes to registries, load balancers, and the registration of the cluster as
+// a VIM. An Installer installs and removes nodes.
 //
-// The driver compares, at the end of every operation, the nodes that it has noted with
-// the servers that there are, and leads the cluster from the one to the other. Whatever
-// interrupts it, the next call goes on from what is noted.
+// At the end of every operation the driver compares the recorded nodes with the servers of the instance, and adds and removes nodes.
+// After an interruption the next call resumes from the record.
 package cluster

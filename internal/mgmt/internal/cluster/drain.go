@@ -9,19 +9,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/remote"
 )
 
-// AdminConfig is where kubeadm, and with it kubespray, leave the kubeconfig of the
-// administrator on masters.
+// AdminConfig is the path of the administrator's kubeconfig on masters, written by kubeadm, which kubespray uses too.
 const AdminConfig = "/etc/kubernetes/admin.conf"
 
-// drainScript moves the pods of a node away, and respects their PodDisruptionBudgets. A node that
-// the cluster does not know has none. kubectl is where kubespray has it, or on the path.
+// drainScript evicts the pods of a node and respects PodDisruptionBudgets. A node that is not in the cluster has no pods. kubespray
+// installs kubectl in /usr/local/bin, which may not be in PATH.
 const drainScript = `PATH=$PATH:/usr/local/bin
 export KUBECONFIG=$1
 if [ -z "$(kubectl get node "$2" --ignore-not-found -o name)" ]; then exit 0; fi
 exec kubectl drain "$2" --ignore-daemonsets --delete-emptydir-data --timeout="$3"
 `
 
-// drain moves the pods of a node to others. Those of a node that is gone are dead already.
+// drain evicts the pods of a node. It skips a node that does not answer: its pods do not run.
 func (c *Cluster) drain(ctx context.Context, n *Node) error {
 	if n.Gone || !n.Joined {
 		return nil

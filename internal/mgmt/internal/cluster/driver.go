@@ -8,15 +8,15 @@ import (
 
 // Driver is a management driver that makes a Kubernetes cluster of the servers of an instance. It is safe for concurrent use.
 type Driver struct {
-	// Name is what a VNFD calls the driver.
+	// Name is the name of the driver in a VNFD.
 	Name string
-	// Own reads the parameters that only this driver has.
+	// Own reads the parameters of this driver alone.
 	Own Kind
-	// CheckSettings adds what this driver cannot work with in settings that were read.
+	// CheckSettings adds the problems of settings that are specific to this driver.
 	CheckSettings func(c *vnfm.HookCheck, s *Settings, problems *vnfm.Problems)
-	// CheckHost finds what the host that the installer works on lacks; nil where there is none.
+	// CheckHost reports missing dependencies on the host of the installer; nil if it has no host.
 	CheckHost func(ctx context.Context, s *Settings, keys vnfm.HostKeys) (vnfm.Problems, error)
-	// NewInstaller returns the installer of one call. It is closed after the call when it is an io.Closer.
+	// NewInstaller returns the installer of one call, which closes it if it is an io.Closer.
 	NewInstaller func() Installer
 }
 
@@ -30,7 +30,7 @@ var (
 // RegistersVIM implements vnfm.Registrar.
 func (Driver) RegistersVIM() {}
 
-// NodeVDUs implements vnfm.NodeKeeper: the VDUs of the nodes and that of the load balancer.
+// NodeVDUs implements vnfm.NodeKeeper: the VDUs of the nodes and of the load balancer.
 func (d Driver) NodeVDUs(c *vnfm.HookCheck) []string {
 	var problems vnfm.Problems
 	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)
@@ -47,8 +47,8 @@ func (d Driver) NodeVDUs(c *vnfm.HookCheck) []string {
 	return out
 }
 
-// Rounds implements vnfm.NodeKeeper: the nodes leave one at a time, masters first. When no master would be left in the first round,
-// all of them leave together: the cluster is made again, if no worker stays.
+// Rounds implements vnfm.NodeKeeper: the nodes leave one at a time, masters first. If no master would remain during the replacement, all
+// leave together; the cluster is then created again, provided that no worker stays.
 func (d Driver) Rounds(c *vnfm.HookCheck, replaced []vnfm.Replacement) [][]string {
 	var problems vnfm.Problems
 	s := Read(c.Params, c.Later, c.Package, c.Flavour, d.Own, &problems)

@@ -8,7 +8,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/hosts"
 )
 
-// Role is what a node is.
+// Role is the role of a node.
 type Role string
 
 // The roles of nodes.
@@ -19,26 +19,25 @@ const (
 
 // Node is a server of the cluster.
 type Node struct {
-	// Name is that of the node in Kubernetes: the role and the lowest free number.
+	// Name is the name of the node in Kubernetes: the role and the lowest free number.
 	Name string `json:"name"`
 	Role Role   `json:"role"`
 	VNFC string `json:"vnfc"`
-	// Address is dialled, IP is that by which nodes speak to one another, and Cluster that
-	// of the API server on a master.
+	// Address is dialled, IP is the address for traffic between nodes, Cluster the address of the API server on a master.
 	Address string `json:"address"`
 	IP      string `json:"ip"`
 	Cluster string `json:"cluster,omitempty"`
-	// Joined is set once the node is one of the cluster.
+	// Joined is set once the node has joined the cluster.
 	Joined bool `json:"joined,omitempty"`
 	// Marked is set once the server has the mark of the node.
 	Marked bool `json:"marked,omitempty"`
-	// Gone is set of a node whose server is not there or does not answer.
+	// Gone is set if the server of the node is missing or does not answer.
 	Gone bool `json:"-"`
 
 	server *hosts.Server
 }
 
-// Nodes are those of a role that are there, joined ones first.
+// Nodes returns the nodes of a role, joined ones first.
 func (c *Cluster) Nodes(role Role) []*Node {
 	var out []*Node
 	for _, joined := range []bool{true, false} {
@@ -51,11 +50,10 @@ func (c *Cluster) Nodes(role Role) []*Node {
 	return out
 }
 
-// All are the nodes, masters first. They leave in this order too: an installer may want a
-// worker that it knows of until the end.
+// All returns the nodes, masters first. They also leave in this order, because an installer may need a worker until the end.
 func (c *Cluster) All() []*Node { return slices.Concat(c.Nodes(Master), c.Nodes(Worker)) }
 
-// Group is the group that a node is of.
+// Group returns the group of a node.
 func (c *Cluster) Group(n *Node) Group {
 	if n.Role == Master {
 		return c.Master
@@ -63,9 +61,8 @@ func (c *Cluster) Group(n *Node) Group {
 	return c.Worker
 }
 
-// find brings the nodes together with the servers that there are: a node whose server is
-// not there is gone, a server that is not a node yet becomes one, under the lowest free name. A node of a VDU that the flavour to
-// come lacks is reached as the others of its role as long as its server is there.
+// find matches the nodes with the servers of the instance: a node without a server is marked as gone, and a server without a node gets
+// one. If the new flavour lacks the VDU of a node, the node keeps the access of its role while its server exists.
 func (c *Cluster) find(ctx context.Context) error {
 	has, err := c.Call.Resources(ctx)
 	if err != nil {
@@ -106,7 +103,7 @@ func (c *Cluster) find(ctx context.Context) error {
 	return nil
 }
 
-// name gives names to the nodes that have none.
+// name gives each node without a name the lowest free one.
 func (c *Cluster) name() {
 	taken := map[string]bool{}
 	for _, n := range c.state.Nodes {
@@ -137,13 +134,13 @@ func (c *Cluster) node(vnfc string) *Node {
 	return nil
 }
 
-// Last has a node come after all others of its role.
+// Last moves a node after all others of its role.
 func (c *Cluster) Last(n *Node) {
 	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
 	c.state.Nodes = append(c.state.Nodes, n)
 }
 
-// forget takes a node out of what is written down.
+// forget removes a node from the record.
 func (c *Cluster) forget(ctx context.Context, n *Node) error {
 	c.state.Nodes = slices.DeleteFunc(c.state.Nodes, func(other *Node) bool { return other == n })
 	c.state.MastersLeft = c.state.MastersLeft || n.Role == Master && n.Joined

@@ -14,31 +14,31 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// markFile is the file of a server that says which node it is, of the cluster of which instance.
+// markFile is the file on a server with its mark.
 const markFile = "/etc/terraform-provider-vnf/node.json"
 
-// mark is the content of the file, in one line.
+// mark names the instance and the node of a server, as JSON in one line.
 type mark struct {
 	Instance string `json:"instance"`
 	Name     string `json:"name"`
 }
 
-// evidence is what a server tells of the cluster that it may be a node of.
+// evidence is the information on a server about its cluster.
 type evidence struct {
 	mark mark
 	// joined says that the server has the kubeconfig of a kubelet or of an administrator.
 	joined bool
-	// answered says that the API server answered, and nodes are the names of its nodes by address.
+	// answered says that the API server answered. nodes are the names of its nodes by address.
 	answered bool
 	nodes    map[string]string
 }
 
-// recognizeScript prints what a server tells.
+// recognizeScript prints the evidence on a server.
 //
 //go:embed recognize.sh
 var recognizeScript string
 
-// markNodes leaves a mark on each node that has none yet.
+// markNodes writes a mark on each joined node without one.
 func (c *Cluster) markNodes(ctx context.Context) error {
 	var unmarked []*Node
 	for _, n := range c.All() {
@@ -68,9 +68,9 @@ func (c *Cluster) markNodes(ctx context.Context) error {
 	return errors.Join(err, c.Save(ctx))
 }
 
-// recognize finds out, of a cluster that nothing is recorded of, which servers are its nodes: by what the cluster says and by the
-// marks on the servers. Nothing is installed on a server that is a node and cannot be told which: that is an error. With patient
-// unset, servers that do not answer are left out.
+// recognize restores a lost record: it finds the nodes among the servers, from the API servers and from the marks. A server that is a
+// node of an unidentified cluster is an error, so that nothing is installed on it. With patient unset, servers that do not answer are
+// left out.
 func (c *Cluster) recognize(ctx context.Context, patient bool) error {
 	if !c.unrecorded {
 		return nil
@@ -112,7 +112,7 @@ func (c *Cluster) recognize(ctx context.Context, patient bool) error {
 	return nil
 }
 
-// recognizeNode says which node a server is. What the cluster says counts more than the mark.
+// recognizeNode finds the name of the node on a server. The API server overrides the mark.
 func (c *Cluster) recognizeNode(n *Node, e *evidence, cluster map[string]string, answered bool) error {
 	name := ""
 	for _, address := range []string{n.IP, n.Address, n.Cluster} {
@@ -131,7 +131,7 @@ func (c *Cluster) recognizeNode(n *Node, e *evidence, cluster map[string]string,
 	case name != "":
 		n.Name, n.Joined = name, true
 	case marked && !answered:
-		// The API server does not answer at present. The mark says enough for nothing to be installed.
+		// The API server does not answer. The mark suffices to leave the server unchanged.
 		n.Name, n.Joined, n.Marked = e.mark.Name, true, true
 	case e.joined && answered:
 		return fmt.Errorf("server %s at %s is a node of a cluster which the API servers on the masters do not know by its addresses; nothing was installed: "+
@@ -143,7 +143,7 @@ func (c *Cluster) recognizeNode(n *Node, e *evidence, cluster map[string]string,
 	return nil
 }
 
-// gather asks the servers.
+// gather reads the evidence on all servers.
 func (c *Cluster) gather(ctx context.Context, patient bool) (map[*Node]*evidence, error) {
 	var mu sync.Mutex
 	out := map[*Node]*evidence{}
@@ -176,7 +176,7 @@ func (c *Cluster) examine(ctx context.Context, n *Node) (*evidence, error) {
 	return readEvidence(answer)
 }
 
-// readEvidence reads what the script prints.
+// readEvidence parses the output of recognizeScript.
 func readEvidence(answer string) (*evidence, error) {
 	e := &evidence{nodes: map[string]string{}}
 	for line := range strings.Lines(answer) {
@@ -196,7 +196,7 @@ func readEvidence(answer string) (*evidence, error) {
 				e.nodes[address] = name
 			}
 			if addresses == "" {
-				// Its name can still be that of a mark.
+				// A node without addresses can still match a mark by name.
 				e.nodes["node "+name] = name
 			}
 		}

@@ -8,25 +8,25 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Room is a network of pods, of which each node gets a part.
+// Room is a pod network, which is split among the nodes.
 type Room struct {
-	// At is the parameter that has the network, below Param.
+	// At is the path of the parameter with the network, below Param.
 	At   string
 	Pods netip.Prefix
-	// Length is that of the prefix of a node's part, and Why says what makes it so.
+	// Length is the prefix length of the part of a node, Why the reason for that length.
 	Length int
 	Why    string
-	// Severity is that of a network that is too small.
+	// Severity is the severity of a network that is too small.
 	Severity vnfm.Severity
 }
 
-// CheckRoom finds a network of pods that has no room for the greatest number of nodes that the cluster can have.
+// CheckRoom reports a pod network without room for the greatest number of nodes that the cluster can have.
 func (s *Settings) CheckRoom(c *vnfm.HookCheck, r Room, problems *vnfm.Problems) {
 	nodes := s.greatest(c)
 	if !r.Pods.IsValid() || nodes == 0 {
 		return
 	}
-	// More than 2^16 parts are never needed, and 2^128 addresses are more than an int counts.
+	// 2^16 parts are always enough, and 2^128 addresses overflow an int.
 	room := 0
 	if extra := r.Length - r.Pods.Bits(); extra >= 0 {
 		room = 1 << min(extra, 16)
@@ -42,7 +42,7 @@ func (s *Settings) CheckRoom(c *vnfm.HookCheck, r Room, problems *vnfm.Problems)
 		"%s has room for %s, and the cluster can have %d", r.Pods, nodesText(room), nodes))
 }
 
-// greatest is how many nodes the cluster can have at its highest scale levels; 0 while that is not known.
+// greatest returns the number of nodes of the cluster at its highest scale levels; 0 if unknown.
 func (s *Settings) greatest(c *vnfm.HookCheck) int {
 	most, n := vnfd.MaxCounts(c.Flavour), 0
 	for _, vdu := range []string{s.Master.Access.VDU, s.Worker.Access.VDU} {

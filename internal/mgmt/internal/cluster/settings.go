@@ -19,10 +19,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Param is the additional parameter that says what the cluster is.
+// Param is the additional parameter that describes the cluster.
 const Param = "k8s_cluster_installation_param"
 
-// The parameters of the networks of a cluster, and those of a cluster whose parameters name none.
+// Parameters of the networks of a cluster, and their defaults.
 const (
 	podCIDR            = "pod_cidr"
 	serviceCIDR        = "cluster_cidr"
@@ -38,8 +38,7 @@ const (
 // Settings are the parameters of a cluster.
 type Settings struct {
 	VIMName string
-	// ScriptPath is a file of the package, and ScriptTimeout bounds each call of it; they
-	// are there without Ansible.
+	// ScriptPath is a file of the package, and ScriptTimeout bounds each call of the script. Both are unset with Ansible.
 	ScriptPath     string
 	ScriptTimeout  time.Duration
 	Master, Worker Group
@@ -56,37 +55,35 @@ type Settings struct {
 type Group struct {
 	AspectID string
 	Access   hosts.Access
-	// NIC is the connection point whose address the nodes speak to one another by, Cluster
-	// the one at which the API server is reached.
+	// NIC is the connection point for traffic between nodes, Cluster the one of the API server.
 	NIC, Cluster string
 }
 
-// Proxy is what nodes reach the world through.
+// Proxy is the HTTP proxy of the nodes.
 type Proxy struct {
 	HTTP, HTTPS vnfm.Secret
 	None        []string
 }
 
-// NoProxy is the list of what is reached without the proxy, as programs take it.
+// NoProxy is the comma-separated list of hosts and networks that bypass the proxy.
 func (p Proxy) NoProxy() string { return strings.Join(p.None, ",") }
 
 // Ansible is the host that runs playbooks.
 type Ansible struct {
 	Host remote.Host
-	// Root is the folder of kubespray, Inventory that of the cluster's inventory.
+	// Root is the folder of kubespray, Inventory the folder of the inventory of the cluster.
 	Root, Inventory string
-	// Variables are laid over those that are computed.
+	// Variables override the computed ones.
 	Variables map[string]any
 	Timeout   time.Duration
 }
 
-// Kind reads the parameters that one way to install clusters has for its own, after those
-// that all have.
+// Kind reads the parameters that only one kind of installer has, after the common ones.
 type Kind func(r Reader, o *params.Object, s *Settings)
 
-// Kubespray is a host of Ansible that has kubespray.
+// Kubespray reads the host of Ansible with kubespray.
 func Kubespray(r Reader, o *params.Object, s *Settings) {
-	// The specification of the driver has an empty script_path.
+	// An empty script_path is allowed: the specification of the driver has one.
 	if o.Text(scriptPath) != "" {
 		o.Errorf(scriptPath, fmt.Sprintf("remove it, or have the VNFD name the management driver %q, which runs a script of the package", vnfm.KubernetesScript),
 			"cannot be used: kubespray installs the cluster")
@@ -102,22 +99,22 @@ func Kubespray(r Reader, o *params.Object, s *Settings) {
 	}
 }
 
-// Script is a script of the package.
+// Script reads the script of the package.
 func Script(r Reader, o *params.Object, s *Settings) {
 	s.ScriptPath = r.file(o, scriptPath, true)
 	s.ScriptTimeout = o.Duration("script_timeout", defaultScriptTimeout)
 }
 
-// The parameters of the nodes of a role.
+// Parameters of the nodes of a role.
 const (
 	masterNode = "master_node"
 	workerNode = "worker_node"
 )
 
-// scriptPath is the parameter that names a script of the package.
+// scriptPath is the parameter for the path of a script in the package.
 const scriptPath = "script_path"
 
-// Read reads the parameters, and notes what is wrong with them.
+// Read reads the parameters and adds problems.
 func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, own Kind, problems *vnfm.Problems) *Settings {
 	root := params.Root(values, later, problems)
 	o := root.Needed(Param, "it says how the cluster is installed: master_node, worker_node and more")
@@ -137,13 +134,13 @@ func Read(values map[string]any, later bool, p *vnfm.Package, f *vnfm.Flavour, o
 	return s
 }
 
-// Reader has what parameters are checked against.
+// Reader has the package and the flavour that parameters are checked against.
 type Reader struct {
 	content fs.FS
 	flavour *vnfm.Flavour
 }
 
-// group reads the nodes of a role; that of masters has the networks of the cluster too.
+// group reads the nodes of a role. The group of masters also has the networks of the cluster, which go into masters.
 func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	below := o.Needed(name, "ssh_cp_name, username, and password or private_key of its servers")
 	if below == nil {
@@ -166,7 +163,7 @@ func (r Reader) group(o *params.Object, name string, masters *Settings) Group {
 	return g
 }
 
-// point reads another connection point of the servers that are reached at one.
+// point reads a connection point, which must belong to the VDU of the access.
 func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise string) string {
 	if !o.Has(name) {
 		o.Text(name)
@@ -179,7 +176,7 @@ func (r Reader) point(o *params.Object, name string, a hosts.Access, otherwise s
 	return o.Text(name)
 }
 
-// cidr reads a network; it is not valid while it is not known. One with host bits is taken for the network that it is in.
+// cidr reads a network; the prefix is invalid if it is unknown or cannot be parsed. Host bits are cleared.
 func cidr(o *params.Object, name, otherwise string) netip.Prefix {
 	text := o.Text(name)
 	if text == "" && (otherwise == "" || o.Later()) {
@@ -209,7 +206,7 @@ func (r Reader) ansible(o *params.Object) *Ansible {
 		text := below.Required(name)
 		switch {
 		case text == "":
-			// It is missing, or known later.
+			// The path is missing, which Required has reported, or still unknown.
 			return ""
 		case !path.IsAbs(text):
 			below.Errorf(name, "", "must be the absolute path of %s on the Ansible server, not %q", what, text)
@@ -227,7 +224,7 @@ func (r Reader) ansible(o *params.Object) *Ansible {
 	return a
 }
 
-// within reports whether a folder is another one, or below it.
+// within reports whether a folder is other or below it.
 func within(folder, other string) bool {
 	return folder == other || strings.HasPrefix(folder, strings.TrimSuffix(other, "/")+"/")
 }
@@ -242,7 +239,7 @@ func (r Reader) proxy(o *params.Object) Proxy {
 		if text == "" {
 			return ""
 		}
-		// The error of the parser would quote the password.
+		// The error of the parser is left out: it would quote the password.
 		if u, err := url.Parse(text); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			below.Errorf(name, "for example http://user:password@192.0.2.1:3128", "is not a valid URL of a proxy")
 		}
@@ -266,7 +263,7 @@ func (r Reader) registries(o *params.Object) []connect.Connection {
 	return connect.Read(o, name, func(file string) ([]byte, error) { return fs.ReadFile(r.content, path.Clean(file)) })
 }
 
-// file reads the path of a script of the package, which must be there.
+// file reads the path of a script, which must exist in the package.
 func (r Reader) file(o *params.Object, name string, needed bool) string {
 	text := o.Text(name)
 	if text == "" {
@@ -289,7 +286,7 @@ func (r Reader) file(o *params.Object, name string, needed bool) string {
 	return clean
 }
 
-// Secrets are all of them, to be kept out of what is shown.
+// Secrets are all secrets of the settings, for masking.
 func (s *Settings) Secrets() []vnfm.Secret {
 	out := slices.Concat(hosts.Secrets(s.Master.Access.Login), hosts.Secrets(s.Worker.Access.Login))
 	if s.Ansible != nil {

@@ -18,8 +18,8 @@ import (
 // apiPort is the port of the API server on masters.
 const apiPort = 6443
 
-// Endpoint is the host and port at which the cluster is reached from outside: the virtual
-// address of its load balancers, the load balancer, or the first master.
+// Endpoint returns the host and port of the API server for clients outside the cluster: the virtual address of its load balancers, the
+// load balancer, or the first master.
 func (c *Cluster) Endpoint(ctx context.Context) (string, error) {
 	if c.LoadBalancer != nil {
 		port := strconv.Itoa(c.LoadBalancer.APIPort)
@@ -35,7 +35,7 @@ func (c *Cluster) Endpoint(ctx context.Context) (string, error) {
 	return net.JoinHostPort(c.Nodes(Master)[0].Cluster, strconv.Itoa(apiPort)), nil
 }
 
-// vimSpace is the space of the ids of VIMs that instances are.
+// vimSpace is the UUID namespace for the ids of VIMs that instances register.
 var vimSpace = uuid.MustParse("8f2a6a0e-6c0b-4b57-9a39-0f6f6c1f2a51")
 
 // register registers the cluster as a VIM, always under the same id.
@@ -55,7 +55,7 @@ func (c *Cluster) register(ctx context.Context) error {
 	v, _, err := c.Call.VIMs.RegisterVIM(ctx, id, vnfm.VIMSpec{
 		Name: name, Description: "Kubernetes cluster of VNF instance " + i.Name, Type: vnfm.VIMTypeKubernetes, Kubernetes: &vnfm.KubernetesConnection{},
 		Credentials: vnfm.Credentials{vnfm.CredentialKubeconfig: vnfm.Secret(raw)}, Rebuilt: true,
-		// A vnf_vim that shares the VIM, or has imported it, does not end it.
+		// This share keeps the VIM if a vnf_vim that shares or has imported it is destroyed.
 		Share: vnfm.InstanceShare(i.ID),
 	})
 	if err != nil {
@@ -65,8 +65,7 @@ func (c *Cluster) register(ctx context.Context) error {
 	return c.Save(ctx)
 }
 
-// deregister removes the VIM before its servers go. One that instances are on stays, and so
-// does the cluster then.
+// deregister removes the VIM before its servers are deleted. A VIM with instances cannot be removed, which also keeps the cluster.
 func (c *Cluster) deregister(ctx context.Context) error {
 	id := c.Call.Instance.RegisteredVIMID
 	if id == "" {
@@ -79,9 +78,8 @@ func (c *Cluster) deregister(ctx context.Context) error {
 	return c.Save(ctx)
 }
 
-// kubeconfig reads that of the administrator from a master, and names the endpoint in it
-// at which the cluster is reached from outside. The authority in it stays: the certificate
-// of the API server is verified.
+// kubeconfig reads the administrator's kubeconfig from a master and replaces its server by Endpoint. Its CA stays, so that clients
+// verify the certificate of the API server.
 func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 	n, client, err := c.Living(ctx, nil)
 	if err != nil {
@@ -96,7 +94,7 @@ func (c *Cluster) kubeconfig(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	var doc map[string]any
-	// The parser's error would quote the file.
+	// The error of the parser is left out: it would quote the file.
 	if yaml.Unmarshal(raw, &doc) != nil {
 		return nil, fmt.Errorf("%s on node %s is not a kubeconfig", AdminConfig, n.Name)
 	}

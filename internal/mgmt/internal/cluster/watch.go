@@ -10,12 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Watch implements vnfm.Watcher: load balancers that follow the Services of the cluster may pass on other node ports than there are by now.
+// Watch implements vnfm.Watcher: it reports load balancers whose forwarded node ports differ from the current Services of the cluster.
 func (d Driver) Watch(ctx context.Context, call *vnfm.HookCall) (map[string]string, error) {
 	var problems vnfm.Problems
 	s := Read(call.Params, false, call.Package, call.Flavour, d.Own, &problems)
 	if problems.HasErrors() || s.LoadBalancer == nil || !s.LoadBalancer.FollowServices {
-		// What is wrong with parameters is said where they are used.
+		// Check and Run report invalid parameters.
 		return nil, nil
 	}
 	c, err := openCluster(call, s, d.NewInstaller())
