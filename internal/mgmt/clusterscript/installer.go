@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The actions that the script is called with.
+// Actions of the script.
 const (
 	actionInit   = "init"
 	actionToken  = "token"
@@ -61,7 +61,7 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 			workers = append(workers, n)
 			continue
 		}
-		// The secret with which masters join is valid for a short time, and making one takes long.
+		// The secret for masters is valid for a short time, and adding a master takes long.
 		if err := i.join(ctx, c, []*cluster.Node{n}); err != nil {
 			return err
 		}
@@ -69,7 +69,7 @@ func (i *installer) Add(ctx context.Context, c *cluster.Cluster, added []*cluste
 	return i.join(ctx, c, workers)
 }
 
-// join makes servers nodes, all of one role.
+// join adds servers of one role to the cluster.
 func (i *installer) join(ctx context.Context, c *cluster.Cluster, joining []*cluster.Node) error {
 	if len(joining) == 0 {
 		return nil
@@ -136,17 +136,17 @@ func (i *installer) Remove(ctx context.Context, c *cluster.Cluster, n *cluster.N
 	}
 	err = i.call(ctx, c, action{name: actionReset, on: n, leaving: n})
 	if err != nil && c.Call.Replaces() && ctx.Err() == nil {
-		// A replaced node may be broken, and the cluster has forgotten it.
+		// A replaced node may be broken, and it is already removed from the cluster.
 		c.Progress(ctx, "node %s, which is replaced, was not reset: %s", n.Name, err)
 		return nil
 	}
 	return err
 }
 
-// Discard implements cluster.Installer: nothing is kept elsewhere.
+// Discard implements cluster.Installer: there is no data outside the nodes.
 func (*installer) Discard(context.Context, *cluster.Cluster) error { return nil }
 
-// call has the script do something on a node.
+// call runs an action of the script on its node.
 func (i *installer) call(ctx context.Context, c *cluster.Cluster, a action) error {
 	cmd, err := i.command(ctx, c, a)
 	if err != nil {

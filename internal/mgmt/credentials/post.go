@@ -17,7 +17,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxDrained bounds the bytes read from a response so that its connection can be reused. The content is ignored.
+// maxDrained bounds the bytes read from a response. The content is ignored.
 const maxDrained = 64 << 10
 
 // post sends one body. It retries connection errors, 429 and 5xx; a certificate that cannot be verified and any other status fail at

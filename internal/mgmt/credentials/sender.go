@@ -20,7 +20,7 @@ const clusterGroup = "cluster.x-k8s.io"
 
 // Sender is the management driver. It is safe for concurrent use.
 type Sender struct {
-	// waitMin and waitMax bound the time between two tries.
+	// waitMin and waitMax bound the pause between two attempts.
 	waitMin, waitMax time.Duration
 }
 
@@ -52,7 +52,7 @@ func (s *Sender) Check(c *vnfm.HookCheck) vnfm.Problems {
 	}}
 }
 
-// sinkAttribute is the argument that says where credentials are sent.
+// sinkAttribute is the argument for the web server.
 const sinkAttribute = "credentials_sink"
 
 // isCluster reports whether the identity of an object in a package is a Cluster of Cluster API.

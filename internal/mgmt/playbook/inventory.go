@@ -38,7 +38,7 @@ func (i *inventory) encode(keys string) ([]byte, error) {
 	return yaml.Marshal(map[string]*ansible.Group{"all": root})
 }
 
-// host are the variables of a server.
+// host returns the variables of a server.
 func (i *inventory) host(s *hosts.Server, keys string) map[string]any {
 	out := ansible.ConnectionVariables(s.Address, i.access[s.VDUID].Login, path.Join(keys, i.keyFile(s.VDUID)))
 	out["vnfc_id"], out["vnfc_name"], out["vdu_id"] = ansible.Literal(s.ID), ansible.Literal(s.Resource), ansible.Literal(s.VDUID)
@@ -56,7 +56,7 @@ func (i *inventory) passwords() bool {
 	return slices.ContainsFunc(i.servers, func(s hosts.Server) bool { return i.access[s.VDUID].Login.Password != "" })
 }
 
-// knownHosts are the keys of the servers, which were read during the wait for each.
+// knownHosts returns the host keys of the servers, recorded when find connected to each.
 func (i *inventory) knownHosts() string {
 	var out strings.Builder
 	for n := range i.servers {

@@ -19,8 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The inputs of a hook in the VNFD that are the driver's own; all others are variables of
-// the playbook.
+// The inputs of a hook in the VNFD that the driver reads. All others are variables of the playbook.
 const (
 	inputVDUs = "vdus"
 	inputSudo = "sudo"

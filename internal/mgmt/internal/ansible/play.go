@@ -1,4 +1,4 @@
-// Package ansible runs playbooks over SSH on a host that has Ansible. An own callback plugin reports progress and results as events, so
+// Package ansible runs playbooks over SSH on a host that has Ansible. Its callback plugin reports progress and results as events, so
 // that errors name playbook, play, task and node. Callers provide host keys, inventory and playbooks.
 package ansible
 
@@ -47,7 +47,7 @@ type Play struct {
 }
 
 // Facts is the folder of the fact cache of a playbook. Ansible finds the facts of a node by its name alone: inventories that shared a
-// folder would mix the facts of nodes of the same name. This overrides ansible.cfg. Without a folder the cache is in the private
+// folder would mix the facts of nodes of the same name. The folder overrides ansible.cfg. If it is empty, the cache is in the private
 // folder of the run.
 type Facts struct {
 	Folder string

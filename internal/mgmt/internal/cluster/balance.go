@@ -208,7 +208,7 @@ func (c *Cluster) follow(ctx context.Context, all []*Node) error {
 	return c.Save(ctx)
 }
 
-// recallServices reads the node ports of Services if the record has none, which may be lost.
+// recallServices reads the node ports of Services if the record has none: the record may have been lost.
 func (c *Cluster) recallServices(ctx context.Context) error {
 	if c.LoadBalancer == nil || !c.LoadBalancer.FollowServices || len(c.state.ServicePorts) > 0 {
 		return nil

@@ -156,7 +156,7 @@ func (c *Cluster) reconcile(ctx context.Context) error {
 	return c.register(ctx)
 }
 
-// lead installs, removes and adds nodes.
+// lead installs the cluster, or removes and adds nodes.
 func (c *Cluster) lead(ctx context.Context) error {
 	if err := c.recognize(ctx, true); err != nil {
 		return err

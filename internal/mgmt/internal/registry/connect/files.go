@@ -44,7 +44,7 @@ func readObject(text []byte) (object, error) {
 }
 
 func (o object) set(name string, value any) {
-	// Maps and lists of texts can always be encoded.
+	// Encoding maps and lists of strings cannot fail.
 	text, _ := json.Marshal(value)
 	o[name] = text
 }
@@ -141,7 +141,7 @@ func withLogins(text []byte, wanted map[string]string, former []string) (out []b
 	return config.text(), added, nil
 }
 
-// The marks around our lines in /etc/hosts.
+// Marks around our lines in /etc/hosts.
 const (
 	hostsBegin = "# BEGIN registries of terraform-provider-vnf"
 	hostsEnd   = "# END registries of terraform-provider-vnf"

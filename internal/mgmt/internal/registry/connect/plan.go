@@ -296,7 +296,7 @@ func (r record) empty() bool {
 }
 
 func (r record) text() []byte {
-	// Lists of texts can always be encoded.
+	// Encoding lists of strings cannot fail.
 	text, _ := json.MarshalIndent(r, "", "  ")
 	return append(text, '\n')
 }

@@ -140,7 +140,7 @@ func (i *installer) imageError(ctx context.Context, folder string, err error) er
 	return fmt.Errorf("the disk of %s is full: %s has %s free now: %w", i.client.Name(), place, size(free), err)
 }
 
-// space returns the path of a folder in which an image needs space, "upload" or "engine", and its free bytes; -1 if unknown.
+// space returns the path and the free bytes (-1 if unknown) of a folder that needs space for an image: "upload" or "engine".
 func (i *installer) space(ctx context.Context, folder string) (place string, free int64) {
 	function := []string{"engine_space"}
 	if folder == "upload" {
