@@ -48,8 +48,8 @@ func balanced(t *testing.T, services string) *testEnv {
 	return w
 }
 
-// Load balancers pass on the node ports of the Services that there are: they are set up first, for the API server may be reached
-// through them alone, and again only when there are other ports. The address that they share is that of the cluster.
+// Load balancers forward the node ports of existing Services. They are configured once before the Services are read, because they may be
+// the only way to the API server, and again only if ports have changed. Their shared address is the address of the cluster.
 func TestBalancersFollowServices(t *testing.T) {
 	w := balanced(t, "default/web 30081 TCP\ndefault/web 30080 TCP\ndefault/dns 30053 UDP\nkube-system/api 8383 TCP\n")
 	require.NoError(t, w.At(t, vnfm.OpInstantiate, true))
@@ -86,8 +86,8 @@ func TestBalancersFollowServices(t *testing.T) {
 	assert.Empty(t, watch())
 }
 
-// A load balancer that is replaced together with a node is left alone before: it may not answer. Ports of Services stay, and so does the
-// address of the cluster.
+// A load balancer that is replaced together with a node stays unchanged before: it may not answer. Ports of Services and the address of
+// the cluster stay.
 func TestBalancerIsReplaced(t *testing.T) {
 	labtest.FullRun(t, "failures")
 	w := balanced(t, "default/web 30081 TCP\n")
@@ -110,7 +110,7 @@ func TestBalancerIsReplaced(t *testing.T) {
 	require.ErrorContains(t, w.At(t, vnfm.OpScale, true), "load balancer: VNFC lb3: ")
 }
 
-// A script that fails fails the operation with what it says, and is called again.
+// A failing script fails the operation with its output. The resumed operation calls it again.
 func TestBalancerScriptFails(t *testing.T) {
 	labtest.FullRun(t, "failures")
 	w := balanced(t, "")

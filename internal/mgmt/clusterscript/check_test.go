@@ -16,8 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// specified is the request body of the specification of private registries, with what it
-// leaves open filled in.
+// specified is the request body in the specification of private registries, with its placeholders filled in.
 const specified = `{
   "script_path": "Scripts/install_k8s_cluster.sh",
   "vim_name": "kubernetes_vim",
@@ -97,7 +96,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// How many pods a node has is the affair of the script: only a network without an address for each node is an error.
+// The script decides on the pods of a node: only a network without an address for each node is an error.
 func TestPodNetwork(t *testing.T) {
 	for network, want := range map[string]string{
 		"10.1.0.0/21": "",

@@ -18,9 +18,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// program installs a cluster that is a few files: it notes its calls, its environment and
-// its standard input in /run of the node, and fails where /run/fail-<action> is. What it
-// prints with "token" is seen nowhere.
+// program installs a cluster of a few files: it records its calls, its environment and its standard input in /run of the node, and fails
+// if /run/fail-<action> exists. No output may contain the token.
 const program = `#!/bin/sh
 set -eu
 [ "$(id -u)" = 0 ]
@@ -44,7 +43,7 @@ reset) rm -rf /etc/kubernetes ;;
 esac
 `
 
-// kubectl knows every node, and notes which are drained.
+// kubectl finds every node and records drained ones.
 const kubectl = `
 case $1 in
 get) echo "node/$3" ;;
@@ -55,7 +54,7 @@ esac
 // testEnv is an instance whose servers become a cluster by the program.
 type testEnv struct{ *nodetest.Instance }
 
-// calls are those of a node, and are forgotten.
+// calls returns the calls on a node since the last call of this function.
 func (w *testEnv) calls(t *testing.T, id string) []string {
 	t.Helper()
 	calls := w.Hosts[id].Read(t, "/run/calls")
@@ -75,7 +74,7 @@ func newTestEnv(t *testing.T) *testEnv {
 	return w
 }
 
-// unseen looks for secrets in what people see, and in what processes of the hosts are called with.
+// unseen looks for secrets in progress, errors, the record and the commands on the hosts.
 func (w *testEnv) unseen(t *testing.T, err error) {
 	t.Helper()
 	seen := append(w.Lines(), string(w.State()))
@@ -90,8 +89,8 @@ func (w *testEnv) unseen(t *testing.T, err error) {
 	}
 }
 
-// An installation that fails at a node goes on with those that have not joined, and ends with
-// a VIM. The join data is in the inventory, and nobody sees it.
+// A failed installation resumes with the nodes that have not joined, and registers the VIM. The join data is in the inventory and in no
+// output.
 func TestInstallationGoesOn(t *testing.T) {
 	w := newTestEnv(t)
 	w.Master(t, "m1", 1)
@@ -130,7 +129,7 @@ func TestInstallationGoesOn(t *testing.T) {
 	assert.Empty(t, slices.Concat(w.calls(t, "m1"), w.calls(t, "w1"), w.calls(t, "w2")), "all nodes are ready")
 }
 
-// A token that is not had is an error without what was printed of it.
+// The error of a failed action token does not contain its output.
 func TestTokenFails(t *testing.T) {
 	w := newTestEnv(t)
 	w.Master(t, "m1", 1).Write(t, "/run/fail-token", "")
@@ -142,7 +141,7 @@ func TestTokenFails(t *testing.T) {
 	assert.Empty(t, w.calls(t, "w1"))
 }
 
-// The cluster forgets a worker before its server goes.
+// A worker is removed from the cluster before its server is deleted.
 func TestScaleIn(t *testing.T) {
 	w := newTestEnv(t)
 	m := w.Master(t, "m1", 1)
@@ -165,7 +164,7 @@ func TestScaleIn(t *testing.T) {
 	require.NoError(t, w.At(t, vnfm.OpScale, true, "w2"))
 	assert.Empty(t, w.calls(t, "m1"))
 
-	// Out again: the name is free.
+	// Scaling out again reuses the free name.
 	w.Worker(t, "w3", 13)
 	require.NoError(t, w.At(t, vnfm.OpScale, true))
 	assert.Equal(t, []string{"token worker"}, w.calls(t, "m1"))
@@ -173,7 +172,7 @@ func TestScaleIn(t *testing.T) {
 	assert.Contains(t, w.Hosts["w3"].Read(t, "/run/join.env"), "VNF_NODE_NAME=worker2\n")
 }
 
-// One of three masters is replaced: those that stay forget it, and the new one joins them.
+// When one of three masters is replaced, it is removed from the cluster, and the new one joins.
 func TestHealMaster(t *testing.T) {
 	w := newTestEnv(t)
 	for n := 1; n <= 3; n++ {
@@ -186,7 +185,7 @@ func TestHealMaster(t *testing.T) {
 	assert.Equal(t, []string{"join"}, w.calls(t, "m3"))
 	w.calls(t, "w1")
 
-	// It is broken: what cannot be done on it is left.
+	// The master is broken: a failed reset is ignored.
 	w.Hosts["m1"].Write(t, "/run/fail-reset", "")
 	require.NoError(t, w.At(t, vnfm.OpHeal, false, "m1"))
 	assert.Equal(t, []string{"forget master1"}, w.calls(t, "m2"))

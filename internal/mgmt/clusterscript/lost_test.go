@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// living is a kubectl that lists the nodes of a cluster, and notes which are drained.
+// living is a kubectl that lists the nodes of a cluster and records drained ones.
 const living = `
 case "$1 $2" in
 "--request-timeout=20s get") printf 'node master1 127.0.6.1\nnode worker1 127.0.6.11\nnode worker2 127.0.6.12\n' ;;
@@ -50,7 +50,7 @@ func (w *testEnv) all(t *testing.T) []string {
 	return out
 }
 
-// A cluster whose record was lost is not installed again: the cluster, or the marks on its servers, say which are its nodes.
+// A cluster whose record was lost is not installed again: the API server, or the marks on its servers, identify its nodes.
 func TestLostRecord(t *testing.T) {
 	labtest.FullRun(t, "failures")
 	for name, kubectl := range map[string]string{"the cluster answers": living, "marks alone": silent} {
@@ -77,8 +77,7 @@ func TestLostRecord(t *testing.T) {
 	}
 }
 
-// Servers without marks are found in the cluster by their addresses. What cannot be told is an error, and
-// nothing is installed.
+// The API server identifies servers without marks by their addresses. An unidentified node is an error, and nothing is installed.
 func TestLostRecord_unmarked(t *testing.T) {
 	labtest.FullRun(t, "failures")
 	for name, tt := range map[string]struct{ kubectl, want string }{

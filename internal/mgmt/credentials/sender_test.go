@@ -18,12 +18,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// delivery is what the server of a test got.
+// delivery is a request that the server received.
 type delivery struct {
 	key, authorization, body string
 }
 
-// server is a web server of its own CA that answers as the test says.
+// server is a web server with its own CA. The test defines its responses.
 type server struct {
 	*httptest.Server
 	mu  sync.Mutex
@@ -44,7 +44,7 @@ func newServer(t *testing.T, answer func(try int, w http.ResponseWriter, r *http
 		s.mu.Unlock()
 		answer(try, w, r)
 	}))
-	// Refused handshakes are what some tests are about.
+	// Some tests provoke failed handshakes, whose log lines are noise.
 	s.Config.ErrorLog = nil
 	t.Cleanup(s.Close)
 	return s
@@ -56,7 +56,7 @@ func (s *server) ca() string {
 
 func accept(_ int, w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusAccepted) }
 
-// quick is a sender that does not keep a test waiting.
+// quick is a sender with short pauses.
 func quick() *Sender { return &Sender{waitMin: time.Millisecond, waitMax: 5 * time.Millisecond} }
 
 func callTo(s *server) *vnfm.HookCall {
@@ -99,7 +99,7 @@ func TestSends(t *testing.T) {
 	assert.NotContains(t, string(record), "first", "the record holds the kubeconfig")
 	assert.NotContains(t, string(record), "of-the-sink", "the record holds a header")
 
-	// Kubeconfigs that were sent are not sent again; new ones are.
+	// A delivered kubeconfig is not sent again; a new one is sent.
 	require.NoError(t, quick().Run(t.Context(), call))
 	assert.Len(t, s.got, 1)
 	call.Kubeconfig = kubeconfig("second")
@@ -108,7 +108,7 @@ func TestSends(t *testing.T) {
 	require.Len(t, s.got, 2)
 	assert.NotEqual(t, s.got[0].key, s.got[1].key)
 
-	// At other hooks nothing is.
+	// Other hooks send nothing.
 	for _, hook := range []vnfm.HookCall{{Operation: vnfm.OpInstantiate}, {Operation: vnfm.OpTerminate, End: true}} {
 		call.Operation, call.End, call.Kubeconfig = hook.Operation, hook.End, kubeconfig("third")
 		require.NoError(t, quick().Run(t.Context(), call))
@@ -116,8 +116,7 @@ func TestSends(t *testing.T) {
 	assert.Len(t, s.got, 2)
 }
 
-// A process that is killed after the sending and before its record sends again, and the
-// server can tell.
+// A process killed between the delivery and its record sends again under the same idempotency key.
 func TestSendsAgainUnderTheSameKey(t *testing.T) {
 	s := newServer(t, accept)
 	require.NoError(t, quick().Run(t.Context(), callTo(s)))
@@ -138,7 +137,7 @@ func TestTriesAgain(t *testing.T) {
 	assert.Equal(t, call.Request.Sink.URL, call.Instance.Deliveries["edges/edge"].URL)
 }
 
-// Faults of the server, each with what the user reads and how often it was asked.
+// Faults of the server, each with the error and the number of requests.
 func TestRefused(t *testing.T) {
 	status := func(status int) func(int, http.ResponseWriter, *http.Request) {
 		return func(_ int, w http.ResponseWriter, r *http.Request) {
@@ -184,7 +183,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A server that does not answer in time is asked again, and left when ctx ends.
+// A request without an answer in time is retried until ctx ends.
 func TestSlow(t *testing.T) {
 	s := newServer(t, func(try int, w http.ResponseWriter, r *http.Request) {
 		if try == 1 {

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// kubectl knows every node, says the version that is in a file, and has no ConfigMap.
+// kubectl finds every node, prints the versions in a file, and has no ConfigMap.
 const kubectl = `
 case "$*" in
 *"--raw /version") [ ! -e /run/version ] || printf '{\n "gitVersion": "v%s"\n}' "$(cat /run/version)" ;;
@@ -30,7 +30,7 @@ const etcdctl = "\ncat /run/members\n"
 // testEnv is an instance whose servers become a cluster by a tree of kubespray.
 type testEnv struct {
 	*nodetest.Instance
-	// tree is the folder of kubespray, inventory that of the cluster.
+	// tree is the folder of kubespray, inventory the folder of the inventory of the cluster.
 	tree, inventory string
 	// installed are the calls that have made the cluster.
 	installed []kubespraytest.Recorded
@@ -101,7 +101,7 @@ func (w *testEnv) worker(t *testing.T, n int) {
 	kubespraytest.AddHost(t, w.tree, w.Worker(t, fmt.Sprintf("w%d", n), 10+n))
 }
 
-// replaceTree replaces the tree with that of another release.
+// replaceTree replaces the tree with another release.
 func (w *testEnv) replaceTree(t *testing.T, release string) {
 	t.Helper()
 	kubespraytest.Replace(t, w.tree, release)

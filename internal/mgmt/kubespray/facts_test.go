@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// scale.yml gets the facts of all nodes that facts.yml has gathered just before, from a cache of this cluster, which no other playbook
-// reads and which is gone afterwards. The masters are within the limit when nodes are clients of etcd.
+// scale.yml gets the facts of all nodes, just gathered by facts.yml, from a cache of this cluster that no other playbook reads. The cache
+// is removed afterwards. The limit includes the masters if nodes are clients of etcd.
 func TestScaleOut(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -118,7 +118,7 @@ func realAnsible(t *testing.T, tree string, args []string) string {
 	return string(out)
 }
 
-// fakeEtcdctl lists members, of which one has an address that begins with that of another, and keeps which are removed.
+// fakeEtcdctl lists members and records removed ones. The address of one member is a prefix of another's.
 const fakeEtcdctl = `#!/bin/sh
 case "$*" in
 *"member list"*json*) cat HERE/members.json ;;
@@ -152,7 +152,7 @@ func removedMember(t *testing.T, tree string, call kubespraytest.Recorded, membe
 	return strings.TrimSpace(string(removed))
 }
 
-// checkHosts looks for the nodes that a call is for among the hosts of its plays, and for those of a limit alone.
+// checkHosts compares the hosts of the plays with the node or the limit of a call, else with all nodes.
 func checkHosts(t *testing.T, call kubespraytest.Recorded, said string) {
 	t.Helper()
 	hosts := map[string]bool{}

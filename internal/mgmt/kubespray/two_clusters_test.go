@@ -17,9 +17,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Two clusters have one Ansible server, and nodes of the same names. What is done to one never reaches the other, though kubespray
-// keeps facts of all hosts by their names: each ends with exactly the nodes and members of etcd that its servers are, and what is left
-// of a dead master is nothing.
+// Two clusters share an Ansible server and have nodes with the same names. Changes of one never reach the other, although kubespray
+// caches facts of hosts by name: each cluster ends with exactly the nodes and etcd members of its servers, and without remains of a
+// dead master.
 func TestTwoClusters(t *testing.T) {
 	t.Parallel()
 	labtest.FullRun(t, "failures")
@@ -60,7 +60,7 @@ func TestTwoClusters(t *testing.T) {
 			both("the heal of a worker of the second")
 			assert.NoDirExists(t, filepath.Join(tree+".lab", "facts"), "the folder that ansible.cfg has for all facts")
 
-			// A folder of another cluster, and one in it, which would be removed with it, are refused.
+			// The folder of another cluster is rejected, and so is a folder in it, which would be removed with that cluster.
 			c := newInstance(t, server, "9", "127.0.10.")
 			c.master(t, 1)
 			for path, want := range map[string]string{

@@ -13,8 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Another kube_version of the parameters upgrades the nodes that there are, before others are added. An upgrade that did not
-// reach all of them goes on.
+// Another kube_version in the parameters upgrades the existing nodes before others are added. An incomplete upgrade is resumed.
 func TestUpgrade(t *testing.T) {
 	t.Parallel()
 	w := newTestEnv(t, "2.26", 1, 0)
@@ -36,7 +35,7 @@ func TestUpgrade(t *testing.T) {
 	assert.Equal(t, []string{"upgrade-cluster.yml"}, playbooks(w.take(t)))
 }
 
-// What neither kubeadm nor kubespray does is refused before anything is changed.
+// Upgrades that kubeadm and kubespray do not support are rejected before changes.
 func TestUpgradeIsRefused(t *testing.T) {
 	t.Parallel()
 	labtest.FullRun(t, "failures")

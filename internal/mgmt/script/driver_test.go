@@ -126,8 +126,7 @@ func TestReplacedServerDoesNotAnswer(t *testing.T) {
 	assert.Contains(t, strings.Join(h.recorder.Lines(), "\n"), "did not run on VNFC web-2, which is replaced")
 }
 
-// A server that does not boot is named, with how long the wait was and what can be
-// done; the apply may end before.
+// The error names a server that does not boot, the length of the wait and the remedy. The apply may end earlier.
 func TestServerNeverAnswers(t *testing.T) {
 	h := newHost(t)
 	h.servers[1].Stop()

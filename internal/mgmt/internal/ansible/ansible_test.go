@@ -81,7 +81,7 @@ func TestRun(t *testing.T) {
     - name: Tell
       debug: {msg: told}
 `)
-	// The numbers are counts of what Ansible did as well.
+	// These secrets equal counts of Ansible, which must not be masked.
 	p.Secrets = []vnfm.Secret{"hunter22 \"quoted\"", "0", "1", "2", "3", "4", "5"}
 	p.ExtraVars = map[string]any{"text": p.Secrets[0], "folder": p.Dir}
 	result, err := ansible.Run(t.Context(), p)

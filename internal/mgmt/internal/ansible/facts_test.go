@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/mgmt/internal/ansible"
 )
 
-// tellAndKeep says what fact is known of a node, and keeps one as kubespray keeps the addresses of nodes.
+// tellAndKeep writes a cached fact of a node to a file and caches one, as kubespray does with the addresses of nodes.
 const tellAndKeep = `
 - name: Tell and keep
   hosts: n1

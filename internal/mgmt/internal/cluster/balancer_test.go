@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// checkBalancer is what the check of a request says of its load balancer, with further parameters and a number of servers.
+// checkBalancer returns the problems of a load balancer with further parameters and a number of servers.
 func checkBalancer(t *testing.T, edit func(lb map[string]any), servers int) []string {
 	t.Helper()
 	var given map[string]any
@@ -56,8 +56,8 @@ const (
 	inside  = ", which nodes route inside of the cluster: "
 )
 
-// balancers are load balancers by what is odd about them: further parameters, how many servers there are, and what is said; empty means
-// that they are taken.
+// balancers are load balancers by their fault: further parameters, the number of servers, and the problems; empty means that they are
+// valid.
 var balancers = map[string]struct {
 	edit    func(map[string]any)
 	servers int
@@ -103,7 +103,7 @@ var balancers = map[string]struct {
 	"limit":               {set("script_path", "Scripts/lb.sh", "script_timeout", "soon"), 1, `script_timeout must be a duration, not "soon": for example 10m`},
 }
 
-// What is wrong with a load balancer is said in the plan, once.
+// The plan reports each fault of a load balancer once.
 func TestBadBalancers(t *testing.T) {
 	for name, c := range balancers {
 		t.Run(name, func(t *testing.T) {

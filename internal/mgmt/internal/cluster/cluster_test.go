@@ -20,7 +20,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// notes is an installer that notes what it is asked for.
+// notes is an installer that records its calls.
 type notes struct {
 	calls []string
 	fail  string
@@ -95,7 +95,7 @@ func (s *testEnv) Save(_ context.Context, value any) (err error) {
 func (s *testEnv) Pinned(string) string                      { return "" }
 func (s *testEnv) Pin(context.Context, string, string) error { return nil }
 
-// quiet is a recorder that nobody listens to.
+// quiet is a recorder without output.
 type quiet struct{ vnfm.Recorder }
 
 func (quiet) Progress(context.Context, string) {}
@@ -131,8 +131,7 @@ func newTestEnv(t *testing.T) *testEnv {
 	return s
 }
 
-// boot gives the instance a server at one of seven addresses, and die leads it to where nobody
-// answers.
+// boot adds a server at one of seven addresses. die moves it to an address without a listener.
 func (s *testEnv) boot(id string, address int) { s.place(id, fmt.Sprintf("127.0.0.4%d", address)) }
 
 func (s *testEnv) die(id string) { s.place(id, "127.0.0.99") }
@@ -142,7 +141,7 @@ func (s *testEnv) place(id, at string) {
 	s.servers[id] = vnfm.VNFC{ID: id, VDUID: vdu, State: "ACTIVE", Addresses: []string{at}, ConnectionPoints: map[string][]string{vdu + "_cp": {at}}}
 }
 
-// lead and detach do what a hook would, in a process of its own.
+// lead and detach run a hook like a process of its own.
 func (s *testEnv) lead(t *testing.T) error {
 	t.Helper()
 	c := s.open(t)

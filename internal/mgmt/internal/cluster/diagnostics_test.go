@@ -123,7 +123,7 @@ func TestDiagnostics_script(t *testing.T) {
 	}
 }
 
-// What is known later is neither refused nor taken for a default.
+// Unknown values are neither rejected nor replaced by defaults.
 func TestLater(t *testing.T) {
 	s, problems := readAs(t, cluster.Kubespray, specified, true, func(p map[string]any) {
 		for object, names := range map[string][]string{

@@ -361,7 +361,7 @@ func onboard(t *testing.T, e *lcm.Engine, version, image, flavor string, complex
 // envPairs has TestPairs make both changes of each pair in one apply: "all". It takes three times as long.
 const envPairs = "VNF_PAIRS"
 
-// evolution is an instance that changes by and by.
+// evolution is an instance with successive changes.
 type evolution struct {
 	*servers
 	engine *lcm.Engine
@@ -369,7 +369,7 @@ type evolution struct {
 	n      int
 }
 
-// levels are those of the scaling aspects.
+// levels returns the levels of the scaling aspects.
 func (v *evolution) levels() (masters, workers int) {
 	byLevel := map[string][2]int{"large": {1, 2}, "small": {2, 0}}[v.spec.LevelID]
 	masters, workers = byLevel[0], byLevel[1]
@@ -382,7 +382,7 @@ func (v *evolution) levels() (masters, workers int) {
 	return masters, workers
 }
 
-// scale gives both aspects a level.
+// scale sets the levels of both aspects.
 func (v *evolution) scale(masters, workers int) {
 	v.spec.ScaleLevels = map[string]int{"master_instance": masters, "worker_instance": workers}
 }

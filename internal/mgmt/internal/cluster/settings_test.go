@@ -30,8 +30,7 @@ func flavour() *vnfm.Flavour {
 	}
 }
 
-// specified is the request body of the specification of the driver, with what it leaves open
-// filled in.
+// specified is the request body in the specification of the driver, with its placeholders filled in.
 const specified = `{
   "script_path": "",
   "vim_name": "kubernetes_vim",

@@ -47,8 +47,7 @@ func TestSharedAddress(t *testing.T) {
 	golden(t, "keepalived.conf", got)
 }
 
-// Addresses of IPv6 stand in brackets beside a port, and alone in the configuration of keepalived. HAProxy takes connections of both
-// families.
+// IPv6 addresses are in brackets before a port, and bare in the configuration of keepalived. HAProxy accepts connections of both families.
 func TestAddressesOfIPv6(t *testing.T) {
 	c := config1()
 	c.Masters, c.Workers = []Node{{"master1", "2001:db8::1"}, {"master2", "2001:db8::2"}}, []Node{{"worker1", "2001:db8::3"}}

@@ -104,7 +104,7 @@ func backend(t *testing.T, address string, port int) loadbalancer.Node {
 	return loadbalancer.Node{Name: "node" + address[strings.LastIndex(address, ".")+1:], Address: address}
 }
 
-// ask is what answers at a port of the load balancer, which must.
+// ask returns the answer at a port of the load balancer.
 func ask(t *testing.T, port int) string {
 	t.Helper()
 	conn, err := net.DialTimeout("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), time.Second) //nolint:noctx // it is bounded
@@ -115,7 +115,7 @@ func ask(t *testing.T, port int) string {
 	return string(answer)
 }
 
-// served are those that answer at a port until others no longer do.
+// served waits until exactly the wanted backends answer at a port.
 func served(t *testing.T, port int, want ...string) {
 	t.Helper()
 	var got []string
@@ -129,7 +129,7 @@ func served(t *testing.T, port int, want ...string) {
 	}, 10*time.Second, 50*time.Millisecond, "%v answer, not %v", got, want)
 }
 
-// Connections reach the masters by turns, whichever there are by now, and no connection fails while the configuration changes.
+// Connections reach the current masters in turn, and none fails while the configuration changes.
 func TestTraffic(t *testing.T) {
 	h := newHost(t, "haproxy")
 	front, back := porttest.Free(t), porttest.Free(t)
@@ -295,7 +295,7 @@ echo done
 }
 `
 
-// The script runs as root, whoever logs in, and a failed one says why.
+// The script runs as root for any login. The error of a failed script has the reason.
 func TestScript(t *testing.T) {
 	daemon := sshtest.OpenSSH(t, sshtest.Account{User: "bob", Password: "bobpass1", Sudoers: "ALL=(ALL:ALL) ALL"})
 	client, err := remote.Dial(t.Context(), daemon.Host("bob"), 10*time.Second)

@@ -208,7 +208,7 @@ func TestPlanRefusals(t *testing.T) {
 	require.ErrorContains(t, err, "somebody changed our block")
 }
 
-// A containerd whose plugin of the CRI is off is nobody's of Kubernetes.
+// Kubernetes does not use a containerd whose CRI plugin is disabled.
 func TestPlanLeavesContainerdOfDockerAlone(t *testing.T) {
 	p, err := planFor(&node{containerd: true, docker: true, effective: "disabled_plugins = [\"cri\"]\n"}, both(t)[:1])
 	require.NoError(t, err)
@@ -236,8 +236,8 @@ func TestWithConfigPathKeepsText(t *testing.T) {
 	assert.Equal(t, strings.Replace(before, `config_path = '' # off`, `config_path = "/etc/containerd/certs.d"`, 1), after)
 }
 
-// Kubespray writes its configuration again with each run: with containerd_use_config_path what is connected stays connected. Mirrors
-// that no file describes are not lost.
+// kubespray rewrites its configuration with each run: containerd_use_config_path keeps the connections. Mirrors without a file are not
+// lost.
 func TestKubesprayConfigurations(t *testing.T) {
 	n := nodesOfGolden(t)["kubespray-2.23"]
 	p, err := planFor(n, both(t))

@@ -18,7 +18,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// usualCost is what hashes cost outside of tests.
+// usualCost is the cost of hashes outside of tests.
 var usualCost = hashCost
 
 // TestHashCost: hashes of passwords are as expensive as the library finds right.

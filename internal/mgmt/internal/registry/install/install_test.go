@@ -109,7 +109,7 @@ func TestInstall(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, state, read)
 
-	// The mark on the host tells of the registry, and of users that nobody remembers.
+	// The host identifies the registry and lists its users, even if the config has none.
 	known.Users = nil
 	found, err := Find(t.Context(), client, known)
 	require.NoError(t, err)
@@ -196,8 +196,7 @@ func TestInstallRefusals(t *testing.T) {
 	}
 }
 
-// Each failure says what happened in the words of who knows it, leaves nothing half done in
-// the way, and is over when its cause is.
+// Each error has the original reason. A failure leaves no obstacles behind, and the next run succeeds once the cause is removed.
 func TestInstallFaults(t *testing.T) {
 	t.Parallel()
 	labtest.FullRun(t, "failures")
@@ -378,7 +377,7 @@ func removeAll(t *testing.T, root, path string) {
 	require.NoError(t, os.RemoveAll(filepath.Join(root, path)))
 }
 
-// end kills the registry, as somebody would who stops its container.
+// end kills the registry, like a user who stops its container.
 func end(t *testing.T, h *registrytest.Host) {
 	t.Helper()
 	pid, err := strconv.Atoi(strings.TrimSpace(h.Read(t, "/run/docker/containers/private_registry/pid")))

@@ -23,7 +23,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// serverPatience is what a server of a loaded machine may take.
+// serverPatience bounds the boot of a server on a loaded machine.
 const serverPatience = 3 * time.Minute
 
 // TestRegistryOfServer has the real Docker of servers run the real registry,
@@ -93,7 +93,7 @@ systemctl restart containerd`)
 	wrong.Password = "another one"
 	require.ErrorContains(t, connect.Verify(t.Context(), node, []connect.Connection{wrong}), `rejects user "user01"`)
 
-	// A registry that ends is restarted; one that somebody stopped is named and started again.
+	// A killed registry is restarted by its engine. A stopped one is reported as drift, and the next apply starts it.
 	process = shell(t, host, "docker inspect --format '{{.State.Pid}}' private_registry")
 	shell(t, host, "kill -9 "+process)
 	labtest.Eventually(t, serverPatience, "another process", func() error {
@@ -139,7 +139,7 @@ systemctl restart containerd`)
 	assert.NotContains(t, shell(t, node, "cat /etc/hosts; find /etc/docker /etc/containerd /root/.docker /var/lib/kubelet /var/lib/terraform-provider-vnf 2>/dev/null || true"), "registry.example.com")
 }
 
-// failures are real ones, each with what its error says.
+// failures provokes real failures and checks their errors.
 func failures(t *testing.T, host *remote.Client, c install.Config) {
 	t.Helper()
 	other := install.Config{Name: "other", Port: 5002, Archive: c.Archive}
