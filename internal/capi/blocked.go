@@ -13,8 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// blocked returns a final error if Cluster API does nothing more with a Cluster, however long an
-// operation waits.
+// blocked returns a final error if Cluster API takes no further action on a Cluster, so that waiting is useless.
 func (c *cluster) blocked(ctx context.Context, own *unstructured.Unstructured) error {
 	switch {
 	case own == nil:
@@ -28,8 +27,7 @@ func (c *cluster) blocked(ctx context.Context, own *unstructured.Unstructured) e
 	return nil
 }
 
-// pausedError ends an operation on a cluster that somebody else has paused: nothing that is waited for
-// would happen.
+// pausedError ends an operation on a cluster that another owner has paused: Cluster API does not reconcile it.
 type pausedError struct{ object string }
 
 func (*pausedError) isFinal() {}
@@ -49,8 +47,7 @@ func (e *classError) Error() string {
 		"a class of the same configuration needs depends_on in the cluster", e.object, e.class)
 }
 
-// lacksClass reports whether the topology of a Cluster is not reconciled because its class does not
-// exist.
+// lacksClass reports whether the topology of a Cluster is not reconciled because its class does not exist.
 func (c *cluster) lacksClass(ctx context.Context, own *unstructured.Unstructured) bool {
 	if c.spec.Topology == nil {
 		return false
@@ -59,7 +56,7 @@ func (c *cluster) lacksClass(ctx context.Context, own *unstructured.Unstructured
 	return reconciled.Status == "False" && reconciled.Reason == clusterv1.ClusterTopologyReconciledFailedReason && c.cloudCluster().ClassIsMissing(ctx)
 }
 
-// undeletableError ends the removal of a cluster that Cluster API may not mark as ready to be deleted.
+// undeletableError ends the removal of a Cluster that Cluster API cannot annotate with okToDelete.
 type undeletableError struct{ object, reason string }
 
 func (*undeletableError) isFinal() {}
@@ -72,14 +69,14 @@ func (e *undeletableError) Error() string {
 const (
 	// okToDelete is the annotation with which Cluster API begins a deletion.
 	okToDelete = "runtime.cluster.x-k8s.io/ok-to-delete"
-	// denied is in each refusal by an admission webhook.
+	// denied is part of the message of each rejection by an admission webhook.
 	denied = "denied the request"
 	// checkManager is the field manager of a dry run, which stores nothing.
 	checkManager = kube.FieldManager + "-check"
 )
 
-// undeletable returns a final error if a Cluster that is being deleted is not valid for its class any more: Cluster API has to
-// annotate it before it deletes anything else. The condition may be older than the class, so a dry run asks for the present answer.
+// undeletable returns a final error if a Cluster that is being deleted is no longer valid for its class: Cluster API has to
+// annotate the Cluster before it deletes anything else. The condition may be older than the class, so a dry run asks again.
 func (c *cluster) undeletable(ctx context.Context, ref kube.Ref, own *unstructured.Unstructured) error {
 	reconciled := readiness.ClusterCondition(own, clusterv1.ClusterTopologyReconciledCondition)
 	if own.GetDeletionTimestamp() == nil || reconciled.Reason != clusterv1.ClusterTopologyReconciledFailedReason ||
@@ -95,7 +92,7 @@ func (c *cluster) undeletable(ctx context.Context, ref kube.Ref, own *unstructur
 	return &undeletableError{objectName(own), readiness.OneLine(reconciled.Message)}
 }
 
-// isPaused reports whether Cluster API leaves a Cluster alone.
+// isPaused reports whether the specification or an annotation pauses a Cluster.
 func isPaused(own *unstructured.Unstructured) bool {
 	_, annotated := own.GetAnnotations()[clusterv1.PausedAnnotation]
 	paused, _, _ := unstructured.NestedBool(own.Object, "spec", "paused")

@@ -21,10 +21,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// clockSkew is how long ago an issued certificate begins: clocks differ.
+// clockSkew backdates issued certificates, because clocks differ.
 const clockSkew = 5 * time.Minute
 
-// withoutCA is what to do when the Secret of the CA is missing.
+// withoutCA is the advice when the Secret of the CA is missing.
 const withoutCA = "the CA of the cluster is kept elsewhere; leave certificate_request out, and the administrator's kubeconfig of the cluster is read, or issue the certificate where the CA is"
 
 // issueClientCertificate signs a client certificate with the CA of the cluster. It returns
@@ -64,7 +64,7 @@ func (c *cluster) issueClientCertificate(ctx context.Context, admin *vnfm.Kubeco
 func sign(caCert, caKey []byte, spec *vnfm.ClientCertificateSpec) (certificate, key string, err error) {
 	pair, err := tls.X509KeyPair(caCert, caKey)
 	if err != nil {
-		// The error of a key that does not fit quotes neither.
+		// The cause is dropped: an error must not quote a key.
 		return "", "", errors.New("the CA's certificate and key do not fit together")
 	}
 	ca, err := x509.ParseCertificate(pair.Certificate[0])

@@ -14,8 +14,8 @@ type Driver struct {
 
 var _ vnfm.ClusterDriver = (*Driver)(nil)
 
-// New returns the driver. It takes its clients of management clusters, and of the clouds
-// that workload clusters have credentials of, from the pools.
+// New returns the driver. The pools provide the clients of management clusters, and of the
+// clouds for which workload clusters have credentials.
 func New(clients *kube.Pool, clouds *openstack.Pool) *Driver {
 	return &Driver{clients: clients, clouds: clouds}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/capi/cloud"
 )
 
-// authorities are the purposes of the Secrets with certificate authorities of a cluster. That of the service accounts is a pair of
-// keys, which does not expire.
+// authorities are the purposes of the Secrets with the certificate authorities of a cluster. The Secret "sa" of the service accounts
+// is left out: it holds a pair of keys, which does not expire.
 var authorities = []string{purposeCA, "etcd", "proxy"}
 
-// authoritiesNotAfter is when the first certificate authority of the cluster expires; zero when none can be read. A control plane
-// provider may have no such Secrets, and an account may read only some of them. They are read one by one, as Secrets of a list would be
-// the user data of the machines as well.
+// authoritiesNotAfter returns the time at which the first certificate authority of the cluster expires; zero when none can be read.
+// A control plane provider may have no such Secrets, and an account may read only some Secrets. Each is read by name, because a list
+// would also return the user data of the machines.
 func (c *cluster) authoritiesNotAfter(ctx context.Context) (time.Time, error) {
 	ends := make([]time.Time, len(authorities))
 	var secrets errgroup.Group
@@ -46,7 +46,7 @@ func (c *cluster) authoritiesNotAfter(ctx context.Context) (time.Time, error) {
 	return first, err
 }
 
-// certificateNotAfter is when the first certificate of a chain in PEM expires; zero for none that can be read.
+// certificateNotAfter returns the time at which the first certificate of a PEM chain expires; zero when none can be read.
 func certificateNotAfter(text string) time.Time {
 	var first time.Time
 	for block, rest := pem.Decode([]byte(text)); block != nil; block, rest = pem.Decode(rest) {
@@ -57,7 +57,7 @@ func certificateNotAfter(text string) time.Time {
 	return first
 }
 
-// machinesNotAfter is when the first certificate of a machine of the control plane expires, as far as Cluster API knows.
+// machinesNotAfter returns the time at which the first certificate of a control plane machine expires, as reported by Cluster API.
 func machinesNotAfter(machines []unstructured.Unstructured) time.Time {
 	var first time.Time
 	for i := range machines {
@@ -71,7 +71,7 @@ func machinesNotAfter(machines []unstructured.Unstructured) time.Time {
 	return first
 }
 
-// earlier returns the earlier one of two times, in UTC; zero is none.
+// earlier returns the earlier one of two times, in UTC. A zero time is ignored.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || (!b.IsZero() && b.Before(a)) {
 		return b.UTC()

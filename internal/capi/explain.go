@@ -19,16 +19,16 @@ import (
 )
 
 const (
-	// explainLimit bounds the diagnosis after a time-out, and explainQuickly the one
-	// after an interrupt, which must not keep its user waiting.
+	// explainLimit bounds the diagnosis after a timeout. explainQuickly bounds the diagnosis
+	// after an interrupt, which must not keep the user waiting.
 	explainLimit   = 10 * time.Second
 	explainQuickly = 700 * time.Millisecond
-	// maxMachines is how many machines a diagnosis names.
+	// maxMachines is the maximum number of machines in a diagnosis.
 	maxMachines = 3
 )
 
 // explainError adds to an error of an operation the conditions that keep the cluster from
-// becoming ready, from the Cluster down to the unhealthiest machine.
+// becoming ready, from the Cluster down to its unhealthy machines.
 func (c *cluster) explainError(ctx context.Context, err error) error {
 	if cloud.IsExplained(err) {
 		return err
@@ -39,7 +39,7 @@ func (c *cluster) explainError(ctx context.Context, err error) error {
 	return err
 }
 
-// conditionChain returns the most telling conditions, one line for each object that text
+// conditionChain returns the most specific conditions, one line for each object that text
 // does not name already; empty when there are none.
 func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	limit := explainLimit
@@ -68,8 +68,8 @@ func (c *cluster) conditionChain(ctx context.Context, text string) string {
 	return "\n* " + strings.Join(lines, "\n* ")
 }
 
-// explaining are the objects that may say what is wrong with a Cluster, as far as they can be read: from itself down to what the
-// unhealthiest machines are made of.
+// explaining returns the readable objects whose conditions may explain the state of a Cluster: from the Cluster itself down to the
+// infrastructure of its unhealthy machines.
 func (c *cluster) explaining(ctx context.Context, own *unstructured.Unstructured) []*unstructured.Unstructured {
 	out := []*unstructured.Unstructured{own}
 	add := func(obj *unstructured.Unstructured, err error) {
@@ -91,7 +91,7 @@ func (c *cluster) explaining(ctx context.Context, own *unstructured.Unstructured
 		add(m, nil)
 		infrastructure, err := c.referred(ctx, m, "spec", "infrastructureRef")
 		if server := c.readServer(ctx, infrastructure); err == nil && server != nil {
-			// The OpenStackMachine does not say what its server does before it runs.
+			// The OpenStackMachine does not report the state of its server until the server runs.
 			add(server, nil)
 			if ready, _, _ := unstructured.NestedBool(server.Object, "status", "ready"); !ready {
 				continue
@@ -102,7 +102,7 @@ func (c *cluster) explaining(ctx context.Context, own *unstructured.Unstructured
 	return out
 }
 
-// lastWords is one line on an object that is not healthy: its most specific condition, and the newest warning of its events.
+// lastWords returns one line on an unhealthy object: its most specific condition, and the newest warning of its events.
 func lastWords(obj *unstructured.Unstructured, warning string) string {
 	line := worstCondition(obj)
 	switch {
@@ -116,8 +116,8 @@ func lastWords(obj *unstructured.Unstructured, warning string) string {
 	return line + "; " + warning
 }
 
-// readServer is what Cluster API Provider OpenStack makes of a machine, and says there alone
-// what Nova has refused; nil for machines of other providers.
+// readServer returns the OpenStackServer of a machine; nil for machines of other providers.
+// Cluster API Provider OpenStack reports rejections by Nova on this object alone.
 func (c *cluster) readServer(ctx context.Context, machine *unstructured.Unstructured) *unstructured.Unstructured {
 	if machine == nil || machine.GetKind() != kindOpenStackMachine {
 		return nil
@@ -133,8 +133,8 @@ func (c *cluster) readServer(ctx context.Context, machine *unstructured.Unstruct
 	return server
 }
 
-// unhealthyMachines are the first machines that are not available, the oldest first:
-// those that wait longest.
+// unhealthyMachines returns the first maxMachines machines that are unavailable or being deleted.
+// The oldest are first, because they have waited longest.
 func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstructured {
 	var out []*unstructured.Unstructured
 	for i := range all {
@@ -149,7 +149,7 @@ func unhealthyMachines(all []unstructured.Unstructured) []*unstructured.Unstruct
 }
 
 // explainingConditions are the conditions that give a cause, the most specific first. Summaries such as
-// Available repeat what others say.
+// Available are last, because they repeat other conditions.
 var explainingConditions = []string{
 	clusterv1.DeletingCondition, clusterv1.PausedCondition, clusterv1.MachineOwnerRemediatedCondition, clusterv1.ClusterTopologyReconciledCondition,
 	// Of Cluster API Provider OpenStack.
@@ -167,8 +167,8 @@ func objectName(obj *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s %s/%s", obj.GetKind(), obj.GetNamespace(), obj.GetName())
 }
 
-// worstCondition returns one line on the most specific condition of an object that is not
-// healthy, and whether the object is being deleted; empty when all is well.
+// worstCondition returns one line on the most specific unhealthy condition of an object, with
+// its finalizers if it is being deleted; empty for a healthy object.
 func worstCondition(obj *unstructured.Unstructured) string {
 	who := objectName(obj)
 	if at := obj.GetDeletionTimestamp(); at != nil {

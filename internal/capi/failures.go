@@ -21,23 +21,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The infrastructure of a machine can fail for good: its provider does nothing more with it, and nothing but another machine
-// helps. An operation that waits for such a machine ends at once, unless a MachineHealthCheck is about to replace it. The next
-// operation replaces it.
+// The infrastructure of a machine can fail for good: its provider takes no further action, and only another machine helps. An
+// operation that waits for such a machine ends at once, unless a MachineHealthCheck is about to replace it. The next operation
+// replaces the machine.
 
-// kindOpenStackMachine is the kind of machines whose provider says on another object that they have failed.
+// kindOpenStackMachine is the kind of machines whose provider reports failures on another object, the OpenStackServer.
 const kindOpenStackMachine = "OpenStackMachine"
 
 // machineFailure is a machine that has failed for good.
 type machineFailure struct {
 	machine *unstructured.Unstructured
-	// object is the one that says so, and words what it says.
+	// object is the object that reports the failure, and words its message.
 	object, words string
-	// server is the id of its server in Nova, whose own words are elsewhere; empty for none.
+	// server is the id of its server in Nova, which has a fault of its own; empty if there is none.
 	server string
 }
 
-// failureOf is nil for a machine that may still become ready by itself, or that goes anyway.
+// failureOf returns nil for a machine that is available, that may still become ready by itself, or that is deleted or replaced anyway.
 func failureOf(m, server *unstructured.Unstructured) *machineFailure {
 	if m.GetDeletionTimestamp() != nil || readiness.ClusterCondition(m, clusterv1.MachineUpToDateCondition).Status == "False" ||
 		readiness.ClusterCondition(m, clusterv1.AvailableCondition).Status == "True" {
@@ -56,7 +56,7 @@ func failureOf(m, server *unstructured.Unstructured) *machineFailure {
 	return &machineFailure{machine: m, object: objectName(m), words: readiness.OneLine(cmp.Or(message, reason))}
 }
 
-// failureReason is what an object of Cluster API says of a failure that it cannot recover from, in either version.
+// failureReason returns reason and message of a terminal failure from an object of Cluster API, in either version.
 func failureReason(obj *unstructured.Unstructured) (reason, message string) {
 	for _, at := range [][]string{{"status"}, {"status", "deprecated", "v1beta1"}} {
 		reason = cmp.Or(reason, text(obj, append(slices.Clone(at), "failureReason")...))
@@ -65,12 +65,12 @@ func failureReason(obj *unstructured.Unstructured) (reason, message string) {
 	return reason, message
 }
 
-// finalReasons are those of InstanceReady after which Cluster API Provider OpenStack leaves a server alone. One that Nova or Cinder
-// has refused, or that went into ERROR, has its state ERROR as well. An image, flavor or network that is not found and a port that
-// Neutron refuses are tried again.
+// finalReasons are the reasons of InstanceReady after which Cluster API Provider OpenStack leaves a server alone. A server that
+// Nova or Cinder has rejected, or that has failed later, has the state ERROR instead. A missing image, flavor or network and a port
+// that Neutron rejects are retried.
 var finalReasons = []string{"InstanceDeleted", "InstanceNotFound", "DependencyFailed"}
 
-// serverFailure is what an OpenStackServer says of a failure for good; nil for none.
+// serverFailure returns the terminal failure that an OpenStackServer reports; nil if there is none.
 func serverFailure(server *unstructured.Unstructured) *machineFailure {
 	state := text(server, "status", "instanceState")
 	ready := readiness.ClusterCondition(server, "InstanceReady")
@@ -89,16 +89,16 @@ func serverFailure(server *unstructured.Unstructured) *machineFailure {
 	return f
 }
 
-// hasNode reports whether a machine has ever become a node.
+// hasNode reports whether a machine has ever had a node.
 func hasNode(m *unstructured.Unstructured) bool { return text(m, "status", "nodeRef", "name") != "" }
 
 // failedError ends an operation whose machine has failed for good.
 type failedError struct {
 	cluster *cluster
 	failure *machineFailure
-	// fault is what Nova says of the server.
+	// fault is the fault message of the server in Nova.
 	fault string
-	// check says why the operation does not wait for a MachineHealthCheck.
+	// check is the reason why the operation does not wait for a MachineHealthCheck.
 	check string
 }
 
@@ -139,24 +139,24 @@ func (e *clusterFailedError) Error() string {
 type failureWatch struct {
 	cluster *cluster
 	r       vnfm.Recorder
-	// cancel ends the operation, and cause is what has ended it.
+	// cancel ends the operation, and cause returns the error that has ended it.
 	cancel  context.CancelCauseFunc
 	cause   func() error
 	running sync.WaitGroup
-	// stop ends the present turn.
+	// stop ends the current watch.
 	stop context.CancelFunc
-	// heals is set when the operation replaces machines that have failed after they were nodes.
+	// heals is set for a heal, which also replaces failed machines that had nodes.
 	heals bool
 
-	// begun is set once the machines have been seen that had failed before, known are those; failed is what had made the cluster
-	// fail, and waits the last thing that was said of a machine.
+	// begun is set after the first look, which collects earlier failures: known are machines whose failure is ignored because they
+	// are being replaced, failed is the failure of the Cluster. waits is the last progress message about a machine.
 	begun  bool
 	known  map[types.UID]bool
 	failed string
 	waits  string
 }
 
-// watchFailures returns the context of the operation, and a watch that does not watch yet.
+// watchFailures returns the context of the operation, and a watch that begin starts.
 func (c *cluster) watchFailures(ctx context.Context, r vnfm.Recorder) (context.Context, *failureWatch) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	return ctx, &failureWatch{
@@ -164,14 +164,14 @@ func (c *cluster) watchFailures(ctx context.Context, r vnfm.Recorder) (context.C
 	}
 }
 
-// The machines that a watch is about, as what is added to the selector of those of the cluster.
+// The machines of a watch, as a suffix of the label selector for all machines of the cluster.
 const (
 	allMachines          = ""
 	controlPlaneMachines = "," + labelControl
 )
 
-// begin watches these machines. Those that have failed before and never were nodes are replaced:
-// nothing else would, and what they are made of may be another thing by now.
+// begin watches the selected machines. Machines that have failed earlier and never had a node are replaced:
+// nothing else replaces them, and their description may have been corrected since.
 func (w *failureWatch) begin(ctx context.Context, which string) {
 	w.end()
 	if w.cluster.spec.IsPaused() {
@@ -182,7 +182,7 @@ func (w *failureWatch) begin(ctx context.Context, which string) {
 	w.stop = stop
 	w.running.Go(func() {
 		err := w.follow(ctx, which)
-		// Without the rights to see these objects the operation waits until its limit.
+		// Other errors, such as missing rights to read these objects, leave the operation waiting until its time limit.
 		if isFinal(err) {
 			w.cancel(err)
 		}
@@ -197,13 +197,13 @@ func (w *failureWatch) step(which string) func(context.Context) error {
 	}
 }
 
-// end ends the turn of the watch, so that nothing is cancelled after it.
+// end stops the watch and waits for it, so that it cancels nothing afterwards.
 func (w *failureWatch) end() {
 	w.stop()
 	w.running.Wait()
 }
 
-// reason ends the watch, and returns what it has ended the operation for, or the error of the operation.
+// reason stops the watch. It returns the error for which the watch has ended the operation, else the error of the operation.
 func (w *failureWatch) reason(err error) error {
 	w.end()
 	defer w.cancel(nil)
@@ -213,13 +213,13 @@ func (w *failureWatch) reason(err error) error {
 	return err
 }
 
-// isFinal reports whether an error says that there is nothing to wait for.
+// isFinal reports whether an error ends all waiting.
 func isFinal(err error) bool {
 	var final interface{ isFinal() }
 	return errors.As(err, &final)
 }
 
-// follow looks at the machines at each change, and at their servers once one is made of them.
+// follow checks the machines at each change, and their OpenStackServers as soon as a machine is on OpenStack.
 func (w *failureWatch) follow(ctx context.Context, which string) error {
 	c := w.cluster
 	machines, err := c.ofCluster(ctx, "Machine")
@@ -270,7 +270,7 @@ func isOnOpenStack(m *unstructured.Unstructured) bool {
 	return text(m, "spec", "infrastructureRef", "kind") == kindOpenStackMachine
 }
 
-// look returns an error for what has failed and is not replaced soon.
+// look returns an error for a failed Cluster, or for a failed machine that is not replaced soon.
 func (w *failureWatch) look(ctx context.Context, own *unstructured.Unstructured, machines, servers map[string]*unstructured.Unstructured) error {
 	if err := w.cluster.blocked(ctx, own); err != nil {
 		return err
@@ -306,8 +306,8 @@ func (w *failureWatch) look(ctx context.Context, own *unstructured.Unstructured,
 	return nil
 }
 
-// clusterFailure is what has made a Cluster fail for good, as far as it says; empty for nothing. An OpenStackCluster that names
-// what is not there is tried again.
+// clusterFailure returns the terminal failure that a Cluster reports; empty if there is none. Failures of an OpenStackCluster are
+// left out: its provider retries when a resource is missing.
 func clusterFailure(own *unstructured.Unstructured) string {
 	if own == nil {
 		return ""
@@ -319,7 +319,7 @@ func clusterFailure(own *unstructured.Unstructured) string {
 	return readiness.OneLine(cmp.Or(message, reason))
 }
 
-// serverOf is the OpenStackServer of a machine among some; nil for none.
+// serverOf returns the OpenStackServer of a machine; nil if there is none.
 func serverOf(m *unstructured.Unstructured, servers map[string]*unstructured.Unstructured) *unstructured.Unstructured {
 	if !isOnOpenStack(m) {
 		return nil
@@ -327,7 +327,7 @@ func serverOf(m *unstructured.Unstructured, servers map[string]*unstructured.Uns
 	return servers[text(m, "spec", "infrastructureRef", "name")]
 }
 
-// replaceFailed has the owners of machines replace those that have failed and never were nodes.
+// replaceFailed deletes failed machines that never had a node, so that their owners replace them.
 func (w *failureWatch) replaceFailed(ctx context.Context, machines, servers map[string]*unstructured.Unstructured) error {
 	c := w.cluster
 	for _, name := range forms.SortedKeys(machines) {
@@ -352,7 +352,7 @@ func (w *failureWatch) replaceFailed(ctx context.Context, machines, servers map[
 	return nil
 }
 
-// addFault has a failed machine tell what Nova says of its server.
+// addFault adds the fault of the server in Nova to the error of a failed machine.
 func (o *overlay) addFault(ctx context.Context, t *vnfm.Target, err error) error {
 	var failed *failedError
 	if errors.As(err, &failed) && failed.failure.server != "" {

@@ -13,9 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// awaitFormer waits for the end of a deleted Cluster before it is created again. The garbage
-// collector deletes the templates that the Cluster owned some time after it: one that was found
-// unchanged before that would be missing afterwards.
+// awaitFormer waits until a deleted Cluster is removed completely before it is created again. The garbage
+// collector deletes the templates that the Cluster owned some time after the Cluster: an apply would find
+// them unchanged, and they would be missing afterwards.
 func (c *cluster) awaitFormer(ctx context.Context, inventory []vnfm.InventoryItem, r vnfm.Recorder) error {
 	own, err := c.getCluster(ctx)
 	if err != nil || own != nil && own.GetDeletionTimestamp() == nil {
@@ -32,7 +32,7 @@ func (c *cluster) awaitFormer(ctx context.Context, inventory []vnfm.InventoryIte
 		kinds = append(kinds, item.Group+"/"+item.Kind)
 		resource, err := c.kind(ctx, item.Group, item.Kind)
 		if err != nil {
-			// Of a kind that is not served nothing is left.
+			// A kind that is not served has no objects left.
 			continue
 		}
 		former = append(former, kube.Selection{Resource: resource, Namespace: c.namespace, Options: kube.ListOptions{LabelSelector: vnfm.InstanceLabel + "=" + c.instance}})
@@ -52,8 +52,8 @@ func (c *cluster) awaitFormer(ctx context.Context, inventory []vnfm.InventoryIte
 	return nil
 }
 
-// firstFormer names an object that is being deleted, or that goes with its owner, the Cluster; empty
-// for none.
+// firstFormer names an object that is being deleted, or that the garbage collector deletes because the
+// Cluster owns it; empty if there is none.
 func (c *cluster) firstFormer(objects []map[string]*unstructured.Unstructured) string {
 	ownedByCluster := func(o metav1.OwnerReference) bool {
 		return o.Kind == "Cluster" && o.Name == c.name && strings.HasPrefix(o.APIVersion, group+"/")

@@ -15,12 +15,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// groupControlPlane is what machines of the control plane have instead of the name
-// of a node group.
+// groupControlPlane is the group name of control plane machines, which belong to no node group.
 const groupControlPlane = "control-plane"
 
-// Heal replaces the named machines, or, when none is named, applies everything again
-// and has all machines replaced that are older than the operation.
+// Heal replaces the named machines. If none is named, it applies everything again and
+// replaces all machines that are older than the operation.
 func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
 	if err != nil {
@@ -45,9 +44,9 @@ func (o *overlay) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r v
 	return nil
 }
 
-// replaceMachines has the owners of machines replace them: those of node groups
-// at the same time, those of the control plane one after the other, which must keep its
-// majority. A machine that is not there has been replaced already.
+// replaceMachines has the named machines replaced by their owners: machines of node groups
+// concurrently, machines of the control plane one at a time, because etcd must keep its
+// majority. A missing machine has been replaced already.
 func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Recorder) error {
 	machines, err := c.listOf(ctx, "Machine")
 	if err != nil {
@@ -83,12 +82,12 @@ func (c *cluster) replaceMachines(ctx context.Context, names []string, r vnfm.Re
 			return err
 		}
 	}
-	// An earlier interrupted heal may have left something to wait for.
+	// An interrupted heal may have left machines that are not ready yet.
 	return c.awaitReady(ctx, r)
 }
 
-// removeMachines deletes machines, and waits until they are gone and the cluster is as
-// it is meant to be without them.
+// removeMachines requests the replacement of machines, and waits until the machines are deleted and the
+// cluster is ready again.
 func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.Unstructured, r vnfm.Recorder) error {
 	if len(machines) == 0 {
 		return nil
@@ -112,10 +111,10 @@ func (c *cluster) removeMachines(ctx context.Context, machines []*unstructured.U
 	return c.awaitReady(ctx, r)
 }
 
-// requestReplacement has the owner of a machine make another one. That of a control plane is asked to,
-// where a MachineHealthCheck is there to hand the wish on: it waits until etcd can do without
-// the member, and moves its leadership. A node group would do nothing but delete the
-// machine, if the limits of its health check let it.
+// requestReplacement has the owner of a machine replace it. A control plane machine that a MachineHealthCheck
+// selects is marked for remediation: the control plane provider then waits until etcd can lose the member, and
+// moves the leadership. Every other machine is deleted: remediation of a node group would only delete it as
+// well, within the limits of the health check.
 func (c *cluster) requestReplacement(ctx context.Context, resource kube.Resource, m *unstructured.Unstructured) error {
 	if c.groupOfMachine(m) == groupControlPlane {
 		checks, err := c.listOf(ctx, "MachineHealthCheck")
@@ -143,9 +142,8 @@ func selectsMachine(check, m *unstructured.Unstructured) bool {
 	return err == nil && !selector.Empty() && selector.Matches(labels.Set(m.GetLabels()))
 }
 
-// rollOut has control plane and node groups replace the machines that are older than
-// the time, gently as their strategies say. A group that replaces machines only when
-// somebody deletes them keeps them.
+// rollOut has the control plane and the node groups replace all machines older than a time,
+// by their rollout strategies. A group with the strategy OnDelete keeps its machines.
 func (c *cluster) rollOut(ctx context.Context, after time.Time, r vnfm.Recorder) error {
 	own, err := c.getCluster(ctx)
 	if err != nil {
@@ -194,8 +192,7 @@ func (c *cluster) rollOut(ctx context.Context, after time.Time, r vnfm.Recorder)
 	return c.awaitReady(ctx, r)
 }
 
-// setRollout writes the time under the manager of restarts, so that no later apply
-// takes it away.
+// setRollout writes the time with the field manager of restarts, so that no later apply removes it.
 func (c *cluster) setRollout(ctx context.Context, ref kube.Ref, after time.Time) error {
 	spec := map[string]any{"rollout": map[string]any{"after": after.Format(time.RFC3339)}}
 	if ref.Resource.GVK.Version == "v1beta1" {
@@ -208,8 +205,7 @@ func (c *cluster) setRollout(ctx context.Context, ref kube.Ref, after time.Time)
 	return err
 }
 
-// keepsMachines reports whether a node group replaces its machines only when they are
-// deleted.
+// keepsMachines reports whether a node group replaces a machine only when the machine is deleted.
 func (c *cluster) keepsMachines(name string) bool {
 	g := c.spec.NodeGroups[name]
 	return g.Rollout != nil && g.Rollout.Type == "OnDelete"

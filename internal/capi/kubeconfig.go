@@ -23,7 +23,7 @@ const (
 	purposeCA         = "ca"
 )
 
-// namespaces is a kind that every workload API serves, so that it need not be looked up.
+// namespaces needs no discovery, because every workload API serves it.
 var namespaces = kube.Resource{
 	GVK: schema.GroupVersionKind{Version: "v1", Kind: "Namespace"},
 	GVR: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
@@ -43,15 +43,14 @@ func (d *Driver) Kubeconfig(ctx context.Context, management *vnfm.VIM, credentia
 	if err == nil && spec.ClientCertificate != nil {
 		k, err = c.issueClientCertificate(ctx, k, spec.ClientCertificate)
 		if ending && apierrors.IsNotFound(err) {
-			// The Secrets of a deleted cluster are collected in any order.
+			// The garbage collector deletes the Secrets of a deleted cluster in any order.
 			err = c.noKubeconfig()
 		}
 	}
 	return k, err
 }
 
-// kubeconfig reads the kubeconfig, or waits for it. The workload API of an ending cluster is not
-// waited for.
+// kubeconfig reads the kubeconfig. It waits for the workload API, unless the cluster is ending.
 func (c *cluster) kubeconfig(ctx context.Context, spec vnfm.KubeconfigSpec, ending bool) (*vnfm.Kubeconfig, error) {
 	if spec.Wait == 0 || ending {
 		k, err := c.readKubeconfig(ctx)
@@ -69,7 +68,7 @@ func (c *cluster) kubeconfig(ctx context.Context, spec vnfm.KubeconfigSpec, endi
 	k, err := c.awaitKubeconfig(ctx, waiting)
 	var expired *vnfm.ExpiredError
 	if spec.ClientCertificate != nil && errors.As(err, &expired) {
-		// A certificate that is issued expires by itself.
+		// The issued certificate has an expiry of its own.
 		err = nil
 	}
 	return k, err
@@ -79,8 +78,8 @@ func (c *cluster) noKubeconfig() error {
 	return &vnfm.NotFoundError{Kind: "kubeconfig of workload cluster", ID: c.namespace + "/" + c.name}
 }
 
-// isEnding reports whether the Cluster is missing or being deleted. An account that may not read it
-// waits.
+// isEnding reports whether the Cluster is missing or being deleted. It is false if the account may not
+// read the Cluster.
 func (c *cluster) isEnding(ctx context.Context) bool {
 	own, err := c.getCluster(ctx)
 	return err == nil && (own == nil || own.GetDeletionTimestamp() != nil)
@@ -125,10 +124,9 @@ func (c *cluster) readKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) 
 	return k, nil
 }
 
-// awaitKubeconfig waits until there is a kubeconfig and the workload API answers with
-// it. The Secret comes well before the API: it is made as soon as the endpoint and
-// the CA are known. One that the API refuses since it has expired is returned with an
-// ExpiredError: nothing makes it valid again.
+// awaitKubeconfig waits until there is a kubeconfig that the workload API accepts. The
+// Secret is created as soon as endpoint and CA are known, well before the API answers. An
+// expired kubeconfig is returned with an ExpiredError, because waiting does not renew it.
 func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vnfm.Kubeconfig, error) {
 	last := ""
 	for {
@@ -147,8 +145,8 @@ func (c *cluster) awaitKubeconfig(ctx context.Context, waiting func(error)) (*vn
 	}
 }
 
-// tryKubeconfig reads the kubeconfig and has the workload API answer with it. One that the API refuses is read again, once: it may
-// have been replaced meanwhile. The client does not do that by itself, since the kubeconfig that works is what is wanted.
+// tryKubeconfig reads the kubeconfig and tests it on the workload API. A rejected kubeconfig is read again once, because it may have
+// been replaced since. The client does not read it again by itself, and the caller needs the kubeconfig that works.
 func (c *cluster) tryKubeconfig(ctx context.Context) (*vnfm.Kubeconfig, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
@@ -178,21 +176,20 @@ func (c *cluster) clientOf(k *vnfm.Kubeconfig) (*kube.Client, error) {
 	return c.clients.Client(c.name, &vnfm.KubernetesConnection{}, vnfm.Credentials{vnfm.CredentialKubeconfig: k.Raw})
 }
 
-// answersWith returns nil when the workload API answers with a kubeconfig.
+// answersWith returns nil when the workload API accepts a kubeconfig.
 func (c *cluster) answersWith(ctx context.Context, k *vnfm.Kubeconfig) error {
 	client, err := c.clientOf(k)
 	if err != nil {
 		return err
 	}
-	// Any answer about an object is one: there need not be such a namespace.
+	// "Not found" is an answer too: the namespace need not exist.
 	if _, err = client.Get(ctx, kube.Ref{Resource: namespaces, Name: "kube-system"}); apierrors.IsNotFound(err) {
 		return nil
 	}
 	return err
 }
 
-// refusesCredentials reports whether an API server has answered that it does not take the
-// credentials, in HTTP or before that in TLS.
+// refusesCredentials reports whether an API server has rejected the credentials, in HTTP or already in TLS.
 func refusesCredentials(err error) bool {
 	var alert tls.AlertError
 	return apierrors.IsUnauthorized(err) || errors.As(err, &alert)

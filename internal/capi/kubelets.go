@@ -16,14 +16,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// The version of a Machine is what Cluster API asked for. What runs is what kubelet reports: kubelet comes with the image of the
-// machine, and an image of another version makes a cluster that looks upgraded and is not.
+// The version of a Machine is the requested one. Kubelet reports the running one: kubelet comes with the image of the machine, and
+// an image of another version makes a cluster that looks upgraded and is not.
 
-// kubeletPatience is how long a node that is ready may take to report the version of its kubelet: one that is updated in place restarts.
+// kubeletPatience is the time that a ready node has to report the version of its kubelet: an update in place restarts kubelet.
 const kubeletPatience = 10 * time.Second
 
-// otherKubelet describes a machine whose node reports a kubelet of another version; empty for none. What vendors append to the
-// version of a kubelet is none of the version of Kubernetes.
+// otherKubelet describes a machine whose node reports a kubelet of another version; empty if it does not. Suffixes that vendors
+// append to the version of a kubelet are ignored.
 func otherKubelet(m *unstructured.Unstructured) string {
 	wants, has := text(m, "spec", "version"), text(m, "status", "nodeInfo", "kubeletVersion")
 	if m.GetDeletionTimestamp() != nil || wants == "" || has == "" || release(wants) == release(has) {
@@ -32,7 +32,7 @@ func otherKubelet(m *unstructured.Unstructured) string {
 	return fmt.Sprintf("kubelet of node %q reports %s, and %s has %s", text(m, "status", "nodeRef", "name"), has, objectName(m), wants)
 }
 
-// release is a version without what follows major, minor and patch.
+// release is major, minor and patch of a version.
 func release(version string) string {
 	version = forms.WithoutV(version)
 	if i := strings.IndexAny(version, "-+"); i >= 0 {
@@ -52,8 +52,8 @@ func otherKubelets(machines map[string]*unstructured.Unstructured) []string {
 	return out
 }
 
-// staysAsItIs reports whether nothing is going to replace or update a machine whose kubelet has another version: all that Cluster API
-// has against it is that version, which newer releases compare as well.
+// staysAsItIs reports whether Cluster API neither replaces nor updates a machine whose kubelet has another version: the machine is up
+// to date, or the kubelet version, which newer releases compare as well, is the only difference.
 func staysAsItIs(m *unstructured.Unstructured) bool {
 	upToDate := readiness.ClusterCondition(m, clusterv1.MachineUpToDateCondition)
 	onlyKubelet := strings.Contains(upToDate.Message, "kubeletVersion") && strings.Count(upToDate.Message, "* ") <= 1
@@ -61,15 +61,15 @@ func staysAsItIs(m *unstructured.Unstructured) bool {
 		readiness.ClusterCondition(m, clusterv1.MachineUpdatingCondition).Status != "True" && (upToDate.Status == "True" || onlyKubelet)
 }
 
-// finalKubelets describes the machines whose kubelet has another version and that nothing replaces; with allElseDone, when the operation
-// waits for nothing else, all machines with such a kubelet.
+// finalKubelets describes the machines whose kubelet has another version and that Cluster API does not replace. With allElseDone it
+// describes all machines with such a kubelet: the operation waits for nothing else.
 func finalKubelets(machines map[string]*unstructured.Unstructured, allElseDone bool) []string {
 	machines = maps.Clone(machines)
 	maps.DeleteFunc(machines, func(_ string, m *unstructured.Unstructured) bool { return !allElseDone && !staysAsItIs(m) })
 	return otherKubelets(machines)
 }
 
-// awaitKubelets waits a moment until the kubelets of all nodes that nothing replaces have the versions of their machines.
+// awaitKubelets waits, for kubeletPatience at most, until finalKubelets finds no machine.
 func (c *cluster) awaitKubelets(ctx context.Context, machines kube.Selection, allElseDone bool) error {
 	short, cancel := context.WithTimeout(ctx, kubeletPatience)
 	defer cancel()
@@ -84,7 +84,7 @@ func (c *cluster) awaitKubelets(ctx context.Context, machines kube.Selection, al
 	return &otherKubeletError{cluster: c, others: others}
 }
 
-// otherKubeletError ends an operation after which nodes do not run the version that was asked for.
+// otherKubeletError ends an operation after which nodes do not run the requested version.
 type otherKubeletError struct {
 	cluster *cluster
 	others  []string

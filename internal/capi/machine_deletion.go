@@ -17,17 +17,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The annotations that mark single machines for Cluster API: the first ones to go
-// when their group gets smaller, and one that its owner is to replace. Only that there is
-// one counts; what it holds says that it is ours.
+// Annotations that mark single machines for Cluster API: for deletion when their group is
+// scaled in, and for remediation by their owner. Cluster API ignores the value; ours is the
+// id of the instance, which distinguishes our marks from others.
 const (
 	annotationDelete    = clusterv1.DeleteMachineAnnotation
 	annotationRemediate = clusterv1.RemediateMachineAnnotation
 )
 
-// markForDeletion marks the named machines that their groups lose, and removes the marks
-// that an abandoned operation left on others. It runs before the groups are scaled in: a
-// process that is killed in between leaves nothing but a mark.
+// markForDeletion marks the named machines of groups that are scaled in, and removes marks
+// that an abandoned operation left on other machines. It runs before the groups are scaled
+// in, so that a process that is killed in between leaves only marks.
 func (c *cluster) markForDeletion(ctx context.Context) error {
 	own, err := c.getCluster(ctx)
 	if err != nil || own == nil || own.GetLabels()[vnfm.InstanceLabel] != c.instance {
@@ -77,7 +77,7 @@ func (c *cluster) markForDeletion(ctx context.Context) error {
 	return c.mark(ctx, toMark, &c.instance, annotationDelete)
 }
 
-// marked reports whether a machine has an annotation that is ours.
+// marked reports whether this instance has set an annotation of a machine.
 func (c *cluster) marked(m *unstructured.Unstructured, annotation string) bool {
 	return m.GetAnnotations()[annotation] == c.instance
 }
@@ -103,7 +103,7 @@ func (c *cluster) mark(ctx context.Context, machines []*unstructured.Unstructure
 	return nil
 }
 
-// byGroup are the machines of each node group.
+// byGroup returns the machines of each node group.
 func (c *cluster) byGroup(ctx context.Context) (map[string][]*unstructured.Unstructured, error) {
 	list, err := c.listOf(ctx, "Machine")
 	if err != nil {
@@ -117,8 +117,7 @@ func (c *cluster) byGroup(ctx context.Context) (map[string][]*unstructured.Unstr
 	return out, nil
 }
 
-// losses are the numbers of machines that the node groups have to lose, of those that
-// name some.
+// losses returns the number of machines that each node group loses; nil if no group names machines.
 func (c *cluster) losses(ctx context.Context) (map[string]int64, error) {
 	if !c.namesRemovals() {
 		return nil, nil
@@ -147,8 +146,8 @@ func (c *cluster) namesRemovals() bool {
 	return false
 }
 
-// awaitMarkedMachines waits until the marked machines are gone, after the groups were scaled
-// in. Machines that remain lose their mark.
+// awaitMarkedMachines waits, after the groups were scaled in, until no marked machine is being
+// deleted. Remaining machines lose their mark.
 func (c *cluster) awaitMarkedMachines(ctx context.Context, r vnfm.Recorder) error {
 	if c.spec.IsPaused() || !c.namesRemovals() {
 		return nil
@@ -178,7 +177,7 @@ func (c *cluster) awaitMarkedMachines(ctx context.Context, r vnfm.Recorder) erro
 	return c.mark(ctx, left, nil, annotationDelete)
 }
 
-// lookLimit bounds what a plan looks up.
+// lookLimit bounds the lookups of a plan.
 const lookLimit = 10 * time.Second
 
 // checkMachineNames reports named machines that do not exist.

@@ -16,8 +16,7 @@ import (
 // group is the API group of Cluster API's own kinds.
 const group = forms.Group
 
-// The labels by which Cluster API marks what belongs to a cluster, and which node
-// group of a topology a MachineDeployment is.
+// Labels that Cluster API sets on the objects of a cluster, its control plane and its node groups.
 const (
 	labelCluster   = clusterv1.ClusterNameLabel
 	labelNodeGroup = clusterv1.ClusterTopologyMachineDeploymentNameLabel
@@ -25,7 +24,7 @@ const (
 	labelOfGroup   = clusterv1.MachineDeploymentNameLabel
 )
 
-// kind looks up a kind in the version that the management cluster prefers.
+// kind looks up a kind in the preferred version of the management cluster.
 func (c *cluster) kind(ctx context.Context, apiGroup, kind string) (kube.Resource, error) {
 	r, err := c.client.Kind(ctx, schema.GroupKind{Group: apiGroup, Kind: kind})
 	if err != nil {
@@ -47,7 +46,7 @@ func (c *cluster) getCluster(ctx context.Context) (*unstructured.Unstructured, e
 	return obj, err
 }
 
-// ref is a reference of an object to another one, of either form.
+// ref returns the reference at a path of an object, in the form of v1beta1 (apiVersion) or v1beta2 (apiGroup).
 func (c *cluster) ref(ctx context.Context, obj *unstructured.Unstructured, path ...string) (kube.Ref, bool, error) {
 	fields, found, _ := unstructured.NestedStringMap(obj.Object, path...)
 	if !found || fields["name"] == "" {
@@ -64,7 +63,7 @@ func (c *cluster) ref(ctx context.Context, obj *unstructured.Unstructured, path 
 	return kube.Ref{Resource: r, Namespace: c.namespace, Name: fields["name"]}, true, nil
 }
 
-// referred reads the object that another one refers to; nil when it is not there.
+// referred reads the object to which another one refers; nil when there is none.
 func (c *cluster) referred(ctx context.Context, obj *unstructured.Unstructured, path ...string) (*unstructured.Unstructured, error) {
 	ref, ok, err := c.ref(ctx, obj, path...)
 	if err != nil || !ok {
@@ -77,7 +76,7 @@ func (c *cluster) referred(ctx context.Context, obj *unstructured.Unstructured, 
 	return other, err
 }
 
-// ofCluster selects the objects of a kind that belong to the cluster.
+// ofCluster selects all objects of a kind in the cluster.
 func (c *cluster) ofCluster(ctx context.Context, kind string) (kube.Selection, error) {
 	r, err := c.kind(ctx, group, kind)
 	if err != nil {
@@ -94,8 +93,8 @@ func (c *cluster) listOf(ctx context.Context, kind string) ([]unstructured.Unstr
 	return c.client.List(ctx, s.Resource, s.Namespace, s.Options)
 }
 
-// nodeGroupOf is the name of the node group that a MachineDeployment is: what the
-// topology calls it, else its own name without that of the cluster.
+// nodeGroupOf returns the name of the node group of a MachineDeployment: its name in the
+// topology, else its own name without the name of the cluster.
 func (c *cluster) nodeGroupOf(obj *unstructured.Unstructured) string {
 	if name := obj.GetLabels()[labelNodeGroup]; name != "" {
 		return name

@@ -13,22 +13,22 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// overlay is the infra driver of a workload cluster: that of its management cluster,
-// with what only Cluster API knows.
+// overlay is the infra driver of a workload cluster. It extends the infra driver of the
+// management cluster with the parts that are particular to Cluster API.
 type overlay struct {
 	vnfm.InfraDriver
 	clients *kube.Pool
 	clouds  *openstack.Pool
 }
 
-// Preview adds the application credential, and the Secret on the workload cluster that holds it.
+// Preview adds the application credential, and its Secret on the workload cluster.
 func (o *overlay) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	preview, problems := o.InfraDriver.Preview(ctx, t)
 	addCredential(preview, t)
 	return preview, problems
 }
 
-// Render adds the machines, and the application credential, of which there is nothing to show.
+// Render adds the machines, and the application credential without any fields.
 func (o *overlay) Render(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	rendering, problems := o.InfraDriver.Render(ctx, t)
 	if rendering != nil {
@@ -51,8 +51,8 @@ func addCredential(p *vnfm.Preview, t *vnfm.Target) {
 }
 
 // Apply brings the management cluster to the target and waits until the workload
-// cluster is ready and its API answers. The application credential is there
-// before what needs it, and a former one goes when nothing does any more.
+// cluster is ready and its API answers. The application credential is created before
+// the objects that need it, and a former one is deleted when nothing uses it.
 func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
 	if err != nil {
@@ -102,8 +102,8 @@ func (o *overlay) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) er
 	return nil
 }
 
-// DryRun asks the management cluster, and adds what only Cluster API and the OpenStack of
-// the machines know.
+// DryRun asks the management cluster, and adds the checks of machine names, immutable fields
+// and the OpenStack of the machines.
 func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	problems, err := o.InfraDriver.DryRun(ctx, cloud.NewInventory(t, nil).WithoutCredentials(t), keys)
 	if err != nil || t.Package == nil {
@@ -114,7 +114,7 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 		return problems, err
 	}
 	if t.Instance.Status == vnfm.StatusInstantiated {
-		// The machines of an operation that is resumed may be gone.
+		// The machines named by a resumed operation may be deleted already.
 		found, err := c.checkMachineNames(ctx)
 		if problems = append(problems, found...); err != nil {
 			return problems, err
@@ -130,8 +130,7 @@ func (o *overlay) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vn
 	return problems, nil
 }
 
-// Observe adds what the management cluster says of the workload cluster, and what Keystone
-// says of its application credential.
+// Observe adds the state of the workload cluster, and of its application credential.
 func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	l := cloud.NewInventory(t, nil)
 	c, err := o.cluster(t)
@@ -163,7 +162,7 @@ func (o *overlay) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observatio
 	return seen, nil
 }
 
-// workload returns a client of the workload API, with the kubeconfig that there is.
+// workload returns a client of the workload API with the present kubeconfig.
 func (c *cluster) workload(ctx context.Context) (*kube.Client, error) {
 	k, err := c.readKubeconfig(ctx)
 	if err != nil {
@@ -172,7 +171,7 @@ func (c *cluster) workload(ctx context.Context) (*kube.Client, error) {
 	return c.clientOf(k)
 }
 
-// awaitedWorkload returns a function that waits for the workload API and returns a client of it.
+// awaitedWorkload returns a function that waits for the workload API and returns its client.
 func (c *cluster) awaitedWorkload(r vnfm.Recorder) func(ctx context.Context) (*kube.Client, error) {
 	return func(ctx context.Context) (*kube.Client, error) {
 		k, err := c.awaitKubeconfig(ctx, func(reason error) {
@@ -195,10 +194,10 @@ func (o *overlay) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.Resource
 	return &vnfm.ResourceInfo{VNFCs: machines}, err
 }
 
-// Terminate removes the Cluster and waits until Cluster API has removed all that
-// hangs on it, in its own order; what is left then is removed like any object, and its
-// application credential last. Children or credentials that go first would strand the
-// Cluster.
+// Terminate deletes the Cluster and waits until Cluster API has deleted its dependants in its
+// own order. The remaining objects are then deleted like any others, the application
+// credential last. Cluster API could not finish the deletion of a Cluster whose children or
+// credentials are deleted first.
 func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	c, err := o.cluster(t)
 	if err != nil {
@@ -223,14 +222,14 @@ func (o *overlay) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termi
 // cluster is one workload cluster on its management cluster.
 type cluster struct {
 	client *kube.Client
-	// clients has those of workload APIs.
+	// clients is the pool for clients of workload APIs.
 	clients *kube.Pool
 	spec    *vnfm.ClusterSpec
-	// instance is the id that objects of the cluster are labelled with.
+	// instance is the id of the instance, the label of all objects of the cluster.
 	instance  string
 	namespace string
 	name      string
-	// began is when the work on the cluster began: older events explain nothing of it.
+	// began is the start of the operation: older events do not explain its errors.
 	began time.Time
 }
 
@@ -255,7 +254,7 @@ func (c *cluster) cloudCluster() *cloud.Cluster {
 	return &cloud.Cluster{Client: c.client, Spec: c.spec, Instance: c.instance, Namespace: c.namespace, Name: c.name}
 }
 
-// checker asks the OpenStack of clusters.
+// checker returns the checks of the OpenStack of clusters.
 func (o *overlay) checker() *cloud.Checker {
 	return &cloud.Checker{Clouds: o.clouds, Cluster: func(t *vnfm.Target) (*cloud.Cluster, error) {
 		c, err := o.cluster(t)

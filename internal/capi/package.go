@@ -27,7 +27,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
-	// The description of a cluster also includes its parts that are not objects.
+	// Some parts of a cluster are not objects.
 	sum := digest.Of(slices.Concat(text, cloud.CredentialText(spec.OpenStack), forms.Salt(spec)))
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{
@@ -48,7 +48,7 @@ func (d *Driver) CarryOver(wanted, present *vnfm.ClusterSpec) {
 	keepRotationTrigger(wanted, present)
 }
 
-// keepRotationTrigger keeps the trigger of the present application credential where the wanted one
+// keepRotationTrigger keeps the trigger of the present application credential if the wanted one
 // has none: removing the argument must not rotate the credential.
 func keepRotationTrigger(wanted, present *vnfm.ClusterSpec) {
 	if present == nil {
@@ -63,14 +63,14 @@ func keepRotationTrigger(wanted, present *vnfm.ClusterSpec) {
 	cloud.Credential, wanted.OpenStack = &kept, &cloud
 }
 
-// flavourID is that of the only deployment flavour of a workload cluster.
+// flavourID is the id of the only deployment flavour of a workload cluster.
 const flavourID = "default"
 
-// annotationReadyPath is how the manifests of a package say when an object is ready.
+// annotationReadyPath is the annotation with the readiness rule of an object.
 const annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
 
-// setPaused has Cluster API leave the cluster alone, or work on it. Nobody works on the objects of a
-// paused cluster, so that waiting for more than their existence would not end.
+// setPaused pauses or resumes the cluster. Cluster API does not reconcile the objects of a paused cluster,
+// so that their readiness is their existence; any other rule would wait for ever.
 func setPaused(objects []map[string]any, paused bool) {
 	for _, o := range objects {
 		apiVersion, _ := o["apiVersion"].(string)

@@ -12,9 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// remove deletes the Cluster and waits until it is gone. A Cluster that is somebody
-// else's is left alone, and so is one that is not there. When the machines are gone and
-// the infrastructure is not, machinesGone is called, once.
+// remove deletes the Cluster and waits for its removal. A Cluster of another owner is left
+// alone. machinesGone is called once, when all machines are deleted and the infrastructure
+// is not.
 func (c *cluster) remove(ctx context.Context, r vnfm.Recorder, machinesGone func(context.Context)) error {
 	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// replacementPatience is how long an operation waits for a MachineHealthCheck to replace a machine that has failed.
+// replacementPatience is how long an operation waits for a MachineHealthCheck to replace a failed machine.
 const replacementPatience = 10 * time.Minute
 
-// annotationSkip keeps MachineHealthChecks from a machine.
+// annotationSkip exempts a machine from MachineHealthChecks.
 const annotationSkip = clusterv1.MachineSkipRemediationAnnotation
 
-// replacement says whether a MachineHealthCheck replaces a machine that has failed so soon that it is worth waiting.
+// replacement reports whether a MachineHealthCheck replaces a failed machine within replacementPatience and the time limit of the
+// operation. The string is the reason for users.
 func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstructured) (said string, soon bool, err error) {
 	checks, err := c.listOf(ctx, "MachineHealthCheck")
 	if err != nil {
@@ -31,7 +32,7 @@ func (c *cluster) replacement(ctx context.Context, own, m *unstructured.Unstruct
 	return said, soon, nil
 }
 
-// replacedSoon is replacement for the checks of a cluster and the time limit of an operation.
+// replacedSoon is replacement, given the checks of the cluster and the time limit.
 func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstructured, limit time.Time) (said string, soon bool) {
 	said = "no MachineHealthCheck replaces it"
 	remediated := readiness.ClusterCondition(m, clusterv1.MachineOwnerRemediatedCondition)
@@ -66,9 +67,9 @@ func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstr
 	return said, false
 }
 
-// replacedAt is when a MachineHealthCheck has a machine replaced that has failed; false for never. That is as long after the machine was
-// made, or the cluster was able to have it, as its node may take to start. A machine that was a node already is replaced after a time that
-// depends on its node.
+// replacedAt returns the time at which a MachineHealthCheck has a failed machine replaced; false if never. The startup timeout of the
+// node counts from the creation of the machine, or from the time at which infrastructure and control plane became ready, if that is
+// later. The replacement of a machine that had a node depends on the conditions of the node, so that the time is now.
 func replacedAt(check, own, m *unstructured.Unstructured) (time.Time, bool) {
 	if hasNode(m) {
 		return time.Now(), true
@@ -86,7 +87,7 @@ func replacedAt(check, own, m *unstructured.Unstructured) (time.Time, bool) {
 	return from.Add(limit), true
 }
 
-// nodeStartupTimeout is how long a MachineHealthCheck lets a machine take to become a node; zero for ever.
+// nodeStartupTimeout is the time that a MachineHealthCheck gives a machine to have a node; zero if unlimited.
 func nodeStartupTimeout(check *unstructured.Unstructured) time.Duration {
 	const usual = 10 * time.Minute
 	if seconds, found, _ := unstructured.NestedInt64(check.Object, "spec", "checks", "nodeStartupTimeoutSeconds"); found {
