@@ -246,7 +246,7 @@ func (w *failureWatch) follow(ctx context.Context, which string) error {
 			if err := w.look(ctx, objects[0][c.name], objects[1], servers); err != nil {
 				return false, err
 			}
-			// A heal replaces them.
+			// A heal replaces machines with another kubelet.
 			return !w.heals && len(finalKubelets(objects[1], false)) > 0, nil
 		})
 		if err != nil {

@@ -117,7 +117,7 @@ func (c *cluster) byGroup(ctx context.Context) (map[string][]*unstructured.Unstr
 	return out, nil
 }
 
-// losses returns the number of machines that each node group loses; nil if no group names machines.
+// losses returns the number of machines that each node group with fixed replicas loses; nil if no group names machines.
 func (c *cluster) losses(ctx context.Context) (map[string]int64, error) {
 	if !c.namesRemovals() {
 		return nil, nil

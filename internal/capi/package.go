@@ -27,7 +27,7 @@ func (d *Driver) Package(spec *vnfm.ClusterSpec) (*vnfm.Package, vnfm.Problems) 
 		ps.Errorf("", 0, 0, "%v", err)
 		return nil, ps
 	}
-	// Some parts of a cluster are not objects.
+	// The digest also covers the parts of a cluster that are not objects.
 	sum := digest.Of(slices.Concat(text, cloud.CredentialText(spec.OpenStack), forms.Salt(spec)))
 	name := "workload-cluster/" + spec.Name
 	return &vnfm.Package{

@@ -16,12 +16,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// awaitReady waits until the cluster is as its specification says: the Cluster, its
-// control plane and every node group are ready by the rules of their kinds, have the
-// version and number of machines that were asked for, the kubelets of the nodes have the
-// versions of their machines, and the workload API answers.
-// The condition Available of the Cluster alone says none of that: it stays True all
-// through a rolling upgrade.
+// awaitReady waits until the cluster meets its specification: the Cluster, its control plane
+// and every node group are ready by the rules of their kinds and have the requested version
+// and number of machines, the kubelets have the versions of their machines, and the workload
+// API answers.
+// The condition Available of the Cluster is not enough: it stays True during a rolling upgrade.
 func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
 	if c.spec.IsPaused() {
 		return nil
@@ -72,14 +71,14 @@ func (c *cluster) awaitReady(ctx context.Context, r vnfm.Recorder) error {
 	return c.awaitWorkloadAPI(ctx, r)
 }
 
-// references are what a Cluster refers to.
+// references are a Cluster and its control plane; controlPlane is nil if the Cluster has none.
 type references struct {
 	selection    kube.Selection
 	controlPlane *kube.Ref
 }
 
-// awaitReferences waits until it is known what the control plane of the cluster is.
-// That of a topology is made by its controller; a cluster may also have none.
+// awaitReferences waits until the control plane of the cluster is known. The topology
+// controller sets the reference of a cluster with a topology. Another cluster may have none.
 func (c *cluster) awaitReferences(ctx context.Context) (references, error) {
 	r, err := c.kind(ctx, group, "Cluster")
 	if err != nil {
@@ -112,7 +111,7 @@ func selectOne(ref kube.Ref) kube.Selection {
 	return kube.Selection{Resource: ref.Resource, Namespace: ref.Namespace, Options: kube.ListOptions{FieldSelector: "metadata.name=" + ref.Name}}
 }
 
-// firstUnready describes the first object that is not as specified; empty when all are. The
+// firstUnready describes the first object that is not as specified; empty if there is none. The
 // objects are the Cluster, the node groups, the machines, their sets and the control plane.
 func (c *cluster) firstUnready(objects []map[string]*unstructured.Unstructured) string {
 	own := objects[0][c.name]
@@ -190,8 +189,8 @@ func (c *cluster) nodeGroupsUnready(objects map[string]*unstructured.Unstructure
 	return ""
 }
 
-// machinesOutdated finds a machine of a node group that has another version. The counts of a
-// group that got a version a moment ago are still the former ones.
+// machinesOutdated finds a machine of a node group that has another version. The counts of the
+// group do not show it: they are stale for a moment after a change of the version.
 func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructured) string {
 	for _, name := range forms.SortedKeys(machines) {
 		group := c.groupOfMachine(machines[name])
@@ -205,9 +204,9 @@ func (c *cluster) machinesOutdated(machines map[string]*unstructured.Unstructure
 	return ""
 }
 
-// machineSetsOutdated finds machines of a node group that are still made of another template than the
-// group names, and a set of machines that is not ready itself: the counts of the group are
-// those of its sets, and a set whose number changed a moment ago still counts as before.
+// machineSetsOutdated finds a machine set of a node group that is not ready, or that still has machines of
+// another template than the group. The counts of the group do not show it: they are sums over the sets, and
+// the counts of a set are stale for a moment after a change of its replicas.
 func (c *cluster) machineSetsOutdated(groups, sets map[string]*unstructured.Unstructured) string {
 	for _, name := range forms.SortedKeys(sets) {
 		set := sets[name]
@@ -247,15 +246,15 @@ func replicasDiffer(obj *unstructured.Unstructured, want int64) string {
 }
 
 const (
-	// answerEvery is how often a workload API that does not answer is asked again.
+	// answerEvery is the pause between two tries of a workload API.
 	answerEvery = time.Second
 	// answerLimit bounds one try.
 	answerLimit = 10 * time.Second
 )
 
-// awaitWorkloadAPI waits until the workload API answers with the cluster's kubeconfig. That it
-// refuses one that has expired is an answer as well: the cluster is no worse for it, and
-// readers of the kubeconfig get that error.
+// awaitWorkloadAPI waits until the workload API accepts the kubeconfig of the cluster. The
+// rejection of an expired kubeconfig is an answer as well: the cluster is healthy, and readers
+// of the kubeconfig get that error.
 func (c *cluster) awaitWorkloadAPI(ctx context.Context, r vnfm.Recorder) error {
 	_, err := c.awaitKubeconfig(ctx, func(err error) {
 		if r != nil {

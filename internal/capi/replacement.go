@@ -69,7 +69,7 @@ func replacedSoon(checks []unstructured.Unstructured, own, m *unstructured.Unstr
 
 // replacedAt returns the time at which a MachineHealthCheck has a failed machine replaced; false if never. The startup timeout of the
 // node counts from the creation of the machine, or from the time at which infrastructure and control plane became ready, if that is
-// later. The replacement of a machine that had a node depends on the conditions of the node, so that the time is now.
+// later. A machine that had a node is replaced after a timeout of the conditions of the node; the result is the present time.
 func replacedAt(check, own, m *unstructured.Unstructured) (time.Time, bool) {
 	if hasNode(m) {
 		return time.Now(), true

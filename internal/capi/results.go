@@ -8,7 +8,7 @@ import (
 
 var _ vnfm.ResultKeeper = (*overlay)(nil)
 
-// KeptResults implements vnfm.ResultKeeper: they are beside the objects of the cluster.
+// KeptResults implements vnfm.ResultKeeper. The management cluster keeps the results with the objects of the cluster.
 func (o *overlay) KeptResults(ctx context.Context, t *vnfm.Target) ([]byte, error) {
 	keeper, ok := o.InfraDriver.(vnfm.ResultKeeper)
 	if !ok {

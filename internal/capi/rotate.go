@@ -40,11 +40,11 @@ func (d *Driver) RegenerateKubeconfig(ctx context.Context, management *vnfm.VIM,
 	return c.awaitWorkloadAPI(ctx, r)
 }
 
-// annotationRegenerated holds the id of the kubeconfig that was taken away last.
+// annotationRegenerated is the annotation with the id of the kubeconfig that was deleted last.
 const annotationRegenerated = vnfm.LabelPrefix + "regenerated-kubeconfig"
 
-// triggerReconcile has the control plane provider look at its control plane now: it does not
-// follow the Secrets that it makes, and would find the loss minutes later.
+// triggerReconcile makes the control plane provider reconcile at once. The provider does not watch
+// its Secrets, and would notice the deletion minutes later.
 func (c *cluster) triggerReconcile(ctx context.Context, before string) error {
 	own, err := c.getCluster(ctx)
 	if err != nil {

@@ -59,8 +59,8 @@ func (d *Driver) List(ctx context.Context, management *vnfm.VIM, credentials vnf
 	return refs, nil
 }
 
-// state reads what the management cluster says of the workload cluster, and its machines; nil when
-// there is no cluster. After the Cluster everything is read at the same time. Machines that may not be read are left out.
+// state reads the state of the workload cluster and its machines from the management cluster; nil if there is no
+// Cluster. All other objects are read concurrently. Machines are left out if the account may not read them.
 func (c *cluster) state(ctx context.Context) (*vnfm.ClusterState, []unstructured.Unstructured, error) {
 	own, err := c.getCluster(ctx)
 	if err != nil || own == nil {
@@ -128,7 +128,7 @@ func (c *cluster) readNodeGroups(ctx context.Context, s *vnfm.ClusterState) erro
 	return err
 }
 
-// readAccess reads what the kubeconfig says, if there is one.
+// readAccess reads CA and expiry from the kubeconfig, if there is one.
 func (c *cluster) readAccess(ctx context.Context, s *vnfm.ClusterState) error {
 	k, err := c.readKubeconfig(ctx)
 	if err == nil {
@@ -139,14 +139,14 @@ func (c *cluster) readAccess(ctx context.Context, s *vnfm.ClusterState) error {
 	return nil
 }
 
-// runningVersion is the version that a control plane runs.
+// runningVersion returns the lowest version that a control plane runs.
 func runningVersion(controlPlane *unstructured.Unstructured) string {
 	if v := text(controlPlane, "status", "version"); v != "" {
 		return v
 	}
 	versions, _, _ := unstructured.NestedSlice(controlPlane.Object, "status", "versions")
 	for _, v := range versions {
-		// They are in ascending order.
+		// The versions are in ascending order.
 		if fields, ok := v.(map[string]any); ok {
 			name, _ := fields["version"].(string)
 			return name
@@ -164,7 +164,7 @@ func endpoint(own *unstructured.Unstructured) string {
 	return "https://" + net.JoinHostPort(host, strconv.FormatInt(port, 10))
 }
 
-// failureDomains are a list in version v1beta2 and a map before.
+// failureDomains reads the list of v1beta2, or the map of v1beta1.
 func failureDomains(own *unstructured.Unstructured) []string {
 	list, isList, err := unstructured.NestedSlice(own.Object, "status", "failureDomains")
 	if isList && err == nil {
@@ -182,7 +182,7 @@ func failureDomains(own *unstructured.Unstructured) []string {
 	return forms.SortedKeys(m)
 }
 
-// machines are the machines of the cluster as VNFCs: a node group is a VDU.
+// machines returns the machines of the cluster as VNFCs. Their node group is the VDU.
 func (c *cluster) machines(ctx context.Context) ([]vnfm.VNFC, error) {
 	list, err := c.listOf(ctx, "Machine")
 	return c.vnfcs(list), err

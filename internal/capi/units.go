@@ -10,13 +10,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Names of units for people.
+// Displayed names of units.
 const unitControlPlane = "control plane"
 
 func unitGroup(name string) string { return "node group " + name }
 
-// units are the control plane and the node groups of a cluster, with what their machines are made of. Cluster API drains each machine
-// that it replaces. The objects of a cluster begin with its name.
+// units returns the control plane and the node groups of a cluster, with the fields whose change replaces their machines. Cluster API
+// drains each machine that it replaces. The names of the objects begin with the name of the cluster.
 func units(cluster string, fields map[string]any) map[string]vnfm.Unit {
 	out := map[string]vnfm.Unit{}
 	for _, o := range fields {
@@ -45,7 +45,7 @@ func units(cluster string, fields map[string]any) map[string]vnfm.Unit {
 	return out
 }
 
-// topologyUnits are those of a cluster that a ClusterClass describes. Whether a variable is of machines, the class alone knows.
+// topologyUnits adds the units of a cluster with a topology. Only its ClusterClass defines which variables affect machines.
 func topologyUnits(cluster map[string]any, out map[string]vnfm.Unit) {
 	topology, _ := fieldAt(cluster, "spec", "topology").(map[string]any)
 	common := func(part map[string]any) map[string]any {
@@ -66,8 +66,8 @@ func topologyUnits(cluster map[string]any, out map[string]vnfm.Unit) {
 	}
 }
 
-// machines is a unit of so many machines, which are replaced when a part of them changes; anything else of the object that describes
-// them is updated in place.
+// machines returns a unit of machines. A change of one of the parts replaces the machines; the other fields of the object are updated
+// in place.
 func machines(object map[string]any, replicas any, rollout string, parts map[string]any) vnfm.Unit {
 	unit := vnfm.Unit{Of: "machines"}
 	switch n := replicas.(type) {
@@ -92,7 +92,7 @@ func machines(object map[string]any, replicas any, rollout string, parts map[str
 	return unit
 }
 
-// groupRollout says how a node group replaces its machines, whose description is at a path: by default it makes one more at a time.
+// groupRollout describes the rollout strategy at a path of a node group. The default is one additional machine at a time.
 func groupRollout(object map[string]any, path ...string) string {
 	described, _ := fieldAt(object, path...).(map[string]any)
 	strategy, _ := cmp.Or(fieldAt(described, "rollout", "strategy"), fieldAt(described, "strategy")).(map[string]any)
@@ -127,7 +127,7 @@ func atATime(surge, unavailable any) string {
 	}
 }
 
-// at is a nested value; nil for none.
+// fieldAt returns a nested value; nil if there is none.
 func fieldAt(object map[string]any, path ...string) any {
 	if len(path) == 0 {
 		return object

@@ -11,13 +11,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Nodes must not have a later version than their control plane. Of a topology Cluster API
-// sees to that. In the other forms control plane and node groups are objects of the same
-// wave, so that an upgrade changes the node groups in their turn: when the control plane
-// has its new version.
+// Nodes must not have a later version than their control plane. Cluster API ensures this for
+// a topology. In the other forms control plane and node groups are objects of the same wave,
+// so that an upgrade defers the node groups until the control plane has the new version.
 
-// upgradesNodes reports whether there are node groups whose version is to change, and a
-// control plane for them to wait for.
+// upgradesNodes reports whether the apply changes the version of a node group in another form
+// than a topology.
 func (c *cluster) upgradesNodes(ctx context.Context) (bool, error) {
 	want := forms.WithV(c.spec.KubernetesVersion)
 	if want == "" || c.spec.Topology != nil || c.spec.IsPaused() {
@@ -39,8 +38,7 @@ func isNodeGroup(item *vnfm.InventoryItem) bool {
 	return item.Group == group && item.Kind == "MachineDeployment"
 }
 
-// awaitControlPlane waits until the control plane has the wanted version and number of
-// machines and is ready.
+// awaitControlPlane waits until the control plane is ready with the wanted version and number of machines.
 func (c *cluster) awaitControlPlane(ctx context.Context, r vnfm.Recorder) error {
 	own, err := c.awaitReferences(ctx)
 	if err != nil || own.controlPlane == nil {

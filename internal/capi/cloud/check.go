@@ -11,28 +11,28 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The minimum that kubeadm asks of a machine.
+// The minimum that kubeadm requires of a machine; leastRAM is in MiB.
 const (
 	leastVCPUs = 2
 	leastRAM   = 2048
 )
 
-// cloudCheck collects what an OpenStack says of the objects of a cluster.
+// cloudCheck compares the objects of a cluster with its OpenStack, and collects the problems.
 type cloudCheck struct {
 	ctx      context.Context //nolint:containedctx // It lives as long as one call.
 	client   *openstack.Client
 	spec     *vnfm.ClusterSpec
 	objects  []map[string]any
 	problems vnfm.Problems
-	// absentOnly leaves out how what is there suits the cluster.
+	// absentOnly limits the check to missing resources.
 	absentOnly bool
-	// small are the flavors that are too small, by their ids.
+	// small are the flavors that are too small, by id.
 	small map[string]*smallFlavor
-	// The machines need these, as far as it is known.
+	// The known requirements of the machines; ram is in MiB.
 	instances, vcpus, ram int
 }
 
-// checkObjects looks for everything that is named, each thing once.
+// checkObjects looks up all resources that the objects name.
 func (q *cloudCheck) checkObjects() error {
 	for _, o := range q.objects {
 		if forms.GroupOf(forms.StringAt(o, "apiVersion")) != forms.GroupInfrastructure {
@@ -52,10 +52,10 @@ func (q *cloudCheck) checkObjects() error {
 	return nil
 }
 
-// argument is the argument that something comes from.
+// argument is the argument to which a problem is attached.
 type argument struct{ attribute, key string }
 
-// form is the argument in which the form of the cluster is.
+// form returns the argument with the form of the cluster.
 func (q *cloudCheck) form() argument {
 	switch {
 	case q.spec.Template != nil:
@@ -79,7 +79,7 @@ func (q *cloudCheck) cluster(spec map[string]any) error {
 	if given == nil {
 		given = &vnfm.ClusterNetwork{}
 	}
-	// at is the argument of the network that has something, or else the form.
+	// at returns the argument of the network if it is given, else the form.
 	at := func(name string, isGiven bool) argument {
 		if isGiven {
 			return argument{attribute: "network." + name}
@@ -97,7 +97,7 @@ func (q *cloudCheck) cluster(spec map[string]any) error {
 	for _, each := range subnets {
 		id, name := byOf(each)
 		if id == "" && network == "" && spec["network"] != nil {
-			// Its name is one in a network that is not known here.
+			// Names of subnets are looked up in their network, which is unknown here.
 			continue
 		}
 		look := func(ctx context.Context, id, name string) ([]openstack.Named, error) {
@@ -110,8 +110,8 @@ func (q *cloudCheck) cluster(spec map[string]any) error {
 	return nil
 }
 
-// external looks for the network that floating IPs come from. By a name Cluster API Provider
-// OpenStack finds external ones only, by an id any.
+// external looks up the network of floating IPs. Cluster API Provider OpenStack finds any
+// network by id, but only external networks by name.
 func (q *cloudCheck) external(param any, at argument) error {
 	id, name := byOf(param)
 	if id != "" {
@@ -121,7 +121,7 @@ func (q *cloudCheck) external(param any, at argument) error {
 	return lookFor(q, "external network", "", name, at, q.client.ExternalNetworks, nil)
 }
 
-// network looks for a network, and returns its id when there is one.
+// network looks up a network, and returns its id if exactly one is found.
 func (q *cloudCheck) network(param any, at argument) (string, error) {
 	id, name := byOf(param)
 	found := ""
@@ -171,14 +171,14 @@ func (q *cloudCheck) machine(who machines, spec map[string]any) error {
 	return nil
 }
 
-// smallFlavor is a flavor that is too small for machines that have it, the argument that has it, and the place of the warning about it.
+// smallFlavor is a flavor that is too small for its machines, with the argument that names it and the index of its warning.
 type smallFlavor struct {
 	users   []string
 	at      argument
 	problem int
 }
 
-// checkFlavor warns once of a flavor that kubeadm would refuse, whatever has it. The processors of a control plane alone are counted.
+// checkFlavor warns once of each flavor that kubeadm would reject. The number of vCPUs counts for control planes alone.
 func (q *cloudCheck) checkFlavor(f openstack.Flavor, who machines, at argument) {
 	worker := !who.controlPlane && who.group != ""
 	if f.RAM >= leastRAM && (worker || f.VCPUs >= leastVCPUs) {
@@ -202,7 +202,7 @@ func (q *cloudCheck) checkFlavor(f openstack.Flavor, who machines, at argument) 
 	}
 }
 
-// image compares the version of Kubernetes that an image says with that of its machines.
+// image compares the Kubernetes version in the properties of an image with the version of its machines.
 func (q *cloudCheck) image(i openstack.Image, wanted string) {
 	switch {
 	case i.Status != "" && i.Status != "active":
@@ -217,7 +217,7 @@ func (q *cloudCheck) image(i openstack.Image, wanted string) {
 	}
 }
 
-// lookFor finds one thing, and hands it to then.
+// lookFor looks up one resource. It calls then with the resource if exactly one is found.
 func lookFor[T any](q *cloudCheck, kind, id, name string, at argument, look func(ctx context.Context, id, name string) ([]T, error), then func(T)) error {
 	if id == "" && name == "" {
 		return nil
@@ -238,7 +238,8 @@ func lookFor[T any](q *cloudCheck, kind, id, name string, at argument, look func
 	return nil
 }
 
-// flavorOf is what the flavor of a machine is found by. Version v1beta1 of Cluster API Provider OpenStack has two fields, and v1beta2 a parameter.
+// flavorOf returns id or name of the flavor of a machine. Version v1beta1 of Cluster API Provider OpenStack has two fields, and
+// v1beta2 a parameter.
 func flavorOf(spec map[string]any) (id, name string) {
 	if _, isParameter := spec["flavor"].(map[string]any); isParameter {
 		return byOf(spec["flavor"])
@@ -246,8 +247,8 @@ func flavorOf(spec map[string]any) (id, name string) {
 	return forms.StringAt(spec, "flavorID"), forms.StringAt(spec, "flavor")
 }
 
-// byOf is what a parameter of Cluster API Provider OpenStack finds something by. Other
-// filters than a name alone are its own affair.
+// byOf returns id or name in a parameter of Cluster API Provider OpenStack. Filters other than
+// a name alone are not checked.
 func byOf(param any) (id, name string) {
 	p, _ := param.(map[string]any)
 	if filter, _ := p["filter"].(map[string]any); len(filter) == 1 {

@@ -12,18 +12,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// cloudLimit bounds the look at an OpenStack that a plan takes.
+// cloudLimit bounds the requests to an OpenStack during a plan.
 const cloudLimit = 20 * time.Second
 
-// Checker asks the OpenStack of workload clusters about what they name.
+// Checker checks workload clusters against their OpenStack.
 type Checker struct {
 	Clouds *openstack.Pool
 	// Cluster returns the cluster of a target on its management cluster.
 	Cluster func(t *vnfm.Target) (*Cluster, error)
 }
 
-// Check looks up the resources that the objects of a cluster name in its OpenStack. A missing
-// resource is a warning when it is given by name, since the same apply may make it, and an
+// Check looks up, in its OpenStack, the resources that the objects of a cluster name. A missing
+// resource is a warning when it is given by name, since the same apply may create it, and an
 // error when it is given by id. A cloud that does not answer is one warning.
 func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	problems, err := k.query(ctx, t, false)
@@ -41,9 +41,9 @@ func (k *Checker) Check(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	return problems
 }
 
-// AddProblems adds to an error of an operation what the OpenStack lacks. Of an image or a
-// flavor that went after the plan Cluster API Provider OpenStack tells in its log alone,
-// and of credentials that are refused as well.
+// AddProblems adds missing resources of the OpenStack to an error of an operation. Cluster API
+// Provider OpenStack reports rejected credentials, and an image or flavor that was deleted after
+// the plan, in its log alone.
 func (k *Checker) AddProblems(ctx context.Context, t *vnfm.Target, err error) error {
 	if t.Instance.Cluster.OpenStack == nil || errors.Is(ctx.Err(), context.Canceled) || IsExplained(err) {
 		return err
@@ -63,7 +63,7 @@ func (k *Checker) AddProblems(ctx context.Context, t *vnfm.Target, err error) er
 	return err
 }
 
-// ServerFault is what Nova says of a server in ERROR; empty for nothing, and where the cluster has no VIM of its OpenStack.
+// ServerFault returns the fault message of a server in Nova; empty if there is none, or if the cluster has no OpenStack VIM.
 func (k *Checker) ServerFault(ctx context.Context, t *vnfm.Target, id string) string {
 	if t.Instance.Cluster.OpenStack == nil {
 		return ""
@@ -87,14 +87,14 @@ func isEdited(err error) bool {
 }
 
 // IsExplained reports whether an error needs no explanation by the cluster or its OpenStack:
-// the request was wrong, or an object has another owner.
+// the request is invalid, or an object has another owner.
 func IsExplained(err error) bool {
 	var invalid *vnfm.InvalidError
 	var conflict *vnfm.ConflictError
 	return errors.As(err, &invalid) || errors.As(err, &conflict)
 }
 
-// query asks the OpenStack of a cluster, or only for what is absent there.
+// query checks a cluster against its OpenStack; with absentOnly it reports missing resources alone.
 func (k *Checker) query(ctx context.Context, t *vnfm.Target, absentOnly bool) (vnfm.Problems, error) {
 	ctx, cancel := context.WithTimeout(ctx, cloudLimit)
 	defer cancel()
@@ -106,7 +106,7 @@ func (k *Checker) query(ctx context.Context, t *vnfm.Target, absentOnly bool) (v
 			q.checkIdentities()
 		}
 		if q.client, err = k.client(ctx, t); errors.Is(err, vnfm.ErrNotFound) {
-			// It is registered by the same apply.
+			// The same apply registers the VIM.
 			return q.problems, nil
 		}
 	}
@@ -114,7 +114,7 @@ func (k *Checker) query(ctx context.Context, t *vnfm.Target, absentOnly bool) (v
 		err = q.checkObjects()
 	}
 	if err == nil && !absentOnly && q.instances > 0 && t.Instance.ID == "" && !t.AdoptExisting {
-		// Machines of a cluster that is there are among what is used.
+		// The quota in use already includes the machines of an existing cluster.
 		err = q.quota()
 	}
 	return q.problems, err
@@ -129,8 +129,8 @@ func (k *Checker) client(ctx context.Context, t *vnfm.Target) (*openstack.Client
 	return k.Clouds.Client(vim.Name, vim.OpenStack, creds)
 }
 
-// cloudObjects are the objects of a cluster that name what is in its OpenStack: its own,
-// or those that Cluster API makes of its topology.
+// cloudObjects returns the objects of a cluster that name resources of its OpenStack: the rendered
+// objects, or the objects that Cluster API creates for its topology.
 func (k *Checker) cloudObjects(ctx context.Context, t *vnfm.Target) ([]map[string]any, error) {
 	if t.Instance.Cluster.Topology != nil {
 		c, err := k.Cluster(t)

@@ -14,14 +14,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// The objects of a topology are Cluster API's: it makes them of the templates of a class,
-// its patches and the variables. The resources that they name in an
-// OpenStack are known before the cluster exists only by following the patches, as is done here. Where a patch
-// needs what nobody knows yet, the field is left out of account.
+// Cluster API creates the objects of a topology from the templates and patches of its class and
+// the variables. Only applying the patches, as this file does, finds the resources of an OpenStack
+// that these objects name before the cluster exists. A field is ignored if a patch gives it a
+// value that cannot be computed yet.
 
-// classObjects are the objects for an OpenStack that a class makes of the topology: its
-// OpenStackCluster, and the templates of its machines with what refers to them. A class
-// that is not there makes none; another check reports that it is missing.
+// classObjects returns the OpenStack objects that the class gives a topology: the OpenStackCluster,
+// and the templates of machines with the objects that refer to them. It returns none for a missing
+// class, which another check reports.
 func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	class, err := c.class(ctx)
 	if err != nil || class == nil {
@@ -47,14 +47,14 @@ func (c *Cluster) classObjects(ctx context.Context) ([]map[string]any, error) {
 	return f.objects, f.nodeGroups(ctx, forms.Child(spec, "workers"))
 }
 
-// ClassIsMissing reports whether the ClusterClass of the topology does not exist. One that cannot be
-// read may exist.
+// ClassIsMissing reports whether the ClusterClass of the topology does not exist. It is false if the
+// class cannot be read.
 func (c *Cluster) ClassIsMissing(ctx context.Context) bool {
 	class, err := c.class(ctx)
 	return err == nil && class == nil
 }
 
-// class is the ClusterClass of the topology; nil when there is none.
+// class returns the ClusterClass of the topology; nil if there is none.
 func (c *Cluster) class(ctx context.Context) (*unstructured.Unstructured, error) {
 	r, err := c.Client.Kind(ctx, schema.GroupKind{Group: forms.Group, Kind: "ClusterClass"})
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Cluster) class(ctx context.Context) (*unstructured.Unstructured, error)
 	return class, err
 }
 
-// classRenderer collects what a class makes of a topology.
+// classRenderer collects the objects of a topology.
 type classRenderer struct {
 	*Cluster
 	class   *unstructured.Unstructured
@@ -79,8 +79,8 @@ type classRenderer struct {
 	objects []map[string]any
 }
 
-// template reads a template that a class refers to, in the form of either version of its
-// API; nil when it is of another infrastructure, or not there.
+// template reads a template to which a class refers, in either version of its API; nil if it is
+// for another infrastructure, or missing.
 func (f *classRenderer) template(ctx context.Context, part map[string]any) (map[string]any, error) {
 	ref, ok := part["templateRef"].(map[string]any)
 	if !ok {
@@ -172,14 +172,14 @@ func (f *classRenderer) nodeGroups(ctx context.Context, workers map[string]any) 
 	return nil
 }
 
-// addTemplate adds a template of machines under a name, and what refers to it.
+// addTemplate adds a template of machines under a name, and the object that refers to it.
 func (f *classRenderer) addTemplate(template map[string]any, name string, referrer map[string]any) {
 	template["metadata"] = map[string]any{"name": name}
 	f.objects = append(f.objects, template, referrer)
 }
 
-// values are those that patches are given: the variables of the topology, with those of
-// one part of it over them, and what Cluster API knows itself.
+// values returns the variables for patches: the variables of the topology, overridden by the
+// variables of a control plane or node group, and the builtin variables of Cluster API.
 func (f *classRenderer) values(own, builtin map[string]any) map[string]any {
 	given := maps.Clone(f.Spec.Topology.Variables)
 	if given == nil {

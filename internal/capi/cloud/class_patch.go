@@ -12,19 +12,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/helm"
 )
 
-// unknownValue stands for a field whose value a patch sets and that cannot be computed here.
-// It is not a string, so that nothing is looked up by it.
+// unknownValue is the value of a field that a patch sets and that cannot be computed here.
+// It is not a string, so that no resource is looked up by it.
 type unknownValue struct{}
 
-// patchTarget is a template of a class, and what there is to know of the machines, or the
-// cluster, that it is for.
+// patchTarget is a template of a class, with its purpose and the variables for its patches.
 type patchTarget struct {
 	object map[string]any
-	// infrastructure is set for the template of the cluster, controlPlane for that of the
-	// control plane's machines; else class is the worker class of a node group.
+	// infrastructure is set for the template of the cluster, controlPlane for the template of
+	// the control plane machines; else class is the worker class of a node group.
 	infrastructure, controlPlane bool
 	class                        string
-	// values are the variables, with those that Cluster API has itself.
+	// values are the variables, including the builtin variables of Cluster API.
 	values map[string]any
 }
 
@@ -52,7 +51,7 @@ func (p *patchTarget) apply(ctx context.Context, patches []any) {
 	}
 }
 
-// enabled reports whether a patch is enabled, and whether that can be told.
+// enabled reports whether a patch is enabled, and whether this is known.
 func (p *patchTarget) enabled(ctx context.Context, condition string) (enabled, known bool) {
 	if condition == "" {
 		return true, true
@@ -82,8 +81,8 @@ func (p *patchTarget) isSelected(selector map[string]any) bool {
 	})
 }
 
-// change makes one change of a patch. The new value of a field is unknown when it is
-// unknown whether the patch is enabled, or when the value cannot be computed.
+// change applies one change of a patch. The new value of the field is unknown if the value
+// cannot be computed, or if it is unknown whether the patch is enabled.
 func (p *patchTarget) change(ctx context.Context, change map[string]any, known bool) {
 	var value any = unknownValue{}
 	if known {
@@ -99,7 +98,7 @@ func (p *patchTarget) change(ctx context.Context, change map[string]any, known b
 	changeAt(p.object, op, path, value)
 }
 
-// value is what a change gives a field.
+// value returns the new value of the field.
 func (p *patchTarget) value(ctx context.Context, change map[string]any) any {
 	from, computed := change["valueFrom"].(map[string]any)
 	if !computed {
@@ -143,8 +142,8 @@ func lookUp(values map[string]any, path string) (any, bool) {
 	return at, true
 }
 
-// changeAt makes a change as JSON Patch does (RFC 6902), in place, and returns what is at
-// the place then. One that does not fit is Cluster API's to refuse.
+// changeAt applies an operation of JSON Patch (RFC 6902) in place, and returns the new value.
+// It ignores an operation that does not fit the document: Cluster API rejects it.
 func changeAt(at any, op string, path []string, value any) any {
 	if len(path) == 0 {
 		return value

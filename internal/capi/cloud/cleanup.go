@@ -11,17 +11,16 @@ import (
 )
 
 const (
-	// cleanupEvery is the pause between two looks at what goes by and by, unless a test has another.
+	// cleanupEvery is the pause between two tries.
 	cleanupEvery = 5 * time.Second
-	// cleanupReserve is what is left of the time of a destroy for what comes after the
-	// clean-up.
+	// cleanupReserve is the time that the clean-up leaves for the rest of the destroy.
 	cleanupReserve = 30 * time.Second
 )
 
-// Cleanup removes what OpenStack's cloud provider left behind. Nobody in the cluster is
-// there any more who would do it or make it again: the machines are gone. The network
-// cannot go before its load balancers, so that these are removed while Cluster API
-// removes the rest.
+// Cleanup deletes the resources that the cloud provider of OpenStack left behind. It begins
+// when all machines are deleted, so that no controller in the cluster deletes or recreates them.
+// Load balancers are deleted while Cluster API deletes the infrastructure, because they block
+// the deletion of the network.
 type Cleanup struct {
 	*Credential
 	wanted     vnfm.CloudCleanup
@@ -29,7 +28,7 @@ type Cleanup struct {
 	every      time.Duration
 }
 
-// NewCleanup returns the clean-up of a cluster; leftBehind gets what stays, and why.
+// NewCleanup returns the clean-up of a cluster. It reports remaining resources to leftBehind.
 func NewCleanup(a *Credential, leftBehind func(object, reason string)) *Cleanup {
 	c := &Cleanup{Credential: a, leftBehind: leftBehind, every: cleanupEvery}
 	if a.Spec.OpenStack != nil {
@@ -41,8 +40,8 @@ func NewCleanup(a *Credential, leftBehind func(object, reason string)) *Cleanup 
 	return c
 }
 
-// Begin asks for the end of the load balancers, as soon as the machines are gone. What
-// does not succeed is tried again at the end.
+// Begin requests the deletion of the load balancers, as soon as all machines are deleted.
+// Finish retries failed requests.
 func (c *Cleanup) Begin(ctx context.Context) {
 	if !c.wanted.LoadBalancers {
 		return
@@ -52,8 +51,8 @@ func (c *Cleanup) Begin(ctx context.Context) {
 	}
 }
 
-// Finish removes what is left, as long as there is time. Failed removals are reported,
-// and do not stop the others.
+// Finish deletes the remaining resources within the time limit. A failed deletion is
+// reported, and does not stop the others.
 func (c *Cleanup) Finish(ctx context.Context) {
 	if !c.wanted.LoadBalancers && !c.wanted.Volumes {
 		return
@@ -78,7 +77,7 @@ func (c *Cleanup) Finish(ctx context.Context) {
 	}
 }
 
-// awaitAll removes until nothing is left, or the time is over, and tells whether nothing is.
+// awaitAll deletes until no resource is left or the time is over. It reports whether none is left.
 func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left int, err error)) bool {
 	c.inventory.Progress(ctx, fmt.Sprintf("removing %s that the cloud provider of %s left", what, c.String()))
 	left, err := 0, ctx.Err()
@@ -89,7 +88,7 @@ func (c *Cleanup) awaitAll(ctx context.Context, what string, remove func() (left
 		if err != nil && !openstack.IsConflict(err) {
 			break
 		}
-		// A conflict is something that is in the middle of another change.
+		// A conflict is a resource with another change in progress.
 		err = poll.Sleep(ctx, c.every)
 	}
 	reason := fmt.Sprintf("%s: %v", what, err)

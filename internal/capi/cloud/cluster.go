@@ -1,6 +1,7 @@
-// Package cloud knows the OpenStack that the machines of a workload cluster are in: whether
-// it has what the cluster names, which changes its provider rejects, and the application
-// credential of the cluster with what is removed at its end.
+// Package cloud handles the OpenStack of the machines of a workload cluster: it checks that the
+// resources exist that the cluster names, reports changes that the infrastructure provider
+// rejects, manages the application credential of the cluster, and cleans up when the cluster
+// is destroyed.
 package cloud
 
 import (
@@ -17,7 +18,7 @@ import (
 type Cluster struct {
 	Client *kube.Client
 	Spec   *vnfm.ClusterSpec
-	// Instance is the id that objects of the cluster are labelled with.
+	// Instance is the id of the instance, the label of all objects of the cluster.
 	Instance  string
 	Namespace string
 	Name      string
