@@ -178,7 +178,7 @@ type smallFlavor struct {
 	problem int
 }
 
-// checkFlavor warns once of each flavor that kubeadm would reject. The number of vCPUs counts for control planes alone.
+// checkFlavor warns once of each flavor that kubeadm would reject. The number of vCPUs does not matter for node groups.
 func (q *cloudCheck) checkFlavor(f openstack.Flavor, who machines, at argument) {
 	worker := !who.controlPlane && who.group != ""
 	if f.RAM >= leastRAM && (worker || f.VCPUs >= leastVCPUs) {

@@ -15,9 +15,9 @@ import (
 )
 
 // Cluster API creates the objects of a topology from the templates and patches of its class and
-// the variables. Only applying the patches, as this file does, finds the resources of an OpenStack
-// that these objects name before the cluster exists. A field is ignored if a patch gives it a
-// value that cannot be computed yet.
+// the variables. Before the cluster exists, the resources of an OpenStack that these objects name
+// are known only after applying the patches, which classObjects does. A field is ignored if a
+// patch gives it a value that cannot be computed yet.
 
 // classObjects returns the OpenStack objects that the class gives a topology: the OpenStackCluster,
 // and the templates of machines with the objects that refer to them. It returns none for a missing

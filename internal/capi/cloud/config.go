@@ -18,17 +18,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The application credential of a cluster is needed on the cluster too: by its cloud controller manager and its CSI drivers, which
-// read it from a Secret when they start. The Secret is written before the add-ons that need it, and again with each new
-// credential; what has read the former one is then rolled out again, before the former credential is deleted.
+// The cloud controller manager and the CSI drivers of a cluster need its application credential, too. They read it from a Secret when
+// they start. The Secret is written before the add-ons that need it, and again with each new credential. Workloads that have read the
+// former credential are then restarted, before the former credential is deleted.
 
 // onWorkload is the connection under which the Secret is listed among the objects of its cluster.
 const onWorkload = "workload cluster"
 
-// annotationChanged is when the content of the Secret was last changed. Workloads from before that have read the former one.
+// annotationChanged is the time of the last change of the content of the Secret. Older workloads have read the former content.
 const annotationChanged = vnfm.LabelPrefix + "changed-at"
 
-// Kinds that every workload API serves need not be looked up.
+// Kinds that need no discovery, because every workload API serves them.
 var (
 	secrets = kube.Resource{
 		GVK: schema.GroupVersionKind{Version: "v1", Kind: "Secret"},
@@ -48,15 +48,15 @@ func appsResource(kind, plural string) kube.Resource {
 	}
 }
 
-// observeLimit bounds what a refresh asks of a workload API, which may be away.
+// observeLimit bounds the requests of a refresh to a workload API, which may be unreachable.
 const observeLimit = 10 * time.Second
 
-// ConfigKey is how the Secret goes by among the objects of its cluster.
+// ConfigKey returns the key of the Secret among the objects of its cluster.
 func ConfigKey(c *vnfm.ClusterCloudConfig) string {
 	return vnfm.ConnectionKey(onWorkload, "v1/Secret "+c.Namespace+"/"+c.SecretName)
 }
 
-// ConfigDigest is that of the Secret in a plan. Nothing of the credential is in it.
+// ConfigDigest returns the digest of the Secret in a plan. It does not depend on the credential.
 func ConfigDigest(c *vnfm.ClusterCloudConfig) string {
 	// The specification has only strings.
 	text, _ := json.Marshal(c)
@@ -64,7 +64,7 @@ func ConfigDigest(c *vnfm.ClusterCloudConfig) string {
 	return digest.Shown(sum[:])
 }
 
-// Config is the Secret on one workload cluster.
+// Config is the Secret with the application credential on a workload cluster.
 type Config struct {
 	*Credential
 	// Workload returns a client of the workload API.
@@ -76,8 +76,8 @@ func (c *Config) IsNeeded() bool {
 	return !c.Spec.IsPaused() && (c.Spec.CloudConfig() != nil || len(c.inventory.configs()) > 0)
 }
 
-// Ensure has the Secret hold the credential that Credential.Ensure has made sure of, rolls out again what has read another one, and
-// removes Secrets of other names. It needs the workload API.
+// Ensure writes the credential of Credential.Ensure into the Secret, restarts the workloads that have read another credential, and
+// deletes Secrets of other names. It needs the workload API.
 func (c *Config) Ensure(ctx context.Context) error {
 	client, err := c.Workload(ctx)
 	if err != nil {
@@ -135,7 +135,7 @@ func (c *Config) ensure(ctx context.Context, client *kube.Client, wanted *vnfm.C
 	return c.restartReaders(ctx, client, wanted, present.GetAnnotations()[annotationChanged])
 }
 
-// create creates the Secret, in a namespace that may be its own.
+// create creates the Secret, and its namespace if that is missing.
 func (c *Config) create(ctx context.Context, client *kube.Client, wanted *vnfm.ClusterCloudConfig) error {
 	secret, err := c.secretOf(ctx, wanted)
 	if err != nil {
@@ -162,7 +162,7 @@ func (c *Config) owns(secret *unstructured.Unstructured) bool {
 	return secret.GetLabels()[vnfm.InstanceLabel] == c.Instance
 }
 
-// secretOf is the Secret with the present credential.
+// secretOf returns the Secret with the present credential.
 func (c *Config) secretOf(ctx context.Context, wanted *vnfm.ClusterCloudConfig) (map[string]any, error) {
 	client, err := c.cloud(ctx, c.wanted.VIMID)
 	if err != nil {
@@ -184,7 +184,7 @@ func (c *Config) secretOf(ctx context.Context, wanted *vnfm.ClusterCloudConfig) 
 	}, nil
 }
 
-// removeFormer removes a Secret that the cluster is not to have any more.
+// removeFormer deletes a Secret that the specification no longer has.
 func (c *Config) removeFormer(ctx context.Context, client *kube.Client, item vnfm.InventoryItem) error {
 	ref := kube.Ref{Resource: secrets, Namespace: item.Namespace, Name: item.Name}
 	present, err := client.Get(ctx, ref)
@@ -197,12 +197,12 @@ func (c *Config) removeFormer(ctx context.Context, client *kube.Client, item vnf
 	return c.inventory.remove(ctx, func(i vnfm.InventoryItem) bool { return i == item })
 }
 
-// restartReaders rolls out the workloads of the namespace that read the Secret and are older than its content, and waits for them:
-// until then the former credential is in use. What has the annotation of this content was rolled out by an earlier try.
+// restartReaders restarts the workloads of the namespace that read the Secret and are older than its content. It waits for them, because
+// they use the former credential until then. Workloads with the annotation of this content were restarted by an earlier try.
 func (c *Config) restartReaders(ctx context.Context, client *kube.Client, wanted *vnfm.ClusterCloudConfig, changed string) error {
 	at, err := time.Parse(time.RFC3339, changed)
 	if err != nil {
-		// It never had another content.
+		// The Secret has never had another content.
 		return nil //nolint:nilerr // see above
 	}
 	var rolled []kube.Ref
@@ -242,7 +242,7 @@ func restartedFor(workload *unstructured.Unstructured) string {
 	return text
 }
 
-// readsSecret reports whether the pods of a workload have a Secret as volume or environment.
+// readsSecret reports whether the pods of a workload use a Secret as volume or environment.
 func readsSecret(workload *unstructured.Unstructured, name string) bool {
 	spec, _, _ := unstructured.NestedMap(workload.Object, "spec", "template", "spec")
 	return namesSecret(spec, name)
@@ -274,8 +274,8 @@ func namesSecret(value any, name string) bool {
 	return false
 }
 
-// Observe adds the Secret to what is seen of the cluster: its digest when it is as it was written, else what is wrong with it. A
-// workload API that does not answer says nothing against it.
+// Observe adds the Secret to the observation of the cluster: its digest if the Secret is unchanged, else the difference. The Secret
+// counts as unchanged if the workload API does not answer.
 func (c *Config) Observe(ctx context.Context, seen *vnfm.Observation) {
 	wanted := c.Spec.CloudConfig()
 	if wanted == nil || c.Spec.IsPaused() {

@@ -22,30 +22,30 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// An application credential belongs to its cluster like an object does: it is made before
-// the objects that need it, read back as they are, and removed after them. Its secret is
-// only in the Secret on the management cluster, from where Cluster API Provider OpenStack
-// reads it; Keystone tells it once. A rotation changes the content of the Secret and
-// leaves its name, so that no machine is replaced.
+// An application credential belongs to its cluster like an object: it is created before the
+// objects that need it, refreshed with them, and deleted after them. Keystone returns its
+// secret only once, and only the Secret on the management cluster keeps it. Cluster API
+// Provider OpenStack reads it from there. A rotation changes the content of the Secret and
+// not its name, so that no machine is replaced.
 
 const (
-	// labelMove has clusterctl take the Secret along when the cluster is moved.
+	// labelMove makes clusterctl move the Secret together with the cluster.
 	labelMove = "clusterctl.cluster.x-k8s.io/move"
 	// labelCredential marks the Secrets that hold an application credential.
 	labelCredential = vnfm.LabelPrefix + "application-credential"
-	// annotationMadeFor sums up what the credential was made for: another owner, other
-	// roles or another trigger need another one.
+	// annotationMadeFor is a digest of the arguments of the credential: another owner, other
+	// roles or another trigger require another credential.
 	annotationMadeFor = vnfm.LabelPrefix + "made-for"
-	// annotationCloud is the id of the VIM that it was made with.
+	// annotationCloud is the id of the VIM whose user created the credential.
 	annotationCloud = vnfm.LabelPrefix + "openstack-vim"
 )
 
-// CredentialKey is how the application credential goes by among a cluster's objects.
+// CredentialKey returns the key of the application credential among the objects of its cluster.
 func CredentialKey(cluster string) string {
 	return "keystone/v3/ApplicationCredential " + cluster
 }
 
-// CredentialText is what the digest of a cluster has of its part in an OpenStack.
+// CredentialText returns the OpenStack part of a specification, as input for the digest of the cluster.
 func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 	if spec == nil {
 		return nil
@@ -55,7 +55,7 @@ func CredentialText(spec *vnfm.ClusterOpenStack) []byte {
 	return text
 }
 
-// CredentialDigest is that of the application credential in a plan.
+// CredentialDigest returns the digest of the application credential in a plan.
 func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 	wanted := *spec
 	wanted.Cleanup, wanted.Config = vnfm.CloudCleanup{}, nil
@@ -63,7 +63,7 @@ func CredentialDigest(spec *vnfm.ClusterOpenStack) string {
 	return digest.Shown(sum[:])
 }
 
-// madeFor sums up for what an application credential is made.
+// madeFor returns the digest for annotationMadeFor.
 func madeFor(spec *vnfm.ClusterOpenStack) string {
 	parts := append([]string{spec.VIMID, spec.UserID, spec.ProjectID, spec.Credential.RotationTrigger}, spec.Credential.Roles...)
 	if at := spec.Credential.ExpiresAt; at != "" {
@@ -73,7 +73,7 @@ func madeFor(spec *vnfm.ClusterOpenStack) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CheckSecret finds what stands in the way of the Secret.
+// CheckSecret reports an object of the cluster with the name of the Secret.
 func CheckSecret(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	cloud := spec.OwnCredential()
 	if cloud == nil {
@@ -96,12 +96,12 @@ type Credential struct {
 	clouds    *openstack.Pool
 	target    *vnfm.Target
 	inventory *Inventory
-	// wanted is nil for a cluster that has none, or none any more.
+	// wanted is nil for a cluster without an application credential.
 	wanted *vnfm.ClusterOpenStack
-	// current is the id of the one that is in use, and secret its secret, once that is known.
+	// current is the id of the credential in use, and secret its secret, once they are known.
 	current string
 	secret  vnfm.Secret
-	// vimID is the VIM that made what there is, once that is known.
+	// vimID is the VIM whose user created the existing credentials, once it is known.
 	vimID string
 }
 
@@ -114,8 +114,8 @@ func NewCredential(c *Cluster, clouds *openstack.Pool, t *vnfm.Target, l *Invent
 	return a
 }
 
-// prefix is what the names of the cluster's application credentials begin with. A process
-// that was killed finds its own by it.
+// prefix is the prefix of the names of all application credentials of the cluster. After a
+// crash, the next run finds the credentials of the cluster by it.
 func (a *Credential) prefix() string { return a.Name + "-" + a.Instance + "-" }
 
 // cloud returns the client of an OpenStack VIM.
@@ -134,7 +134,7 @@ type storedCredential struct {
 	secret  vnfm.Secret
 	madeFor string
 	vimID   string
-	// own is false for a Secret of somebody else.
+	// own is false for a Secret of another owner.
 	own bool
 }
 
@@ -142,7 +142,7 @@ func (a *Credential) secretKind(ctx context.Context) (kube.Resource, error) {
 	return a.Client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 }
 
-// read returns what the Secret has; nil when there is none.
+// read returns the content of the Secret; nil if there is none.
 func (a *Credential) read(ctx context.Context) (*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
@@ -162,16 +162,16 @@ func (a *Credential) readSecret(obj *unstructured.Unstructured) *storedCredentia
 	h := &storedCredential{object: obj, own: obj.GetLabels()[vnfm.InstanceLabel] == a.Instance}
 	h.madeFor, h.vimID = obj.GetAnnotations()[annotationMadeFor], obj.GetAnnotations()[annotationCloud]
 	if clouds, err := SecretValue(obj, openstack.FileClouds); err == nil && a.wanted != nil {
-		// One that cannot be read holds nothing that can be used.
+		// An unreadable Secret counts as one without a credential.
 		h.id, h.secret, _ = openstack.ReadCloudsYAML(clouds, a.wanted.Credential.CloudName)
 	}
 	return h
 }
 
-// Ensure has the Secret hold an application credential that works and is made for what is
-// wanted. It comes before the objects that need it. A new one is tried before it is
-// written, so that none that does not work ever takes the place of one that does; the old
-// one stays until the cluster is ready.
+// Ensure makes sure that the Secret holds a valid application credential with the wanted
+// arguments. It runs before the objects that need the credential are applied. A new credential
+// is tried before it is written, so that it never replaces a valid one by an invalid one. The
+// former credential is kept until the cluster is ready.
 func (a *Credential) Ensure(ctx context.Context) error {
 	if a.wanted == nil {
 		return nil
@@ -203,7 +203,7 @@ func (a *Credential) Ensure(ctx context.Context) error {
 	return a.write(ctx, client, h)
 }
 
-// isUsable reports whether what the Secret has is made for what is wanted, and works.
+// isUsable reports whether the credential in the Secret has the wanted arguments and is valid.
 func (a *Credential) isUsable(ctx context.Context, client *openstack.Client, h *storedCredential) (bool, error) {
 	if h == nil || !h.own || h.id == "" || h.madeFor != madeFor(a.wanted) {
 		return false, nil
@@ -215,8 +215,8 @@ func (a *Credential) isUsable(ctx context.Context, client *openstack.Client, h *
 	return err == nil, err
 }
 
-// renew creates another application credential. Those of earlier tries, whose secret
-// nobody knows any more, go first.
+// renew creates another application credential. It first deletes the credentials of earlier
+// tries, whose secrets are lost.
 func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *storedCredential) (*storedCredential, error) {
 	expires, err := expiryOf(a.wanted.Credential)
 	if err != nil {
@@ -260,7 +260,7 @@ func (a *Credential) renew(ctx context.Context, client *openstack.Client, old *s
 	return &storedCredential{id: made.ID, secret: made.Secret}, nil
 }
 
-// expiryOf is when an application credential that is created now is to expire; zero for never.
+// expiryOf returns the expiry of a new application credential; zero if it does not expire.
 func expiryOf(c *vnfm.ClusterCredential) (time.Time, error) {
 	if c.ExpiresAt == "" {
 		return time.Time{}, nil
@@ -275,7 +275,7 @@ func expiryOf(c *vnfm.ClusterCredential) (time.Time, error) {
 	return at, err
 }
 
-// unique tells the names of one cluster's application credentials apart.
+// unique returns a random suffix for the name of an application credential.
 func unique() string {
 	text := make([]byte, 4)
 	// crypto/rand does not fail.
@@ -283,7 +283,7 @@ func unique() string {
 	return hex.EncodeToString(text)
 }
 
-// wantedSecret is the Secret with an application credential.
+// wantedSecret returns the Secret with an application credential.
 func (a *Credential) wantedSecret(client *openstack.Client, h *storedCredential) (map[string]any, error) {
 	at := client.Connection()
 	clouds, err := openstack.CloudsYAML(a.wanted.Credential.CloudName, at, h.id, h.secret)
@@ -305,7 +305,7 @@ func (a *Credential) wantedSecret(client *openstack.Client, h *storedCredential)
 	}, nil
 }
 
-// write writes the Secret, unless its content is right already.
+// write applies the Secret, unless it is unchanged.
 func (a *Credential) write(ctx context.Context, client *openstack.Client, h *storedCredential) error {
 	secret, err := a.wantedSecret(client, h)
 	if err != nil || (h.object != nil && holds(h.object.Object, secret)) {
@@ -337,7 +337,7 @@ func holds(object, fields map[string]any) bool {
 	return true
 }
 
-// ownSecrets are the Secrets with application credentials of the cluster.
+// ownSecrets returns the Secrets with application credentials of the cluster.
 func (a *Credential) ownSecrets(ctx context.Context) ([]*storedCredential, error) {
 	r, err := a.secretKind(ctx)
 	if err != nil {
@@ -372,8 +372,8 @@ func (a *Credential) removeSecrets(ctx context.Context, secrets []*storedCredent
 	return nil
 }
 
-// deleteOwnBut removes the application credentials of the cluster that belong to the client's
-// user, but for the one with the id keep.
+// deleteOwnBut deletes the application credentials of the cluster that belong to the user of
+// the client, except the one with the id keep.
 func (a *Credential) deleteOwnBut(ctx context.Context, client *openstack.Client, keep string) error {
 	all, err := client.ApplicationCredentials(ctx)
 	if err != nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Observe adds the application credential to what is seen of the cluster: its digest when
-// it is what was made and works, else what is wrong with it, so that the plan shows that it
-// is made again. A Keystone that does not answer says nothing against it.
+// Observe adds the application credential to the observation of the cluster: its digest if the
+// credential is unchanged and valid, else the problem, so that the plan shows its renewal. The
+// credential counts as valid if Keystone does not answer.
 func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error {
 	if a.wanted == nil {
 		return nil
@@ -28,13 +28,13 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 	}
 	a.current, a.secret = h.id, h.secret
 	if seen.Cluster != nil && h.own && h.madeFor == madeFor(a.wanted) {
-		// Keystone changes no application credential. Without the argument the time is none.
+		// Application credentials are immutable in Keystone, so that the argument is the actual time.
 		seen.Cluster.CredentialExpiresAt, _ = time.Parse(time.RFC3339, a.wanted.Credential.ExpiresAt)
 	}
 	seen.Objects[key] = CredentialDigest(a.wanted)
 	client, err := a.cloud(ctx, a.wanted.VIMID)
 	if err != nil {
-		// Errors of the VIM are reported where it is read.
+		// The refresh of the VIM reports its errors.
 		return nil //nolint:nilerr // see above
 	}
 	if problem := a.problem(ctx, client, h); problem != "" {
@@ -43,7 +43,7 @@ func (a *Credential) Observe(ctx context.Context, seen *vnfm.Observation) error 
 	return nil
 }
 
-// problem says why an application credential has to be created or written again.
+// problem returns the reason why an application credential has to be created or written again.
 func (a *Credential) problem(ctx context.Context, client *openstack.Client, h *storedCredential) string {
 	switch {
 	case !h.own:
@@ -62,7 +62,7 @@ func (a *Credential) problem(ctx context.Context, client *openstack.Client, h *s
 	return ""
 }
 
-// RemoveSecrets removes the Secrets, once there is no Cluster any more that needs it.
+// RemoveSecrets deletes the Secrets, after the Cluster that needs them.
 func (a *Credential) RemoveSecrets(ctx context.Context) error {
 	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
@@ -77,9 +77,9 @@ func (a *Credential) RemoveSecrets(ctx context.Context) error {
 	return a.removeSecrets(ctx, secrets)
 }
 
-// RemoveAll removes the application credentials of a cluster that is gone. Those that the VIM's
-// user may not remove, or cannot because it is refused itself, are left behind: nothing
-// uses them, and the cluster would never go otherwise.
+// RemoveAll deletes the application credentials of a deleted cluster. Credentials that the user of
+// the VIM may not delete, or cannot because Keystone rejects the user, are left behind: they are
+// unused, and must not block the destroy for ever.
 func (a *Credential) RemoveAll(ctx context.Context, leftBehind func(object, reason string)) error {
 	if a.vimID == "" {
 		return nil

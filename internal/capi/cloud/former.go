@@ -10,11 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// noteRenewed is kept with an operation that makes an application credential: what stays of the former ones is said once.
+// noteRenewed is the note of an operation that has created an application credential. It limits the warning about remaining former
+// credentials to this operation.
 const noteRenewed = "application-credential-renewed"
 
-// RemoveFormer removes what the cluster does not use any more, now that it is ready: former
-// application credentials, and Secrets of another name.
+// RemoveFormer deletes former application credentials and Secrets of other names, which the
+// ready cluster no longer uses.
 func (a *Credential) RemoveFormer(ctx context.Context) error {
 	if a.wanted == nil && len(a.inventory.items()) == 0 {
 		return nil
@@ -40,9 +41,9 @@ func (a *Credential) RemoveFormer(ctx context.Context) error {
 	return err
 }
 
-// deleteAllBut deletes all application credentials of the cluster but one. Those of a former
-// user go with the access that this run had as that user, or if the present one is an administrator. Others are returned and stay
-// recorded: Keystone protects them from the present user.
+// deleteAllBut deletes all application credentials of the cluster but one. Keystone lets only their owner or an administrator delete
+// credentials: credentials of a former user are deleted if this run still has access as that user, or if the present user is an
+// administrator. The others are returned and stay recorded.
 func (a *Credential) deleteAllBut(ctx context.Context, client *openstack.Client, keep string) (left []vnfm.InventoryItem, err error) {
 	if err := a.deleteOwnBut(ctx, client, keep); err != nil {
 		return nil, err
@@ -72,8 +73,8 @@ func (a *Credential) deleteAllBut(ctx context.Context, client *openstack.Client,
 	return left, nil
 }
 
-// deleteAsFormer deletes the application credentials of former users of the VIM as far as this run has their access. One that is
-// refused meanwhile is no error: what stays is found by the caller.
+// deleteAsFormer deletes the application credentials of former users of the VIM for whom this run has access. Failures are ignored:
+// the caller finds the remaining credentials.
 func (a *Credential) deleteAsFormer(ctx context.Context, userID, keep string) {
 	if a.target.FormerAccess == nil {
 		return
@@ -99,7 +100,7 @@ func describe(item vnfm.InventoryItem) string {
 	return fmt.Sprintf("application credential %s (%q) of user %s", item.UID, item.Name, item.UserID)
 }
 
-// warnOfFormer says, in the operation that made another application credential, which former ones it could not delete.
+// warnOfFormer warns, in the operation that has created another application credential, of former ones that could not be deleted.
 func (a *Credential) warnOfFormer(left []vnfm.InventoryItem) {
 	if len(left) == 0 || a.target.Warn == nil || a.inventory.Note(noteRenewed) == "" {
 		return

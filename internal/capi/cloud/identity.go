@@ -7,10 +7,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// checkIdentities compares the Secrets that the objects of a cluster have their credentials of
-// with the one that its application credential is in. Charts and templates of clusterctl
-// get its name; in a topology it is a variable that only the user knows, and in any
-// form it may have been written down.
+// checkIdentities compares the Secrets to which the objects of a cluster refer for credentials with
+// the Secret of its application credential. Charts and templates of clusterctl get the name of that
+// Secret; a topology has a variable that only the user knows. Any form may have a fixed name.
 func (q *cloudCheck) checkIdentities() {
 	cloud := q.spec.OwnCredential()
 	if cloud == nil {
@@ -28,7 +27,7 @@ func (q *cloudCheck) checkIdentities() {
 				q.checkIdentity("its OpenStackCluster", spec["identityRef"])
 			}
 		case "OpenStackMachineTemplate":
-			// Without one of their own machines take the cluster's.
+			// Machines without an identityRef use that of the OpenStackCluster.
 			machine := forms.Child(forms.Child(spec, "template"), "spec")
 			q.checkIdentity("the template of "+q.machinesOf(forms.StringAt(o, "metadata", "name")).String(), machine["identityRef"])
 		}

@@ -17,11 +17,11 @@ import (
 )
 
 // Cluster API Provider OpenStack compares the whole specification of an OpenStackCluster
-// with the one before, in which "not set" and "false" are two things, and refuses all but
-// a few changes. Machine templates do not change at all: another one has another name.
+// with the one before, where "not set" and "false" differ, and rejects all but a few
+// changes. Machine templates are immutable: another template needs another name.
 
-// changeable are the fields of an OpenStackCluster that it lets be changed (webhooks of
-// v0.14 for v1beta1 and of v0.15 for v1beta2), each with all that is below it.
+// changeable are the mutable fields of an OpenStackCluster (webhooks of v0.14 for v1beta1
+// and of v0.15 for v1beta2), including the fields below them.
 var changeable = []string{
 	"identityRef", "bastion", "controlPlaneAvailabilityZones", "controlPlaneOmitAvailabilityZone",
 	"apiServerLoadBalancer.allowedCIDRs", "apiServerLoadBalancer.monitor",
@@ -31,11 +31,11 @@ var changeable = []string{
 	"apiServer.managedLoadBalancer.allowedCIDRs", "apiServer.managedLoadBalancer.monitor", "managedSecurityGroups.clusterNodesSecurityGroupRules",
 }
 
-// settable are those that can be given a value as long as they have none.
+// settable are fields that can be set as long as they have no value.
 var settable = []string{"controlPlaneEndpoint", "apiServerFixedIP", "apiServerPort", "apiServer.fixedIP", "apiServer.port", "managedSecurityGroups"}
 
-// ImmutableChanges reports changes of objects that the webhook of their provider rejects, by their fields. Rejections of the
-// API server itself are reported elsewhere.
+// ImmutableChanges reports changes of objects that the webhook of their provider rejects, by field. The dry run of the infra driver
+// reports rejections by the API server itself.
 func (c *Cluster) ImmutableChanges(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	text, err := fs.ReadFile(t.Package.Content, forms.ManifestFile)
 	if err != nil {
@@ -80,8 +80,8 @@ func (c *Cluster) immutableChange(ctx context.Context, gvk schema.GroupVersionKi
 	body := maps.Clone(o)
 	body["metadata"] = meta
 	_, err = c.Client.Apply(ctx, ref, body, kube.ApplyOptions{Force: true, DryRun: true})
-	// A webhook that accepts the change knows better: each version of the provider lets more be changed. One that does not says that
-	// the specification cannot be modified, and not what of it would be.
+	// The answer of the webhook counts, because each version of the provider accepts more changes. A rejection does not name the
+	// immutable fields, so that they are computed here.
 	if err == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (d difference) String() string {
 	return fmt.Sprintf("spec.%s is %s and would be %s", d.path, shown(d.before), shown(d.after))
 }
 
-// shown writes a value so that one that is not set differs from an empty one.
+// shown writes a value so that "not set" differs from an empty value.
 func shown(v any) string {
 	switch v := v.(type) {
 	case nil:
@@ -131,7 +131,7 @@ func shown(v any) string {
 	}
 }
 
-// allowed reports whether an OpenStackCluster may change so.
+// allowed reports whether the webhook accepts the change in an OpenStackCluster.
 func (d difference) allowed() bool {
 	within := func(fields []string) bool {
 		return slices.ContainsFunc(fields, func(f string) bool { return d.path == f || strings.HasPrefix(d.path, f+".") })
@@ -142,7 +142,7 @@ func (d difference) allowed() bool {
 	return d.path == "managedSubnets" && sameButNameservers(d.before, d.after)
 }
 
-// sameButNameservers compares managed subnets, of which the name servers may change.
+// sameButNameservers compares managed subnets without their name servers, which may change.
 func sameButNameservers(a, b any) bool {
 	stripped := func(v any) []any {
 		list, _ := v.([]any)
@@ -158,8 +158,7 @@ func sameButNameservers(a, b any) bool {
 	return reflect.DeepEqual(stripped(a), stripped(b))
 }
 
-// differences are the fields in which two objects differ, in order; lists are compared as
-// a whole.
+// differences returns the fields in which two objects differ, in order. Lists are compared as a whole.
 func differences(at string, before, after map[string]any) []difference {
 	names := map[string]bool{}
 	for name := range before {

@@ -8,9 +8,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Inventory keeps the application credentials of a cluster, and the Secrets on it that hold one, in the inventory of its
-// instance. The infra driver does not know them: its target has none, and the inventory that
-// it saves is completed with them.
+// Inventory keeps the application credentials of a cluster, and the Secrets with one on the workload cluster, in the
+// inventory of the instance. The infra driver does not handle these items: its target has none of them, and they are added
+// to each inventory that it saves.
 type Inventory struct {
 	vnfm.Recorder
 
@@ -23,7 +23,7 @@ func isCredential(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCr
 
 func isCloudConfig(i vnfm.InventoryItem) bool { return i.Type == vnfm.InventoryCloudConfig }
 
-// NewInventory reads the inventory of a target.
+// NewInventory returns the inventory of a target.
 func NewInventory(t *vnfm.Target, r vnfm.Recorder) *Inventory {
 	l := &Inventory{Recorder: r}
 	for _, item := range t.Instance.Inventory {
@@ -56,8 +56,8 @@ func (l *Inventory) save(ctx context.Context) error {
 	return l.Recorder.SaveInventory(ctx, slices.Concat(l.own, l.foreign))
 }
 
-// add records an application credential, before it is created and again with its id. A
-// credential of Keystone belongs to its user.
+// add records an application credential before it is created, and again with its id. In Keystone
+// a credential belongs to its user.
 func (l *Inventory) add(ctx context.Context, cluster, userID, name, id string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

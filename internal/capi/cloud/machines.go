@@ -9,10 +9,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// machines are those that one template is for.
+// machines are the machines of one template.
 type machines struct {
-	// controlPlane is set for the control plane, else group is the name of a node group;
-	// it is empty when no object refers to the template.
+	// controlPlane is set for the control plane, else group is the name of the node group;
+	// group is empty if no object refers to the template.
 	controlPlane bool
 	group        string
 }
@@ -24,7 +24,7 @@ func (m machines) String() string {
 	return fmt.Sprintf("node group %q", m.group)
 }
 
-// machinesOf are those whose template has a name.
+// machinesOf returns the machines of the template with a name.
 func (q *cloudCheck) machinesOf(template string) machines {
 	for _, o := range q.objects {
 		switch {
@@ -39,7 +39,7 @@ func (q *cloudCheck) machinesOf(template string) machines {
 	return machines{}
 }
 
-// numberOf is how many machines are made at first.
+// numberOf returns the initial number of machines.
 func (q *cloudCheck) numberOf(m machines) int {
 	kind, name, wanted := "KubeadmControlPlane", "", q.spec.ControlPlane.Replicas
 	if !m.controlPlane {
@@ -66,8 +66,8 @@ func (q *cloudCheck) numberOf(m machines) int {
 	return 0
 }
 
-// quota compares what a new cluster needs with what is left to the project. Where the user
-// may not read it, registering the VIM has told.
+// quota compares the requirements of a new cluster with the remaining quota of the project. It
+// ignores a user who may not read the quota: the registration of the VIM warns about that.
 func (q *cloudCheck) quota() error {
 	has, err := q.client.Quota(q.ctx)
 	if openstack.IsForbidden(err) {
@@ -92,7 +92,7 @@ func (q *cloudCheck) quota() error {
 	return nil
 }
 
-// flavorAt is the argument that has the flavor of machines.
+// flavorAt returns the argument with the flavor of machines.
 func (q *cloudCheck) flavorAt(m machines) argument {
 	switch {
 	case m.controlPlane && q.spec.ControlPlane.Flavor != "":
@@ -104,7 +104,7 @@ func (q *cloudCheck) flavorAt(m machines) argument {
 	}
 }
 
-// networksAt is the argument that has the networks of machines.
+// networksAt returns the argument with the networks of machines.
 func (q *cloudCheck) networksAt(m machines) argument {
 	switch {
 	case m.controlPlane && len(q.spec.ControlPlane.Networks) > 0:
@@ -116,7 +116,7 @@ func (q *cloudCheck) networksAt(m machines) argument {
 	}
 }
 
-// versionOf is the version of Kubernetes of machines, which may be another one than the cluster's; empty for none.
+// versionOf returns the Kubernetes version of machines, which may differ from the version of the cluster; empty if there is none.
 func (q *cloudCheck) versionOf(m machines) string {
 	for _, o := range q.objects {
 		version := ""

@@ -11,35 +11,35 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A node is ready once it has a network plugin and, with an external cloud provider, once that has initialised it. What installs
-// both may be anywhere. Therefore a new cluster is warned about only where a chart or a template shows all that it brings, and where
-// nothing says that another tool installs something on it.
+// A node becomes ready only with a network plugin and, if its cloud provider is external, a cloud controller manager that initialises
+// it. Any tool may install them. Therefore the warning is limited to new clusters whose chart or template shows all objects, and which
+// no other tool seems to select.
 
-// networkPlugins and cloudControllers are words of names of what gives a node its network, and of what initialises it.
+// networkPlugins and cloudControllers are parts of names of network plugins and of cloud controller managers.
 var (
 	networkPlugins   = []string{"cni", "antrea", "calico", "canal", "cilium", "flannel", "kube-ovn", "kube-router", "ovn-kubernetes", "tigera-operator", "weave"}
 	cloudControllers = []string{"cloud-controller-manager", "ccm"}
 )
 
-// externalCloud is how the arguments of a kubelet say that a cloud controller manager initialises its node, in both forms of Cluster API.
+// externalCloud is the kubelet argument for an external cloud provider, in the forms of v1beta1 and v1beta2 of Cluster API.
 var externalCloud = []string{`"cloud-provider":"external"`, `"name":"cloud-provider","value":"external"`}
 
 const silence = "If it is installed otherwise, ignore this, or set labels of the cluster by which a ClusterResourceSet, a HelmChartProxy or another tool selects it: there is no warning then."
 
-// NodeNeeds warns of what the nodes of a new cluster need and nothing gives them, see checkNodeNeeds.
+// NodeNeeds is checkNodeNeeds for the target of a new cluster without a topology.
 func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	if t.Instance.ID != "" || t.AdoptExisting || t.Instance.Cluster.Topology != nil {
 		return nil
 	}
 	objects, err := k.cloudObjects(ctx, t)
 	if err != nil {
-		// The plan has tried the same objects.
+		// Check reports the error.
 		return nil
 	}
 	return checkNodeNeeds(t.Instance.Cluster, objects)
 }
 
-// checkNodeNeeds finds what the nodes of a cluster on OpenStack need to become ready and what nothing gives them.
+// checkNodeNeeds warns of a missing network plugin or cloud controller manager of a cluster on OpenStack.
 func checkNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Problems {
 	if spec.Topology != nil || spec.IsPaused() || !isOnOpenStack(objects) || isSelected(spec, objects) {
 		return nil
@@ -52,7 +52,7 @@ func checkNodeNeeds(spec *vnfm.ClusterSpec, objects []map[string]any) vnfm.Probl
 	warn := func(summary, detail string) {
 		ps = append(ps, vnfm.Problem{Severity: vnfm.SeverityWarning, Attribute: vnfm.AttributeAddons, Summary: summary, Detail: detail + ". " + silence})
 	}
-	// "cni" alone is a word of many a path.
+	// "cni" is left out for objects, because it is part of many paths.
 	if !containsAny(names, networkPlugins) && !containsAny(text, networkPlugins[1:]) {
 		warn(fmt.Sprintf("no add-on of workload cluster %q is a network plugin, without which no node becomes ready", spec.Name),
 			`add one, for example addons = { cni = { profile = "cilium" } }`)
@@ -70,8 +70,8 @@ func isOnOpenStack(objects []map[string]any) bool {
 	})
 }
 
-// isSelected reports whether something else may install applications on a cluster: objects of the cluster do, or it has labels by which
-// it is selected.
+// isSelected reports whether another tool may install applications on a cluster: its objects include add-ons, or labels of the cluster
+// may select it.
 func isSelected(spec *vnfm.ClusterSpec, objects []map[string]any) bool {
 	if spec.Chart != nil {
 		if labels, _ := spec.Chart.Values["clusterLabels"].(map[string]any); len(labels) > 0 {
@@ -86,7 +86,7 @@ func isSelected(spec *vnfm.ClusterSpec, objects []map[string]any) bool {
 	})
 }
 
-// addonNames are the names of the add-ons and of their charts.
+// addonNames returns the names of the add-ons and of their charts, in lower case.
 func addonNames(spec *vnfm.ClusterSpec) string {
 	var names []string
 	for name, a := range spec.Addons {

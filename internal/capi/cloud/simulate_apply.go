@@ -10,9 +10,9 @@ import (
 )
 
 // simulateApply returns the specification of an object before and after an apply that a
-// webhook rejects: what is written, and of the rest what the apply does not
-// take away, since it was not applied before or has another owner too. Lists are taken as
-// a whole, and defaults that would come back are not known here.
+// webhook rejects: the written fields, and all other fields that the apply keeps because
+// it did not own them or because they have another owner, too. Lists are taken as a whole,
+// and defaults that the API server would restore are not known here.
 func simulateApply(live *unstructured.Unstructured, written map[string]any) (before, after map[string]any) {
 	ours, theirs := map[string]any{}, map[string]any{}
 	for _, e := range live.GetManagedFields() {
@@ -26,23 +26,23 @@ func simulateApply(live *unstructured.Unstructured, written map[string]any) (bef
 		}
 		mergeFields(owned, mapAt(fields, fieldPrefix+"spec"))
 	}
-	// Numbers are those of JSON on either side.
+	// The round trip gives numbers the types of decoded JSON, as in written.
 	if text, err := json.Marshal(mapAt(live.Object, "spec")); err == nil {
 		_ = json.Unmarshal(text, &before)
 	}
 	return before, simulateFields(before, written, ours, theirs)
 }
 
-// mapAt returns the map at a field; nil when there is none.
+// mapAt returns the map at a field; nil if there is none.
 func mapAt(parent map[string]any, field string) map[string]any {
 	m, _ := parent[field].(map[string]any)
 	return m
 }
 
-// fieldPrefix is what the names of fields begin with where their owners are noted.
+// fieldPrefix is the prefix of the names of fields in managedFields.
 const fieldPrefix = "f:"
 
-// mergeFields adds the fields of one owner to those of others.
+// mergeFields adds the fields of one owner to the fields of others.
 func mergeFields(all, more map[string]any) {
 	for name, fields := range more {
 		if has := mapAt(all, name); has != nil {
