@@ -73,7 +73,7 @@ func madeFor(spec *vnfm.ClusterOpenStack) string {
 	return hex.EncodeToString(sum[:8])
 }
 
-// CheckSecret reports an object of the cluster with the name of the Secret.
+// CheckSecret reports a Secret of the same name among the objects of the cluster.
 func CheckSecret(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	cloud := spec.OwnCredential()
 	if cloud == nil {

@@ -27,7 +27,7 @@ func (q *cloudCheck) checkIdentities() {
 				q.checkIdentity("its OpenStackCluster", spec["identityRef"])
 			}
 		case "OpenStackMachineTemplate":
-			// Machines without an identityRef use that of the OpenStackCluster.
+			// Machines without an identityRef use the one in the OpenStackCluster.
 			machine := forms.Child(forms.Child(spec, "template"), "spec")
 			q.checkIdentity("the template of "+q.machinesOf(forms.StringAt(o, "metadata", "name")).String(), machine["identityRef"])
 		}

@@ -9,8 +9,8 @@ import (
 )
 
 // Inventory keeps the application credentials of a cluster, and the Secrets with one on the workload cluster, in the
-// inventory of the instance. The infra driver does not handle these items: its target has none of them, and they are added
-// to each inventory that it saves.
+// inventory of the instance. The infra driver does not handle these items: its target omits them, and Inventory adds them
+// to each inventory that the driver saves.
 type Inventory struct {
 	vnfm.Recorder
 

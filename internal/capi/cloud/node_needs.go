@@ -33,7 +33,7 @@ func (k *Checker) NodeNeeds(ctx context.Context, t *vnfm.Target) vnfm.Problems {
 	}
 	objects, err := k.cloudObjects(ctx, t)
 	if err != nil {
-		// Check reports the error.
+		// The plan has already read the same objects.
 		return nil
 	}
 	return checkNodeNeeds(t.Instance.Cluster, objects)

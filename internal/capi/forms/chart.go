@@ -12,8 +12,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// chart is the form of a Helm chart. The arguments of a cluster become those of its values that chartPlaces names, which are the
-// names of the chart "openstack-cluster" of capi-helm-charts and of the embedded ones.
+// chart is the form of a Helm chart. The arguments of a cluster become values of the chart by the names in chartPlaces. The chart
+// "openstack-cluster" of capi-helm-charts and the embedded charts have these names.
 type chart struct {
 	*vnfm.ClusterChart
 	unsettled *Unsettled
@@ -33,7 +33,7 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 		return nil
 	}
 	fsys, path := f.locate()
-	// A chart has the time that its rendering may take, and the port of drivers no context.
+	// Rendering has a time limit of its own, and vnfm.ClusterDriver passes no context.
 	ctx := context.Background()
 	loaded, err := helm.Load(ctx, fsys, path)
 	if err != nil {
@@ -75,10 +75,10 @@ func (f chart) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]a
 	return objects
 }
 
-// isEmbedded reports whether the chart is one that needs no download.
+// isEmbedded reports whether the chart is embedded in the provider.
 func (f chart) isEmbedded() bool { return f.Name != "" && !f.Fetched() }
 
-// check finds what the values of no chart say.
+// check reports arguments that no chart has a value for.
 func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u := unusedArguments{ps: ps, form: "a chart", detail: "set the corresponding value of the chart in chart.values"}
 	cp := &spec.ControlPlane
@@ -93,7 +93,7 @@ func (f chart) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	}
 }
 
-// locate returns the file system and the path of the chart in it.
+// locate returns the file system of the chart and the path in it.
 func (f chart) locate() (fs.FS, string) {
 	switch {
 	case f.Archive != nil:

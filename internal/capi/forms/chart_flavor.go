@@ -5,8 +5,8 @@ import "github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 // uuid is the form of most ids of OpenStack.
 var uuid = lazyregexp.New(`^[0-9a-fA-F]{8}-?([0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$`)
 
-// findFlavors has machines find their flavor by its id, where the chart writes whatever it is given as a name: version v1beta1 of
-// Cluster API Provider OpenStack has a field for each, and finds no flavor by an id in that of names.
+// findFlavors moves the id of a flavor that a chart has written as its name into the field for ids: version v1beta1 of Cluster API
+// Provider OpenStack has two fields, and does not find a flavor by an id in the field for names.
 func (f chart) findFlavors(objects []map[string]any) {
 	if f.isEmbedded() {
 		return

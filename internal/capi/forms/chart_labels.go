@@ -9,13 +9,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Labels of nodes come from two hands. Cluster API carries over those of some prefixes from the machine, and kubelet registers its node
-// with others; kubelet does not start with labels of Kubernetes' own prefixes, but for a few.
+// Labels of nodes have two sources. Cluster API carries over labels with some prefixes from the machine, and kubelet registers its node
+// with others. Kubelet does not start with labels of Kubernetes' own prefixes, except a few.
 
 var (
-	// carried are labels of machines that Cluster API carries over to their nodes.
+	// carried matches labels of machines that Cluster API carries over to their nodes.
 	carried = lazyregexp.New(`^(node-role\.kubernetes\.io|(.+\.)?node-restriction\.kubernetes\.io|(.+\.)?node\.cluster\.x-k8s\.io)/`)
-	// kubernetesPrefix are labels of Kubernetes' own prefixes, kubeletPrefix those of them that kubelet may set.
+	// kubernetesPrefix matches labels of Kubernetes' own prefixes, kubeletPrefix the labels among them that kubelet may set.
 	kubernetesPrefix = lazyregexp.New(`^(.+\.)?(kubernetes\.io|k8s\.io)/`)
 	kubeletPrefix    = lazyregexp.New(`^(.+\.)?(kubelet|node)\.kubernetes\.io/`)
 	kubeletLabels    = []string{
@@ -25,7 +25,7 @@ var (
 	}
 )
 
-// isCarriedOver reports whether Cluster API carries a label of a machine over to its node, so that a change of it replaces no machine.
+// isCarriedOver reports whether Cluster API carries a label of a machine over to its node, so that changing it replaces no machine.
 func isCarriedOver(label string) bool { return carried.MatchString(label) }
 
 // isKubelets reports whether kubelet may give its node a label.
@@ -33,7 +33,7 @@ func isKubelets(label string) bool {
 	return !kubernetesPrefix.MatchString(label) || kubeletPrefix.MatchString(label) || slices.Contains(kubeletLabels, label)
 }
 
-// hasKubelets reports whether the machines of the chart run a kubelet; those in memory have none.
+// hasKubelets reports whether the machines of the chart run a kubelet. Machines in memory do not.
 func (f chart) hasKubelets() bool { return !f.isEmbedded() || f.Name != chartInMemory }
 
 // chartInMemory is the embedded chart whose machines are in memory alone.
@@ -42,7 +42,7 @@ const chartInMemory = "in-memory"
 const labelAdvice = "kubelet may not set labels of kubernetes.io and k8s.io, and Cluster API carries over only those of node-role.kubernetes.io, " +
 	"node-restriction.kubernetes.io and node.cluster.x-k8s.io; use one of these, or a prefix of your own"
 
-// refuseLabels finds labels that no node can have.
+// refuseLabels reports labels that no node can have.
 func refuseLabels(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	eachLabel(spec, func(at vnfm.Problem, label, _ string) {
 		if !isCarriedOver(label) && !isKubelets(label) {
@@ -52,7 +52,7 @@ func refuseLabels(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	})
 }
 
-// eachLabel calls a function with each label of nodes among the arguments, and where it is.
+// eachLabel calls a function with each label of nodes in the arguments, and its place.
 func eachLabel(spec *vnfm.ClusterSpec, do func(at vnfm.Problem, label, value string)) {
 	for _, label := range SortedKeys(spec.ControlPlane.Labels) {
 		do(vnfm.Problem{Attribute: "control_plane.labels", Key: label}, label, spec.ControlPlane.Labels[label])
@@ -64,13 +64,13 @@ func eachLabel(spec *vnfm.ClusterSpec, do func(at vnfm.Problem, label, value str
 	}
 }
 
-// reservedTaints are taints that Kubernetes or Cluster API sets and removes by itself, by their beginning.
+// reservedTaints are prefixes of taints that Kubernetes or Cluster API sets and removes.
 var reservedTaints = []string{
 	"node.cluster.x-k8s.io/uninitialized", "node.cluster.x-k8s.io/outdated-revision", "node.cloudprovider.kubernetes.io/",
 	"node-role.kubernetes.io/master", "node-role.kubernetes.io/control-plane",
 }
 
-// refuseTaints finds taints that are not the user's to set.
+// refuseTaints reports taints that a user may not set.
 func refuseTaints(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	for _, name := range SortedKeys(spec.NodeGroups) {
 		for _, t := range spec.NodeGroups[name].Taints {
@@ -86,7 +86,7 @@ func refuseTaints(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	}
 }
 
-// checkNodeLabels finds labels among the arguments that the rendered objects give to no node, or with which kubelet does not start.
+// checkNodeLabels reports labels of the arguments that the rendered objects give to no node, or with which kubelet does not start.
 func (f chart) checkNodeLabels(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	if !f.hasKubelets() {
 		return
@@ -112,8 +112,8 @@ func (f chart) checkNodeLabels(spec *vnfm.ClusterSpec, objects []map[string]any,
 	})
 }
 
-// nodesOf returns the labels of the machines of a control plane or node group, and those that their kubelets register nodes with. It
-// reports whether the objects that say so are there.
+// nodesOf returns the labels of the machines of a control plane or node group, and the labels with which their kubelets register
+// nodes. It reports whether the objects with these labels were found.
 func nodesOf(spec *vnfm.ClusterSpec, objects []map[string]any, at vnfm.Problem) (machine map[string]any, kubelet map[string]string, found bool) {
 	group := at.Attribute == vnfm.AttributeNodeGroups
 	for _, o := range objects {
@@ -133,7 +133,7 @@ func nodesOf(spec *vnfm.ClusterSpec, objects []map[string]any, at vnfm.Problem) 
 	return nil, nil, false
 }
 
-// registeredLabels are those of the argument node-labels in a joinConfiguration of either version.
+// registeredLabels returns the labels in the argument node-labels of a joinConfiguration of either version.
 func registeredLabels(join any) map[string]string {
 	fields, _ := join.(map[string]any)
 	text := ""

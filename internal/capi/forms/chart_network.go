@@ -15,7 +15,7 @@ func (v *chartValues) network(n *vnfm.ClusterNetwork) {
 	if n.APIServerPort != 0 {
 		v.cluster("network.api_server_port", n.APIServerPort)
 		if v.in.Takes("apiServer.port") {
-			// The load balancer has the port of the servers behind it.
+			// The load balancer has the same port as the API servers.
 			setAt(v.values, "apiServer.port", n.APIServerPort)
 		}
 	}
@@ -26,14 +26,14 @@ func (v *chartValues) network(n *vnfm.ClusterNetwork) {
 	case r.ID == "" && v.in.Takes(valueExternalFilter):
 		setAt(v.values, valueExternalFilter, found(r))
 	case r.ID == "":
-		// A chart that takes an id alone; see findExternalNetwork.
+		// findExternalNetwork handles a chart that takes an id alone.
 	default:
 		v.cluster("network.external", r.ID)
 	}
 }
 
-// findExternalNetwork has the cluster find its external network by name or tags, where the chart takes an id alone: Cluster API Provider
-// OpenStack itself finds it by a filter since its version v1beta1.
+// findExternalNetwork writes a filter for the external network into the rendered OpenStackCluster, if the network is given by name or
+// tags and the chart takes an id alone. Cluster API Provider OpenStack has filters since its version v1beta1.
 func (f chart) findExternalNetwork(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	if f.isEmbedded() || spec.Network == nil || spec.Network.External == nil || spec.Network.External.ID != "" {
 		return
@@ -44,7 +44,7 @@ func (f chart) findExternalNetwork(spec *vnfm.ClusterSpec, objects []map[string]
 		}
 		cluster := Child(o, "spec")
 		if cluster["externalNetwork"] != nil {
-			// A chart with a value for the filter.
+			// The chart has a value for the filter.
 			return
 		}
 		if version := StringAt(o, "apiVersion"); version != GroupInfrastructure+"/v1beta1" && version != GroupInfrastructure+"/v1beta2" {
@@ -59,7 +59,7 @@ func (f chart) findExternalNetwork(spec *vnfm.ClusterSpec, objects []map[string]
 	})
 }
 
-// found is what the provider of OpenStack finds something by.
+// found returns the fields of a filter of Cluster API Provider OpenStack.
 func found(r *vnfm.CloudResource) map[string]any {
 	out := map[string]any{}
 	if r == nil {
@@ -71,7 +71,7 @@ func found(r *vnfm.CloudResource) map[string]any {
 	return out
 }
 
-// chartVolume is the value for the boot volume of machines.
+// chartVolume returns the value for the boot volume of machines.
 func chartVolume(v *vnfm.RootVolume) map[string]any {
 	if v == nil {
 		return nil
@@ -82,7 +82,7 @@ func chartVolume(v *vnfm.RootVolume) map[string]any {
 	return volume
 }
 
-// chartPorts is the value for the ports of machines.
+// chartPorts returns the value for the ports of machines.
 func chartPorts(networks []vnfm.MachineNetwork) []any {
 	var ports []any
 	for i := range networks {
@@ -97,7 +97,7 @@ func chartPorts(networks []vnfm.MachineNetwork) []any {
 	return ports
 }
 
-// parameter is a parameter of the provider of OpenStack: an id, or a filter.
+// parameter returns a parameter of Cluster API Provider OpenStack: an id, or a filter.
 func parameter(r *vnfm.CloudResource) map[string]any {
 	by := found(r)
 	if len(by) == 0 || by["id"] != nil {

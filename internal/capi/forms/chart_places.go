@@ -2,15 +2,15 @@ package forms
 
 import "slices"
 
-// chartPlace is the value of a chart that an argument becomes.
+// chartPlace is the place of an argument in the values of a chart.
 type chartPlace struct {
-	// values are names of values, in the order of preference: the first that the chart knows gets the argument.
+	// values are names of values, in order of preference. The first one that the chart knows is set.
 	values []string
-	// whole is the value that the chart takes as a whole, so that what is in it need not be among its defaults; empty for none.
+	// whole is a parent value that the chart passes on as a whole, so that its fields need no defaults; empty if there is none.
 	whole string
 }
 
-// Names of values that several arguments share or that are looked at by themselves.
+// Names of values that the code compares or sets individually.
 const (
 	valueNodeTaints          = "nodeTaints"
 	valueRegistrationTaints  = "kubeadmConfigSpec.joinConfiguration.nodeRegistration.taints"
@@ -19,7 +19,7 @@ const (
 	valueExternalFilter      = "clusterNetworking.externalNetworkFilter"
 )
 
-// chartPlaces are the values for arguments of the cluster.
+// chartPlaces are the places of arguments of the cluster.
 var chartPlaces = map[string]chartPlace{
 	"kubernetes_version":               {values: []string{"kubernetesVersion"}},
 	"labels":                           {values: []string{"clusterLabels"}},
@@ -34,7 +34,7 @@ var chartPlaces = map[string]chartPlace{
 	"openstack.application_credential": {values: []string{"cloudCredentialsSecretName"}},
 }
 
-// machinePlaces are those for arguments that control plane and node groups have, below controlPlane and nodeGroups.
+// machinePlaces are the places, below controlPlane and nodeGroups, of arguments that control plane and node groups share.
 var machinePlaces = map[string]chartPlace{
 	"flavor":                              {values: []string{"machineFlavor"}},
 	"labels":                              {values: []string{"nodeLabels"}},
@@ -51,12 +51,12 @@ var machinePlaces = map[string]chartPlace{
 	argumentRolloutAfter:                  {values: []string{"rolloutAfter"}},
 }
 
-// controlPlanePlaces are those for arguments of the control plane alone.
+// controlPlanePlaces are the places of arguments of the control plane alone.
 var controlPlanePlaces = map[string]chartPlace{
 	"failure_domains": {values: []string{"failureDomains"}},
 }
 
-// groupPlaces are those for arguments of node groups alone.
+// groupPlaces are the places of arguments of node groups alone.
 var groupPlaces = map[string]chartPlace{
 	"min_replicas":            {values: []string{"machineCountMin"}, whole: "autoscale"},
 	"max_replicas":            {values: []string{"machineCountMax"}, whole: "autoscale"},
@@ -70,7 +70,7 @@ var groupPlaces = map[string]chartPlace{
 // argumentRolloutAfter is an argument of the cluster that becomes a value of the control plane and of each node group.
 const argumentRolloutAfter = "rollout_after"
 
-// find returns the first value of a place that a chart knows; empty for none.
+// find returns the name of the first value that a chart knows; empty if there is none.
 func (p chartPlace) find(known func(name string) bool) string {
 	if i := slices.IndexFunc(p.values, known); i >= 0 {
 		return p.values[i]

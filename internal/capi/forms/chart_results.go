@@ -9,17 +9,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The parts of the results of a cluster that are those of its chart, and the salt of its digest. No add-on has such a name.
+// Names of parts of the results of a cluster: the results of its chart, and the salt of its digest. No add-on can have these names.
 const (
 	chartPart = ""
 	saltPart  = " salt"
 )
 
-// render renders the chart with the results of random functions that the specification has. It returns nil with a problem.
+// render renders the chart with the results of random functions in the specification. It returns nil after an error.
 func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.ClusterSpec, values map[string]any, ps *vnfm.Problems) *helm.Rendering {
 	o := helm.Options{
 		Release: spec.Name, Namespace: spec.Namespace, Values: helm.FileValues(values), Attribute: attributeChart + ".values", Regenerate: spec.Regenerate,
-		// It is no release of Helm: the cluster is the same whatever it was before.
+		// A cluster is not a Helm release: each rendering is one of an installation.
 		New: true,
 	}
 	results := spec.Results.Part(chartPart)
@@ -65,14 +65,14 @@ func (f chart) render(ctx context.Context, loaded *helm.Chart, spec *vnfm.Cluste
 	return rendered
 }
 
-// add notes objects whose content is not known.
+// add records objects whose content is unknown.
 func (u *Unsettled) add(objects []map[string]any) {
 	for _, o := range objects {
 		u.Later = append(u.Later, vnfm.ObjectName(StringAt(o, "apiVersion"), StringAt(o, "kind"), StringAt(o, "metadata", "name")))
 	}
 }
 
-// salt makes the salt of a cluster whose chart has generated secrets, which cannot be guessed from the digest of the cluster then.
+// salt creates the salt of a cluster whose chart generates secrets, so that they cannot be guessed from the digest of the cluster.
 func salt(ctx context.Context, spec *vnfm.ClusterSpec) error {
 	return spec.Results.Part(saltPart).Update(ctx, func(data []byte) []byte {
 		if len(data) > 0 {
@@ -85,5 +85,5 @@ func salt(ctx context.Context, spec *vnfm.ClusterSpec) error {
 	})
 }
 
-// Salt is what the digest of a cluster has besides its description; nil for most.
+// Salt returns the salt for the digest of a cluster; nil unless its chart has generated results.
 func Salt(spec *vnfm.ClusterSpec) []byte { return spec.Results.Part(saltPart).Data() }

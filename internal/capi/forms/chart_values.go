@@ -11,17 +11,17 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// chartValues collects the values that arguments become. An argument that the chart has no value for is a problem.
+// chartValues collects the values for arguments. An argument without a value in the chart is a problem.
 type chartValues struct {
 	chart string
 	in    *helm.Inputs
-	// lenient leaves out what the chart has no value for.
+	// lenient sets arguments even if the chart does not know their values.
 	lenient bool
 	values  map[string]any
 	ps      *vnfm.Problems
 }
 
-// values are the user's, overridden by the arguments of the cluster. They are nil with a problem.
+// values returns the values of the user, overridden by the arguments of the cluster; nil after an error.
 func (f chart) values(loaded *helm.Chart, spec *vnfm.ClusterSpec, ps *vnfm.Problems) map[string]any {
 	in, err := loaded.Inputs()
 	if err != nil {
@@ -59,13 +59,13 @@ func (f chart) values(loaded *helm.Chart, spec *vnfm.ClusterSpec, ps *vnfm.Probl
 	return vnfm.MergeValues(f.Values, v.values)
 }
 
-// cluster sets the value of an argument of the cluster, unless that is empty.
+// cluster sets the value for an argument of the cluster, unless the argument is empty.
 func (v *chartValues) cluster(argument string, value any) {
 	v.set(v.values, chartPlaces[argument], value, "", func(string) any { return value }, vnfm.Problem{Attribute: argument})
 }
 
-// set puts an argument into a map by the name that the chart has for it. The prefix is where the names are in the values of the chart;
-// value returns what a name gets.
+// set sets an argument in a map under the name that the chart knows. The prefix is the path of the map in the values of the chart;
+// value returns the value for a name.
 func (v *chartValues) set(into map[string]any, place chartPlace, given any, prefix string, value func(name string) any, at vnfm.Problem) {
 	probe := map[string]any{}
 	if Set(probe, "given", given); len(probe) == 0 {
@@ -91,7 +91,7 @@ func (v *chartValues) set(into map[string]any, place chartPlace, given any, pref
 	*v.ps = append(*v.ps, at)
 }
 
-// groupsPrefix is for values of node groups, which are those of nodeGroupDefaults and of the elements of nodeGroups.
+// groupsPrefix is the prefix of values of node groups. The chart may know them in nodeGroupDefaults or in the elements of nodeGroups.
 const groupsPrefix = "nodeGroups."
 
 func prefixed(prefix string, names []string) []string {
@@ -102,7 +102,7 @@ func prefixed(prefix string, names []string) []string {
 	return out
 }
 
-// argumentOf is an argument as people write it.
+// argumentOf returns the displayed path of an argument.
 func argumentOf(at vnfm.Problem) string {
 	if at.Key == "" {
 		return at.Attribute
@@ -110,7 +110,7 @@ func argumentOf(at vnfm.Problem) string {
 	return fmt.Sprintf("%s[%q].%s", at.Attribute, at.Key, at.Field)
 }
 
-// refuseOnce drops problems that say the same of several parts of a cluster.
+// refuseOnce drops repeated problems of the same argument.
 func (v *chartValues) refuseOnce() {
 	var out vnfm.Problems
 	for _, p := range *v.ps {
@@ -135,7 +135,7 @@ func setAt(into map[string]any, path string, value any) {
 // machines sets the values of arguments that control plane and node groups share.
 type machines struct {
 	v *chartValues
-	// into is what they are set in, prefix its place among the values of the chart.
+	// into is the map to set, prefix its path in the values of the chart.
 	into   map[string]any
 	prefix string
 	at     vnfm.Problem
@@ -221,7 +221,7 @@ func (v *chartValues) controlPlane(spec *vnfm.ClusterSpec) {
 	m.set("labels", texts(cp.Labels))
 	m.place(&cp.MachinePlace)
 	if domains := cp.FailureDomains; len(domains) > 0 {
-		// They mean nothing to the chart while the cloud is left to choose.
+		// The chart ignores failure domains while omitFailureDomain lets the cloud choose.
 		if m.set("failure_domains", listed(domains)); v.lenient || v.in.Takes("controlPlane.omitFailureDomain") {
 			m.into["omitFailureDomain"] = false
 		}
@@ -261,7 +261,7 @@ func (v *chartValues) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]
 	return m.into
 }
 
-// registrationTaints are taints that kubelet registers its node with.
+// registrationTaints returns taints in the form of kubelet's registration.
 func registrationTaints(list []vnfm.NodeTaint) []any {
 	var out []any
 	for _, t := range list {
@@ -272,8 +272,8 @@ func registrationTaints(list []vnfm.NodeTaint) []any {
 	return out
 }
 
-// keepOff has values of groups that are false or zero hold: capi-helm-charts fills such values of a group from nodeGroupDefaults, so that
-// they go there, and what the default was to the other groups.
+// keepOff preserves values of groups that are false or zero. Charts of capi-helm-charts overwrite such values from nodeGroupDefaults.
+// Therefore the value becomes the default, and the other groups get the former default.
 func (v *chartValues) keepOff(given map[string]any, groups map[string]map[string]any) {
 	for _, name := range SortedKeys(groups) {
 		for _, path := range offValues("", groups[name]) {
@@ -292,7 +292,7 @@ func (v *chartValues) keepOff(given map[string]any, groups map[string]map[string
 	}
 }
 
-// offValues are the paths of values in a map that are false or zero, in order.
+// offValues returns the paths of all values in a map that are false or zero, in order.
 func offValues(prefix string, values map[string]any) []string {
 	var out []string
 	for _, key := range SortedKeys(values) {
@@ -322,7 +322,7 @@ func isOff(value any) bool {
 	return false
 }
 
-// valueAt returns the value at a path of names; nil for none.
+// valueAt returns the value at a path of names; nil if there is none.
 func valueAt(values map[string]any, path string) any {
 	var value any = values
 	for _, name := range strings.Split(path, ".") {

@@ -11,10 +11,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// version is the form of a version of Kubernetes, with or without its v.
+// version matches a version of Kubernetes, with or without the v.
 var version = lazyregexp.New(`^v?(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)([-+].+)?$`)
 
-// check finds what no form of a cluster can have.
+// check reports arguments that are invalid in every form of a cluster.
 func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	refuse := func(attribute, key, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
@@ -41,7 +41,7 @@ func check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	}
 }
 
-// WithV writes a version as Cluster API does: with a v.
+// WithV adds the v of a version, as Cluster API requires it.
 func WithV(v string) string {
 	if v != "" && v[0] != 'v' {
 		return "v" + v

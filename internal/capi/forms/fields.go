@@ -32,7 +32,7 @@ func texts(m map[string]string) map[string]any {
 	return out
 }
 
-// listed makes values of texts: the schema of a chart knows no other lists.
+// listed converts strings to values: JSON schemas of charts accept only []any as a list.
 func listed(texts []string) []any {
 	var out []any
 	for _, s := range texts {
@@ -121,13 +121,13 @@ func putSeconds(out map[string]any, field string, d time.Duration) {
 	}
 }
 
-// inSeconds writes a duration as Cluster API and its charts have it.
+// inSeconds writes a duration in seconds, such as "90s", the usual form in manifests and charts of Cluster API.
 func inSeconds(d time.Duration) string { return strconv.FormatInt(seconds(d), 10) + "s" }
 
 // seconds counts the seconds of a duration.
 func seconds(d time.Duration) int64 { return int64(d / time.Second) }
 
-// intOrPercent makes an integer of a text that is one.
+// intOrPercent converts a number to an integer, and keeps a percentage as a string.
 func intOrPercent(text string) any {
 	if text == "" {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ManifestFile is the only file of the package that a workload cluster is made of.
+// ManifestFile is the only file in the package of a workload cluster.
 const ManifestFile = "cluster.yaml"
 
 // Encode writes objects as YAML documents, the keys of each in order.

@@ -22,13 +22,13 @@ const (
 	GroupInfrastructure = "infrastructure." + Group
 )
 
-// form is a way in which a user describes a workload cluster.
+// form is a description of a workload cluster by a user.
 type form interface {
 	// objects returns the objects of the cluster.
 	objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any
 }
 
-// formOf returns the one form that a specification has, or nil.
+// formOf returns the form of a specification; nil if there is none.
 func formOf(spec *vnfm.ClusterSpec, u *Unsettled) form {
 	switch {
 	case spec.Topology != nil:
@@ -42,14 +42,14 @@ func formOf(spec *vnfm.ClusterSpec, u *Unsettled) form {
 	}
 }
 
-// Unsettled says what of a cluster depends on results of random functions of its chart that are not made yet, as a vnfm.Package has it.
+// Unsettled has the parts of a cluster that depend on future results of random functions of its chart, as in vnfm.Package.
 type Unsettled struct {
 	Later      []string
 	NamesLater bool
 }
 
-// Render returns the objects of a cluster, and what is not known of them. It adds what is wrong with the specification to
-// the problems; the objects are nil when these have errors.
+// Render returns the objects of a cluster, and their unknown parts. It adds problems of the specification to ps; the objects
+// are nil after an error.
 func Render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) ([]map[string]any, Unsettled) {
 	var u Unsettled
 	f := formOf(spec, &u)
@@ -64,7 +64,7 @@ func Render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) ([]map[string]any, Unsett
 	return f.objects(spec, ps), u
 }
 
-// Decode reads the documents of a YAML text; empty ones are left out.
+// Decode reads the documents of a YAML stream, without empty ones.
 func Decode(text string) ([]map[string]any, error) {
 	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader([]byte(text)), 4096)
 	var out []map[string]any
@@ -83,7 +83,7 @@ func Decode(text string) ([]map[string]any, error) {
 	}
 }
 
-// Child returns the map at a field, which is created when there is none.
+// Child returns the map at a field. It creates a missing map.
 func Child(parent map[string]any, field string) map[string]any {
 	m, ok := parent[field].(map[string]any)
 	if !ok {
@@ -93,7 +93,7 @@ func Child(parent map[string]any, field string) map[string]any {
 	return m
 }
 
-// StringAt returns the string at a path of fields; empty when there is none.
+// StringAt returns the string at a path of fields; empty if there is none.
 func StringAt(o map[string]any, path ...string) string {
 	for _, field := range path[:len(path)-1] {
 		o, _ = o[field].(map[string]any)

@@ -27,9 +27,9 @@ const (
 	varWorkers       = "WORKER_MACHINE_COUNT"
 )
 
-// The variables that a cluster with an application credential of its own fills: that of
-// the templates of Cluster API Provider OpenStack, and one for the Secret, which they name
-// "${CLUSTER_NAME}-cloud-config".
+// Variables for a cluster with an application credential: the name of the cloud, as in the
+// templates of Cluster API Provider OpenStack, and the name of the Secret, which these
+// templates fix as "${CLUSTER_NAME}-cloud-config".
 const (
 	varCloud       = "OPENSTACK_CLOUD"
 	varCloudSecret = "OPENSTACK_CLOUD_SECRET_NAME" //nolint:gosec // a name
@@ -72,7 +72,7 @@ func (f template) render(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string
 	return objects
 }
 
-// check finds what a cluster template says itself.
+// check reports arguments whose values belong in the cluster template.
 func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	u := unusedArguments{ps: ps, form: "a cluster template of clusterctl", detail: "write it into the template, with a variable of clusterctl_template.variables where it changes"}
 	u.cluster("", map[string]bool{
@@ -94,8 +94,8 @@ func (f template) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	}
 }
 
-// values are those of the variables: what the arguments of the cluster say under
-// clusterctl's names, and what the user gives.
+// values returns the values of the variables, from the arguments of the cluster and from the
+// variables of the user.
 func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Problems) map[string]string {
 	values := argumentValues(spec, used, ps)
 	f.addVariables(values, used, ps)
@@ -116,7 +116,7 @@ func (f template) values(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.
 	return values
 }
 
-// argumentValues are the values that the arguments of the cluster give.
+// argumentValues returns the arguments of the cluster under clusterctl's names.
 func argumentValues(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Problems) map[string]string {
 	values := map[string]string{varName: spec.Name, varNamespace: spec.Namespace}
 	set := func(name, attribute, value string) {
@@ -152,7 +152,7 @@ func argumentValues(spec *vnfm.ClusterSpec, used map[string]bool, ps *vnfm.Probl
 	return values
 }
 
-// addVariables adds the variables that the user gives. The number of workers may be one of them.
+// addVariables adds the variables of the user, which may include the number of workers.
 func (f template) addVariables(values map[string]string, used map[string]bool, ps *vnfm.Problems) {
 	refuse := func(name, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attributeVariables, Key: name, Summary: summary, Detail: detail})
@@ -169,7 +169,7 @@ func (f template) addVariables(values map[string]string, used map[string]bool, p
 	}
 }
 
-// complete checks the objects, and gives the node groups what the arguments say.
+// complete checks the objects, and sets the sizes of the node groups.
 func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps *vnfm.Problems) {
 	groups := map[string]map[string]any{}
 	clusters := 0
@@ -213,8 +213,7 @@ func (f template) complete(spec *vnfm.ClusterSpec, objects []map[string]any, ps 
 	}
 }
 
-// setSize gives a MachineDeployment its number of machines, or the limits of its
-// autoscaler in its place.
+// setSize sets the replicas of a MachineDeployment, or the limits of its autoscaler instead.
 func setSize(o map[string]any, g *vnfm.NodeGroup) {
 	spec, meta := Child(o, "spec"), Child(o, "metadata")
 	if g.Autoscaled() {
@@ -227,7 +226,7 @@ func setSize(o map[string]any, g *vnfm.NodeGroup) {
 	SetInt(spec, "replicas", g.Replicas)
 }
 
-// variablesOf returns the variables of a template, and which of them have a default.
+// variablesOf returns the variables of a template. The value is true for a variable with a default.
 func variablesOf(text string) (map[string]bool, error) {
 	tree, err := parse.Parse(text)
 	if err != nil {

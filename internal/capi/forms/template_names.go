@@ -11,17 +11,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Templates of machines cannot change: Cluster API replaces machines when what describes
-// them has another name. Charts have a digest in these names. A template of clusterctl
-// writes them down once and for all, so that a template of machines whose content changes
-// gets its name here, with a digest at the end, and so does what refers to it. The first
-// content keeps the name as it is written: by whatever hand the cluster was made, and with any
-// version of the provider, no machine is replaced for a name.
+// Templates of machines are immutable: Cluster API replaces machines when their template has
+// another name. Charts have a digest in these names. A template of clusterctl has fixed names.
+// Therefore this file renames a template of machines whose content changes, with a digest as
+// suffix, and the references to it. The first content keeps the written name, so that no machine
+// is replaced for a name, whichever tool or version of the provider has created the cluster.
 
-// maxName is the length of a name (RFC 1123).
+// maxName is the maximum length of a name (RFC 1123).
 const maxName = 253
 
-// machineTemplate is an object that machines are made of, with the references to it.
+// machineTemplate is a template of machines, with the references to it.
 type machineTemplate struct {
 	object     map[string]any
 	references []map[string]any
@@ -29,24 +28,24 @@ type machineTemplate struct {
 
 func (m *machineTemplate) name() string { return StringAt(m.object, "metadata", "name") }
 
-// key is how the template goes by as it is written.
+// key identifies the template by its written name.
 func (m *machineTemplate) key() string { return StringAt(m.object, "kind") + " " + m.name() }
 
-// digest is that of what Cluster API makes machines of.
+// digest returns the digest of the specification.
 func (m *machineTemplate) digest() string {
-	// It came from a text.
+	// The object was decoded from YAML.
 	text, _ := json.Marshal(m.object["spec"])
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:4])
 }
 
-// contentName is the name of the template with the digest of its content.
+// contentName returns the name of the template with the digest of its content.
 func (m *machineTemplate) contentName() string {
 	name, end := m.name(), "-"+m.digest()
 	return name[:min(len(name), maxName-len(end))] + end
 }
 
-// rename gives the template, and what refers to it, another name.
+// rename sets the name of the template, and of the references to it.
 func (m *machineTemplate) rename(name string) {
 	Child(m.object, "metadata")["name"] = name
 	for _, reference := range m.references {
@@ -54,8 +53,7 @@ func (m *machineTemplate) rename(name string) {
 	}
 }
 
-// machineTemplates are the templates among objects that control planes and node groups
-// refer to, in their order.
+// machineTemplates returns, in order, the templates to which control planes and node groups refer.
 func machineTemplates(objects []map[string]any) []*machineTemplate {
 	var out []*machineTemplate
 	for _, o := range objects {
@@ -75,8 +73,8 @@ func machineTemplates(objects []map[string]any) []*machineTemplate {
 	return out
 }
 
-// machineReferences are the references of control planes and node groups to what their
-// machines are made of, in either version of the API.
+// machineReferences returns the references of control planes and node groups to their templates,
+// in either version of the API.
 func machineReferences(objects []map[string]any) []map[string]any {
 	var out []map[string]any
 	add := func(o map[string]any, path ...string) {
@@ -100,8 +98,7 @@ func machineReferences(objects []map[string]any) []map[string]any {
 	return out
 }
 
-// renameChanged gives the templates of machines whose content is not their first one any more
-// the names of their contents.
+// renameChanged renames the templates of machines whose content differs from their first one.
 func (f template) renameChanged(objects []map[string]any) []map[string]any {
 	for _, m := range machineTemplates(objects) {
 		if first, known := f.First[m.key()]; known && first != m.digest() {
@@ -111,9 +108,9 @@ func (f template) renameChanged(objects []map[string]any) []map[string]any {
 	return objects
 }
 
-// KeepTemplateNames fills the first contents of the templates of machines into a wanted
-// specification, on which the names of these templates depend: those of the present cluster,
-// which is nil for one without a record.
+// KeepTemplateNames sets the first contents of the templates of machines in a wanted
+// specification from the present one, because the names of the templates depend on them.
+// The present one is nil for a cluster without a record.
 func KeepTemplateNames(wanted, present *vnfm.ClusterSpec) {
 	if wanted.Template == nil {
 		return
@@ -130,8 +127,8 @@ func KeepTemplateNames(wanted, present *vnfm.ClusterSpec) {
 	wanted.Template = &completed
 }
 
-// firstOf are the first contents of the templates of machines of a cluster: those that it
-// has noted, and for others those of now.
+// firstOf returns the first contents of the templates of machines of a cluster: the recorded
+// contents, and for other templates the present ones.
 func firstOf(present *vnfm.ClusterSpec) map[string]string {
 	out := maps.Clone(present.Template.First)
 	if out == nil {
@@ -145,8 +142,8 @@ func firstOf(present *vnfm.ClusterSpec) map[string]string {
 	return out
 }
 
-// firstOfKnown finds the templates of machines that a cluster without a record has by the
-// names of their contents: their first contents are gone.
+// firstOfKnown returns an empty first content for each template of machines that a cluster
+// without a record has under the name of its content: the first content is unknown.
 func firstOfKnown(wanted *vnfm.ClusterSpec) map[string]string {
 	out := map[string]string{}
 	for _, m := range machineTemplates(template{wanted.Template}.render(wanted, &vnfm.Problems{})) {

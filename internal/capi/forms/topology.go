@@ -12,8 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// topology is the form of a cluster that a ClusterClass describes: one Cluster, whose
-// topology says what is particular to it.
+// topology is the form of a cluster with a ClusterClass. Its only object is the Cluster.
 type topology struct{ *vnfm.ClusterTopology }
 
 func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[string]any {
@@ -24,7 +23,7 @@ func (f topology) objects(spec *vnfm.ClusterSpec, ps *vnfm.Problems) []map[strin
 	return []map[string]any{w.cluster(spec, f.ClusterTopology)}
 }
 
-// check finds what a topology does not support.
+// check reports arguments that a topology does not support.
 func (f topology) check(spec *vnfm.ClusterSpec, ps *vnfm.Problems) {
 	refuse := func(attribute, key, summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: key, Summary: summary, Detail: detail})
@@ -102,8 +101,8 @@ func (w writer) nodeGroup(spec *vnfm.ClusterSpec, name string) map[string]any {
 	out := map[string]any{"class": g.Class, "name": name}
 	annotations := maps.Clone(g.Annotations)
 	if g.Autoscaled() {
-		// The limits come in the write that leaves the replicas out: without them an
-		// omitted number would be taken for one node.
+		// One write sets the limits and omits the replicas: without the limits Cluster API
+		// would default omitted replicas to one node.
 		if annotations == nil {
 			annotations = map[string]string{}
 		}
@@ -191,7 +190,7 @@ func (w writer) healthCheck(out map[string]any, h *vnfm.HealthCheck) {
 	out["healthCheck"] = check
 }
 
-// unhealthy are the conditions under which a node is taken for lost after a while.
+// unhealthy returns the conditions under which a node counts as lost after a time limit.
 func unhealthy(field string, limit any) []any {
 	var out []any
 	for _, status := range []string{"Unknown", "False"} {

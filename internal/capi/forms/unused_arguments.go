@@ -6,15 +6,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// unusedArguments finds the arguments that are given and that a form does not support: what is
-// silently left out would be believed to be there.
+// unusedArguments reports given arguments that a form does not support. Ignoring them silently
+// would mislead users.
 type unusedArguments struct {
 	ps *vnfm.Problems
-	// form is what the user has chosen, detail what to do instead.
+	// form is the chosen form, detail the advice.
 	form, detail string
 }
 
-// cluster is for arguments of the cluster itself, or of a part of it.
+// cluster reports arguments of the cluster itself, or of one of its parts.
 func (u unusedArguments) cluster(part string, given map[string]bool) {
 	for _, name := range SortedKeys(given) {
 		if !given[name] {
@@ -28,7 +28,7 @@ func (u unusedArguments) cluster(part string, given map[string]bool) {
 	}
 }
 
-// group is for the arguments of a node group.
+// group reports arguments of a node group.
 func (u unusedArguments) group(group string, given map[string]bool) {
 	for _, name := range SortedKeys(given) {
 		if given[name] {
