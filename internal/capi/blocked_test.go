@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestPausedByOthersEndsTheWait: nobody works on a paused Cluster, whichever way it was paused.
+// TestPausedByOthersEndsTheWait: a Cluster paused by specification or annotation ends the operation.
 func TestPausedByOthersEndsTheWait(t *testing.T) {
 	t.Parallel()
 	c := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{}}

@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestChartWithRandomFunctions: what a chart of a workload cluster generates is unknown until it is made, and then stays.
+// TestChartWithRandomFunctions: generated values of a chart are unknown until the apply, and stable afterwards.
 func TestChartWithRandomFunctions(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "chart")
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "templates"), 0o700))
@@ -24,7 +24,7 @@ func TestChartWithRandomFunctions(t *testing.T) {
 	}
 	spec := &vnfm.ClusterSpec{Name: "edge", Namespace: "core", APIVersion: "v1beta2", Chart: &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Path: dir}}}
 	d := New(nil, nil)
-	// made renders with results, whose missing ones are made, and returns the package and the token.
+	// made renders like an apply, which adds missing results, and returns the package and the token.
 	made := func(results *vnfm.Results, regenerate *vnfm.RegenerateSpec) (*vnfm.Package, string) {
 		own := *spec
 		own.Results, own.MakeResults, own.Regenerate = results, true, regenerate

@@ -1,4 +1,4 @@
-// Package capi makes workload clusters through Cluster API.
+// Package capi creates and manages workload clusters through Cluster API.
 //
 // Package forms renders the objects of a cluster, which become the manifests of a package.
 // The infra driver of the management cluster applies, compares and prunes them like all other

@@ -33,7 +33,7 @@ type machineFailure struct {
 	machine *unstructured.Unstructured
 	// object is the object that reports the failure, and words its message.
 	object, words string
-	// server is the id of its server in Nova, which has a fault of its own; empty if there is none.
+	// server is the id of its server in Nova, to read the fault; empty if there is no server.
 	server string
 }
 

@@ -26,7 +26,7 @@ func conditions(kind, status, reason, message string) []any {
 	return []any{map[string]any{"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": "2026-11-26T12:00:00Z"}}
 }
 
-// TestFailureOf: what is final for Cluster API Provider OpenStack, and for the providers that say so by a failure reason.
+// TestFailureOf: terminal failures of Cluster API Provider OpenStack, and of providers with a failure reason.
 func TestFailureOf(t *testing.T) {
 	t.Parallel()
 	m := machine("a-1", "a", "v1.34.0")
@@ -61,7 +61,7 @@ func TestFailureOf(t *testing.T) {
 	}
 }
 
-// TestReplacedAt: a MachineHealthCheck has a machine replaced that is no node in time, counted from when it was able to be one.
+// TestReplacedAt: the startup timeout of a MachineHealthCheck counts from the time at which the machine could start.
 func TestReplacedAt(t *testing.T) {
 	t.Parallel()
 	made := time.Date(2026, 11, 26, 11, 0, 0, 0, time.UTC)
@@ -125,7 +125,7 @@ func TestReplacedSoon(t *testing.T) {
 	}
 }
 
-// TestClusterFailure: what a Cluster says of its infrastructure is final, unless Cluster API Provider OpenStack tries again.
+// TestClusterFailure: a failure of the infrastructure is final, unless Cluster API Provider OpenStack retries.
 func TestClusterFailure(t *testing.T) {
 	t.Parallel()
 	own := &unstructured.Unstructured{Object: map[string]any{}}
@@ -142,7 +142,7 @@ func TestClusterFailure(t *testing.T) {
 	}
 }
 
-// TestFailedError: the error says which machine has failed, in whose words, and what to do.
+// TestFailedError: the error names the failed machine, the object that reports the failure, and the remedy.
 func TestFailedError(t *testing.T) {
 	t.Parallel()
 	c := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{}}
@@ -157,7 +157,7 @@ func TestFailedError(t *testing.T) {
 		`Correct the cause, for example the quota, the flavor or the availability zone, and apply again: a heal that names the machine replaces it`)
 }
 
-// TestFailureWatchEnds: a watch that has not begun, or has ended, does not keep an operation from its own error.
+// TestFailureWatchEnds: a watch that has not begun, or has ended, does not hide the error of the operation.
 func TestFailureWatchEnds(t *testing.T) {
 	t.Parallel()
 	c := &cluster{spec: &vnfm.ClusterSpec{Paused: new(true)}}

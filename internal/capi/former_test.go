@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestFormerObjects: what a deleted Cluster takes with it is not taken for what the next one has.
+// TestFormerObjects: objects that are deleted together with a former Cluster are found.
 func TestFormerObjects(t *testing.T) {
 	t.Parallel()
 	c := &cluster{name: "edge", namespace: "core", spec: &vnfm.ClusterSpec{}}

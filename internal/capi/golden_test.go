@@ -53,8 +53,8 @@ func after(spec *vnfm.ClusterSpec, at string) *vnfm.ClusterSpec {
 	return spec
 }
 
-// TestSentBytes: the objects of clusters stay the same to the byte. The digests are those of
-// the manifests that are applied; some of these are in testdata as well.
+// TestSentBytes: the objects of clusters stay the same to the byte. The digests are digests of
+// the applied manifests, some of which are in testdata as well.
 func TestSentBytes(t *testing.T) {
 	t.Parallel()
 	least := &vnfm.ClusterSpec{Name: "edge", Namespace: "core", APIVersion: "v1beta2", KubernetesVersion: "v1.34.0", Topology: &vnfm.ClusterTopology{Class: "small"}}
@@ -105,8 +105,7 @@ func coreTypes() map[string]any {
 	}
 }
 
-// checkTypes demands that each field that is sent is one of the type of its kind, and
-// that the type has the same value there.
+// checkTypes requires that the type of each object has all fields, with the same values.
 func checkTypes(t *testing.T, sent string) {
 	t.Helper()
 	objects, err := forms.Decode(sent)
@@ -114,7 +113,7 @@ func checkTypes(t *testing.T, sent string) {
 	for _, o := range objects {
 		typed := coreTypes()[forms.StringAt(o, "apiVersion")+" "+forms.StringAt(o, "kind")]
 		if typed == nil {
-			// Infrastructure, bootstrap and what a chart brings.
+			// Objects of infrastructure and bootstrap providers, and other objects of a chart.
 			assert.NotEqual(t, forms.Group, forms.GroupOf(forms.StringAt(o, "apiVersion")), "the type of %v is unknown", o["kind"])
 			continue
 		}
@@ -135,7 +134,7 @@ func checkTypes(t *testing.T, sent string) {
 	}
 }
 
-// lost are the paths of values that are sent and that the type does not have alike.
+// lost returns the paths of values that the type does not keep.
 func lost(path string, sent, typed any) []string {
 	var out []string
 	switch sent := sent.(type) {

@@ -17,8 +17,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestKubeconfigIsReadAgain reads a kubeconfig that is replaced before the workload API is asked with it. The first one has a client
-// certificate that has expired, which without a second look would be the end.
+// TestKubeconfigIsReadAgain reads a kubeconfig that is replaced before its first use. The client certificate of the first one has
+// expired, which would end the operation without a second read.
 func TestKubeconfigIsReadAgain(t *testing.T) {
 	t.Parallel()
 	const kubeconfig = `apiVersion: v1

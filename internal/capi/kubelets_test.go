@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestOtherKubelet: what kubelet reports counts, without what a vendor appends to it.
+// TestOtherKubelet: the version that kubelet reports counts, without suffixes of vendors.
 func TestOtherKubelet(t *testing.T) {
 	t.Parallel()
 	const other = `kubelet of node "n" reports v1.33.1, and Machine core/a-1 has v1.34.0`

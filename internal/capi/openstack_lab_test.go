@@ -14,8 +14,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Every object of the chart is one that Cluster API and CAPO know, with no field that
-// they would drop.
+// Cluster API and CAPO know every object of the chart, and drop no field.
 func TestOpenStackObjectsAreAccepted(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)

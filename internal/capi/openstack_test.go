@@ -215,7 +215,7 @@ func TestOpenStackProblems(t *testing.T) {
 	}
 }
 
-// arguments are those of a specification of kubeadm, by name.
+// arguments returns the arguments in a kubeadm configuration, by name.
 func arguments(t *testing.T, list any) map[string]string {
 	t.Helper()
 	out := map[string]string{}
@@ -227,8 +227,8 @@ func arguments(t *testing.T, list any) map[string]string {
 	return out
 }
 
-// TestOpenStackNodeLabels: Cluster API carries over the labels of its prefixes, which change in place; kubelet registers all others, and
-// the group on every node, which a change replaces the machines for.
+// TestOpenStackNodeLabels: Cluster API carries over the labels of its prefixes, which change in place. Kubelet registers all others and
+// the node group; a change of these replaces the machines.
 func TestOpenStackNodeLabels(t *testing.T) {
 	labels := map[string]any{"tier": 1, "hot": true, "big": 1000650000, "node-role.kubernetes.io/core": "", "n": "x"}
 	values := map[string]any{"controlPlane": map[string]any{"nodeLabels": labels}, "nodeGroupDefaults": map[string]any{"nodeLabels": labels}}
@@ -255,7 +255,7 @@ func TestOpenStackNodeLabels(t *testing.T) {
 	}
 }
 
-// TestOpenStackTaints: taints that are to stay are Cluster API's, those of the first start kubelet's.
+// TestOpenStackTaints: Cluster API sets permanent taints, kubelet the taints for the first start.
 func TestOpenStackTaints(t *testing.T) {
 	spec := clustertest.OpenStack(nil)
 	group := spec.NodeGroups["upf"]
@@ -267,7 +267,7 @@ func TestOpenStackTaints(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"key": "boot", "value": "x", "effect": "NoSchedule"}}, at(t, bootstrap, "joinConfiguration", "nodeRegistration", "taints"))
 }
 
-// TestOpenStackKubeadm: what is given for kubeadm is merged with what the chart makes, in the form of either version of Cluster API.
+// TestOpenStackKubeadm: the kubeadm configuration of the user is merged into the chart's, in the form of either version of Cluster API.
 func TestOpenStackKubeadm(t *testing.T) {
 	objects := render(t, clustertest.OpenStack(map[string]any{
 		"controlPlane": map[string]any{"kubeadmConfigSpec": map[string]any{
@@ -297,7 +297,8 @@ func TestOpenStackKubeadm(t *testing.T) {
 	assert.Equal(t, []any{"ntp.example"}, at(t, prefixed(t, objects, "KubeadmConfigTemplate", "edge-upf-"), "spec", "template", "spec", "ntp", "servers"))
 }
 
-// TestOpenStackAutoscaler: it runs beside the cluster with the kubeconfig that is there, and may do no more than the contract of Cluster API says.
+// TestOpenStackAutoscaler: the autoscaler runs on the management cluster with the existing kubeconfig, and with the permissions that the
+// contract of Cluster API requires.
 func TestOpenStackAutoscaler(t *testing.T) {
 	t.Parallel()
 	for _, off := range []any{nil, map[string]any{}, map[string]any{"enabled": false, "image": map[string]any{"tag": "v1"}}} {
@@ -330,7 +331,7 @@ func TestOpenStackAutoscaler(t *testing.T) {
 	assert.Equal(t, []any{map[string]any{"operator": "Exists"}}, at(t, pod, "tolerations"))
 }
 
-// TestOpenStackKeystoneAuth: the API server gets the webhook when kubeadm is done, on each machine of the control plane.
+// TestOpenStackKeystoneAuth: the API server on each control plane machine gets the webhook after kubeadm.
 func TestOpenStackKeystoneAuth(t *testing.T) {
 	t.Parallel()
 	objects := render(t, clustertest.OpenStack(map[string]any{
@@ -353,7 +354,7 @@ func TestOpenStackKeystoneAuth(t *testing.T) {
 	assert.NotContains(t, at(t, prefixed(t, objects, "KubeadmConfigTemplate", "edge-upf-"), "spec", "template", "spec"), "postKubeadmCommands")
 }
 
-// TestOpenStackUpstreamValues: what openstack-cluster of capi-helm-charts takes becomes the same here.
+// TestOpenStackUpstreamValues: values of openstack-cluster of capi-helm-charts have the same result in the embedded chart.
 func TestOpenStackUpstreamValues(t *testing.T) {
 	type values = map[string]any
 	const cluster, control, nodes = "OpenStackCluster edge", "KubeadmControlPlane edge-control-plane", "MachineDeployment edge-upf"

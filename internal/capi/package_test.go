@@ -280,7 +280,7 @@ func TestPackageIsTheSameForTheSameSpecification(t *testing.T) {
 	}
 }
 
-// TestKeepTemplateNamesKeepsTheTrigger: a trigger that is left out rotates nothing, another one does.
+// TestKeepTemplateNamesKeepsTheTrigger: removing the trigger does not rotate the credential, changing it does.
 func TestKeepTemplateNamesKeepsTheTrigger(t *testing.T) {
 	with := func(trigger string) *vnfm.ClusterSpec {
 		return &vnfm.ClusterSpec{OpenStack: &vnfm.ClusterOpenStack{Credential: &vnfm.ClusterCredential{RotationTrigger: trigger}}}

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// machine is one of a group; that of a control plane when there is none.
+// machine returns a machine of a group; of the control plane if the group is empty.
 func machine(name, group, version string) *unstructured.Unstructured {
 	labels := map[string]any{labelControl: ""}
 	if group != "" {
@@ -21,8 +21,8 @@ func machine(name, group, version string) *unstructured.Unstructured {
 	}}
 }
 
-// Whatever the counts of a node group say, an upgrade is not done as long as one of its
-// machines has the version of before.
+// An upgrade is not complete while a machine of a node group has the former version, whatever
+// the counts of the group are.
 func TestMachinesOutdated(t *testing.T) {
 	t.Parallel()
 	const lags = "Machine core/a-1: its version is v1.34.0 and becomes v1.35.0"
@@ -44,7 +44,7 @@ func TestMachinesOutdated(t *testing.T) {
 	}
 }
 
-// made is a group, or one of its sets, whose machines are made of a template.
+// made returns a group, or one of its sets, with a template of machines.
 func made(kind, name, template string, replicas int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"kind": kind, "metadata": map[string]any{"name": name, "namespace": "core", "labels": map[string]any{labelNodeGroup: "a"}},
@@ -52,7 +52,7 @@ func made(kind, name, template string, replicas int64) *unstructured.Unstructure
 	}}
 }
 
-// counted is a set of machines as its controller has counted it at a generation.
+// counted returns a machine set with the counts of an observed generation.
 func counted(replicas, observed, has int64) *unstructured.Unstructured {
 	set := made("MachineSet", "edge-a-2", "new", replicas)
 	set.SetAPIVersion("cluster.x-k8s.io/v1beta2")
@@ -61,9 +61,9 @@ func counted(replicas, observed, has int64) *unstructured.Unstructured {
 	return set
 }
 
-// A node group is not ready while it has machines of the former template, or while one of its sets
-// has not counted its machines: a group that is scaled out and in again at once reports the number of
-// before for a moment, and its machines come afterwards.
+// A node group is not ready while it has machines of the former template, or while the counts of one of
+// its sets are stale: a group that is scaled out and in at once reports the former number for a moment,
+// and its machines appear afterwards.
 func TestMachineSetsOutdated(t *testing.T) {
 	t.Parallel()
 	groups := map[string]*unstructured.Unstructured{"edge-a": made("MachineDeployment", "edge-a", "new", 1)}

@@ -68,14 +68,14 @@ func machinesSpec(variables map[string]string) *vnfm.ClusterSpec {
 	return spec
 }
 
-// next is a specification that follows another one, nil for none.
+// next returns a specification that follows another one, or nil.
 func next(present *vnfm.ClusterSpec, variables map[string]string) *vnfm.ClusterSpec {
 	wanted := machinesSpec(variables)
 	New(nil, nil).CarryOver(wanted, present)
 	return wanted
 }
 
-// templatesOf are the names of the templates of machines, with those that refer to them.
+// templatesOf returns the names of the templates of machines, by the objects that refer to them.
 func templatesOf(t *testing.T, spec *vnfm.ClusterSpec) map[string]string {
 	t.Helper()
 	objects := render(t, spec)
@@ -95,8 +95,8 @@ func templatesOf(t *testing.T, spec *vnfm.ClusterSpec) map[string]string {
 	return out
 }
 
-// A template of machines has the name that is written for it until its content changes,
-// and then one of its content; no other one gets another name for that.
+// A template of machines has the written name until its content changes, and then a name with
+// a digest of its content. All other templates keep their names.
 func TestTemplatesAreNamedByContent(t *testing.T) {
 	written := map[string]string{"machine": "edge-md-0", "bootstrap": "edge-md-0", "old": "shared", "new": "shared", "pool": "pool"}
 	first := next(nil, nil)
@@ -118,8 +118,8 @@ func TestTemplatesAreNamedByContent(t *testing.T) {
 	assert.Equal(t, written, templatesOf(t, next(again, nil)), "back to the first content")
 }
 
-// Objects of a provider version without this feature keep their names as they are
-// written, and so has what is taken over.
+// Templates keep their written names if no first content is recorded, also after a change of
+// the form.
 func TestTemplatesKeepTheirNames(t *testing.T) {
 	older := machinesSpec(map[string]string{"FLAVOUR": "large"})
 	before := templatesOf(t, older)
@@ -131,7 +131,7 @@ func TestTemplatesKeepTheirNames(t *testing.T) {
 	assert.Equal(t, before, templatesOf(t, next(other, map[string]string{"FLAVOUR": "large"})), "another form had other templates")
 }
 
-// A cluster whose record was lost has the names that its objects were last seen under.
+// The templates of a cluster without a record keep the names of the existing objects.
 func TestTemplatesWithoutRecord(t *testing.T) {
 	large := next(next(nil, nil), map[string]string{"FLAVOUR": "large"})
 	lost := machinesSpec(map[string]string{"FLAVOUR": "large"})

@@ -15,8 +15,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The OpenStack is asked for what a class makes of the variables of a topology, and the
-// Secret of the application credential must be the one that its objects name.
+// The resources that a class derives from the variables of a topology are looked up in the
+// OpenStack, and its objects must refer to the Secret of the application credential.
 func TestCloudOfATopology(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)

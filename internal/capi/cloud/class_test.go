@@ -23,7 +23,7 @@ func workerTemplate() *patchTarget {
 	}
 }
 
-// following is a template after one patch of it.
+// following returns the template after one patch.
 func following(t *testing.T, patch string) map[string]any {
 	t.Helper()
 	objects, err := forms.Decode(patch)
@@ -34,8 +34,8 @@ func following(t *testing.T, patch string) map[string]any {
 	return forms.Child(p.object, "spec")
 }
 
-// A patch of a class is followed as Cluster API follows it, and what cannot be told is
-// nothing that anybody looks for.
+// Patches of a class are applied as Cluster API does. Values that cannot be computed are
+// unknown, and not looked up.
 func TestPatchesAreFollowed(t *testing.T) {
 	of := func(match, changes string) string {
 		return "definitions: [{selector: {apiVersion: infrastructure.cluster.x-k8s.io/v1beta1, kind: OpenStackMachineTemplate, matchResources: " + match + "}, jsonPatches: [" + changes + "]}]\n"

@@ -23,7 +23,7 @@ const (
 	groupsAt    = "/network/v2.0/security-groups"
 )
 
-// littered is a cloud with what two clusters left, and what is nobody's.
+// littered returns a cloud with leftovers of two clusters, and resources of no cluster.
 func littered(t *testing.T, wanted vnfm.CloudCleanup) (*cloudtest.Cloud, *Cleanup, *[]string) {
 	t.Helper()
 	cloud := cloudtest.New(t)

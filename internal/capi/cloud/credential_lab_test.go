@@ -56,12 +56,12 @@ type credentialEnv struct {
 	clients   *kube.Client
 	clouds    *openstack.Pool
 	namespace string
-	// connection and password are those of the VIM.
+	// connection and password of the VIM.
 	connection vnfm.OpenStackConnection
 	password   string
 	spec       vnfm.ClusterSpec
 	tape       *tape
-	// former are users whose credentials the run had, and warnings what was said of the credential.
+	// former are users for whom the run has access, and warnings the warnings of the last operation.
 	former   map[string]string
 	warnings vnfm.Problems
 }
@@ -91,12 +91,12 @@ func bareCredentialEnv(t *testing.T) *credentialEnv {
 	return w
 }
 
-// as has the VIM be another user's.
+// as changes the user of the VIM.
 func (w *credentialEnv) as(user string) {
 	w.connection.Username, w.spec.OpenStack.UserID = user, w.cloud.User(user).ID
 }
 
-// credential is one that a new process works on.
+// credential returns the credential as a new process reads it.
 func (w *credentialEnv) credential() *Credential {
 	target := &vnfm.Target{
 		VIM: &vnfm.VIM{Name: "cloud"}, Instance: &vnfm.Instance{ID: "0815", Name: "edge", Cluster: &w.spec, Inventory: w.tape.items},
@@ -115,14 +115,14 @@ func (w *credentialEnv) credential() *Credential {
 	return NewCredential(c, w.clouds, target, NewInventory(target, w.tape))
 }
 
-// apply does what an apply does with the credential, as an operation of its own.
+// apply handles the credential as an apply does, in a new operation.
 func (w *credentialEnv) apply() error {
 	clear(w.tape.notes)
 	w.warnings = nil
 	return w.resume()
 }
 
-// resume is apply in an operation that exists.
+// resume is apply in an existing operation.
 func (w *credentialEnv) resume() error {
 	a := w.credential()
 	if err := a.Ensure(w.Context()); err != nil {
@@ -131,7 +131,7 @@ func (w *credentialEnv) resume() error {
 	return a.RemoveFormer(w.Context())
 }
 
-// inUse is the id of the credential in the Secret, which must work and be the only one.
+// inUse returns the id of the credential in the Secret. It must be valid, with a number of other credentials left.
 func (w *credentialEnv) inUse(others int) string {
 	w.Helper()
 	a := w.credential()
@@ -199,7 +199,7 @@ func TestCredentialOfACluster(t *testing.T) {
 	require.NoError(t, w.apply())
 	assert.NotEqual(t, third, w.inUse(0), "Keystone tells a secret once")
 
-	// Another user may not remove what the one before has: it stays noted, and the operation that makes another one says so.
+	// Another user may not delete the credential of the former user. It stays recorded, and the operation that creates another one warns.
 	w.as("successor")
 	former := w.tape.items[0]
 	require.NoError(t, w.apply())
@@ -215,7 +215,7 @@ func TestCredentialOfACluster(t *testing.T) {
 	assert.Equal(t, leftBehind, w.warnings, "an operation that is resumed says it as well")
 	require.NoError(t, w.apply())
 	assert.Empty(t, w.warnings, "said once")
-	// That one comes back, and with him the right to.
+	// The former user returns, who may delete the credential.
 	w.as("nfv_user")
 	require.NoError(t, w.apply())
 	w.inUse(1)
@@ -226,14 +226,14 @@ func TestCredentialOfACluster(t *testing.T) {
 	w.inUse(1)
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
 
-	// Keystone is away: that is not drift, and no reason to make another one.
+	// An unreachable Keystone is neither drift nor a reason to create another credential.
 	w.cloud.Refuse(func(w http.ResponseWriter, _ *http.Request) bool { w.WriteHeader(http.StatusBadGateway); return true })
 	assert.Equal(t, CredentialDigest(w.spec.OpenStack), w.seen())
 	require.ErrorContains(t, w.apply(), "502 Bad Gateway")
 	w.cloud.Refuse(nil)
 	w.inUse(1)
 
-	// Another time of expiry is another credential; one that has passed costs none.
+	// Another expiry requires another credential. A past expiry is an error that keeps the present one.
 	last, expires := w.inUse(1), time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	w.spec.OpenStack.Credential.ExpiresAt = expires.Format(time.RFC3339)
 	o := &vnfm.Observation{Objects: map[string]string{}, Cluster: &vnfm.ClusterState{}}
@@ -248,7 +248,7 @@ func TestCredentialOfACluster(t *testing.T) {
 	require.EqualError(t, w.apply(), "a new application credential would have expired at 2026-01-02T03:04:05Z: set a later time, or remove the argument for one that does not expire")
 	w.inUse(1)
 
-	// The argument is taken out.
+	// The argument is removed.
 	w.spec.OpenStack.Credential = nil
 	require.NoError(t, w.apply())
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-other")
@@ -283,7 +283,7 @@ func TestCredentialOfAFormerUser(t *testing.T) {
 	}
 }
 
-// A Secret of that name that is somebody else's is not written over.
+// A Secret of another owner with that name is not overwritten.
 func TestCredentialLeavesOtherSecretsAlone(t *testing.T) {
 	t.Parallel()
 	w := newCredentialEnv(t)
@@ -293,13 +293,13 @@ func TestCredentialLeavesOtherSecretsAlone(t *testing.T) {
 	assert.Empty(t, w.cloud.CredentialNames())
 }
 
-// Wherever the process is killed, the next one ends with one credential that works, and
-// what it ends with is gone after the end of the cluster.
+// Wherever the process is killed, the next one ends with one valid credential, which is
+// deleted after the cluster.
 func TestCredentialSurvivesKills(t *testing.T) {
 	t.Parallel()
 	w := newCredentialEnv(t)
-	// Each step is a request to the cloud or a write of the record; what fails at one is
-	// taken up by a process that gets one step further.
+	// Each step is a request to the cloud or a write of the record. The next process resumes a
+	// failed run and gets one step further.
 	kill := func(step int) {
 		w.tape.until = 0
 		asked := 0
@@ -337,7 +337,7 @@ func TestCredentialSurvivesKills(t *testing.T) {
 	assert.NotContains(t, w.lab.Kubectl(t, "-n", w.namespace, "get", "secrets", "-o", "name"), "edge-cloud")
 }
 
-// Who is refused when the cluster is gone leaves the credential behind, and says so.
+// If Keystone rejects the user after the deletion of the cluster, the credential is left behind with a report.
 func TestCredentialIsLeftBehind(t *testing.T) {
 	t.Parallel()
 	w := newCredentialEnv(t)

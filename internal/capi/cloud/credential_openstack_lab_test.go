@@ -25,7 +25,7 @@ func (w *credentialEnv) login(env labtest.OpenStackEnv, user labtest.OpenStackUs
 	return client
 }
 
-// The real Keystone says what happens to an application credential when its user changes.
+// The real Keystone shows the effects of changes of a user on application credentials.
 func TestCredentialWithKeystone(t *testing.T) {
 	env := labtest.OpenStack(t)
 	w := bareCredentialEnv(t)
@@ -48,7 +48,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	assert.NotEqual(t, first, second)
 	require.Len(t, names(), 1)
 
-	// A role that goes takes the application credentials along that were made with it.
+	// Keystone deletes the application credentials of a revoked role.
 	env.RevokeRole(t, user, "member")
 	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
 	w.spec.OpenStack.Credential.Roles = []string{"member"}
@@ -60,20 +60,20 @@ func TestCredentialWithKeystone(t *testing.T) {
 	assert.NotEqual(t, second, third)
 	require.Len(t, names(), 1)
 
-	// A user who is locked out has none that works, and the VIM says so.
+	// A disabled user has no valid credential, and the VIM reports that.
 	env.DisableUser(t, user)
 	assert.Equal(t, "drifted: Keystone refuses it", w.seen())
 	err := w.apply()
 	assert.True(t, openstack.IsRefused(err), "%v", err)
 	assert.NotContains(t, err.Error(), user.Password)
 
-	// Another user of the project follows. The former one's is not his to remove.
+	// Another user of the project may not delete the credential of the former user.
 	other := env.NewUser(t, "member", "reader")
 	w.login(env, other)
 	require.NoError(t, w.apply())
 	w.inUse(1)
 
-	// Keystone does not even say whether there still is what is another user's.
+	// Keystone does not reveal whether the credential of a deleted user still exists.
 	env.DeleteUser(t, user)
 	require.NoError(t, w.apply())
 	w.inUse(1)
@@ -89,8 +89,7 @@ func TestCredentialWithKeystone(t *testing.T) {
 	assert.Empty(t, w.tape.items)
 }
 
-// An application credential that is restricted makes no other, and Keystone's refusal says
-// what helps.
+// A restricted application credential cannot create another one, and the error names the remedy.
 func TestRestrictedCredentialMakesNone(t *testing.T) {
 	env := labtest.OpenStack(t)
 	w := bareCredentialEnv(t)

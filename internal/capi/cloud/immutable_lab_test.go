@@ -16,9 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A change that the provider's webhook would reject is an error of the plan that names the field,
-// and what it lets be changed is none. The webhook is there and says that "spec" cannot be
-// modified, no more.
+// A change that the webhook of the infrastructure provider rejects is an error of the plan that names
+// the field. Accepted changes are not. The error of the real webhook names only "spec".
 func TestFixedFields(t *testing.T) {
 	t.Parallel()
 	lab := labtest.ClusterAPI(t)

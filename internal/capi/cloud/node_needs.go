@@ -11,9 +11,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A node becomes ready only with a network plugin and, if its cloud provider is external, a cloud controller manager that initialises
-// it. Any tool may install them. Therefore the warning is limited to new clusters whose chart or template shows all objects, and which
-// no other tool seems to select.
+// A node becomes ready only with a network plugin. If its cloud provider is external, a cloud controller manager must initialise the
+// node. Any tool may install both. Therefore the warning is limited to new clusters whose chart or template shows all objects, and
+// which no other tool seems to select.
 
 // networkPlugins and cloudControllers are parts of names of network plugins and of cloud controller managers.
 var (

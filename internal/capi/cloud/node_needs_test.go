@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestNodeNeeds: what nodes lack is said where it can be known, and not where something else may bring it.
+// TestNodeNeeds: missing parts are reported where all objects are known, and not where another tool may install them.
 func TestNodeNeeds(t *testing.T) {
 	t.Parallel()
 	const (

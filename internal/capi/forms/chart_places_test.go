@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// outside is a cluster of a chart of the shape of openstack-cluster, which is not embedded.
+// outside returns a cluster with a chart that is not embedded, in the shape of openstack-cluster.
 func outside(change func(*vnfm.ClusterSpec, *vnfm.NodeGroup)) *vnfm.ClusterSpec {
 	spec := &vnfm.ClusterSpec{
 		Name: "edge", Namespace: "core", APIVersion: "v1beta2", KubernetesVersion: "v1.34.0",
@@ -37,7 +37,7 @@ func number(n int64) *int64 { return &n }
 
 func duration(d time.Duration) *time.Duration { return &d }
 
-// rendered returns the value at a path of an object of a cluster that has no problems.
+// rendered returns the value at a path of an object. It requires a cluster without problems.
 func rendered(t *testing.T, spec *vnfm.ClusterSpec, kind, name, path string) any {
 	t.Helper()
 	var ps vnfm.Problems
@@ -140,7 +140,7 @@ func TestChartPlaces(t *testing.T) {
 	}
 }
 
-// TestExternalNetworkWithoutCloud: without an object of OpenStack there is nothing that finds a network by its name.
+// TestExternalNetworkWithoutCloud: only an OpenStackCluster can find a network by name.
 func TestExternalNetworkWithoutCloud(t *testing.T) {
 	spec := outside(func(s *vnfm.ClusterSpec, g *vnfm.NodeGroup) {
 		s.Chart.Path, s.Network, g.Flavor = "charts/in-memory", &vnfm.ClusterNetwork{External: &vnfm.CloudResource{Name: "public"}}, ""
@@ -152,8 +152,8 @@ func TestExternalNetworkWithoutCloud(t *testing.T) {
 	assert.Contains(t, ps[0].Summary, "the chart takes the external network by its id alone")
 }
 
-// TestOffValuesOfGroups: charts that fill false and zero of a group from the defaults do what the arguments say, and leave other groups as
-// they are.
+// TestOffValuesOfGroups: false and zero of a group are effective in charts that overwrite them from the defaults, and do not change other
+// groups.
 func TestOffValuesOfGroups(t *testing.T) {
 	spec := outside(func(s *vnfm.ClusterSpec, _ *vnfm.NodeGroup) {
 		s.NodeGroups = map[string]vnfm.NodeGroup{
@@ -167,7 +167,7 @@ func TestOffValuesOfGroups(t *testing.T) {
 	assert.Equal(t, map[string]any{"maxSurge": float64(1), "maxUnavailable": float64(0)}, rendered(t, spec, "MachineDeployment", "edge-off", "spec.strategy.rollingUpdate"))
 }
 
-// TestRefusedLabelsAndTaints: what no node can have is refused with the path of the argument, whatever the chart.
+// TestRefusedLabelsAndTaints: invalid labels and taints of nodes are rejected with the path of the argument, for every chart.
 func TestRefusedLabelsAndTaints(t *testing.T) {
 	embedded := func(s *vnfm.ClusterSpec) {
 		s.Chart = &vnfm.ClusterChart{ChartSource: vnfm.ChartSource{Name: "openstack"}, Values: map[string]any{
@@ -223,7 +223,7 @@ func TestRefusedLabelsAndTaints(t *testing.T) {
 	}
 }
 
-// TestPlacesAreDocumented: the guide has a row for each argument, with the values that it becomes.
+// TestPlacesAreDocumented: the guide has a row for each argument, with its values in the chart.
 func TestPlacesAreDocumented(t *testing.T) {
 	guide, err := os.ReadFile("../../../templates/guides/workload-clusters.md")
 	require.NoError(t, err)
