@@ -33,7 +33,7 @@ func (r *Rendering) bindAutoscaled(t *vnfm.Target, ps *vnfm.Problems) {
 	}
 }
 
-// warnOfLevels warns of the scale levels of a request that would change the count of a VDU, had it no autoscaler.
+// warnOfLevels warns of each requested scale level that has no effect because the VDU has an autoscaler.
 func warnOfLevels(t *vnfm.Target, vdu string, autoscaler *Object, ps *vnfm.Problems) {
 	for i := range t.Flavour.Aspects {
 		a := &t.Flavour.Aspects[i]
@@ -62,7 +62,8 @@ func (r *Rendering) setAutoscaled(o *Object, fromZero bool) {
 	}
 }
 
-// leaveReplicas leaves the replicas of an object to an autoscaler. A manifest need not have them: what was applied before may.
+// leaveReplicas leaves the replicas of an object to an autoscaler. A manifest without replicas gets a Scaling too, because the
+// object may have been applied with replicas before.
 func (o *Object) leaveReplicas(path []string, fromZero bool) {
 	if o.Scaling == nil {
 		count, written := o.Field(path...).(int64)
@@ -75,7 +76,8 @@ func (o *Object) leaveReplicas(path []string, fromZero bool) {
 	o.Scaling.autoscaled, o.Scaling.FromZero = true, fromZero
 }
 
-// LeftToAutoscaler is an object whose replicas an autoscaler of others decides on. It has the digest of the object, and leaves that as it is.
+// LeftToAutoscaler returns a copy of the object whose replicas are left to an autoscaler outside the package. The copy keeps the
+// digest of the object.
 func (o *Object) LeftToAutoscaler(fromZero bool) *Object {
 	out := *o
 	if o.Scaling != nil {
@@ -89,7 +91,7 @@ func (o *Object) LeftToAutoscaler(fromZero bool) *Object {
 	return &out
 }
 
-// Replicas are where an object holds its replicas, and how many it is to have; nil where its manifest has none.
+// Replicas returns the path of the replicas and their desired number, nil if the manifest has none.
 func (o *Object) Replicas() (path []string, wanted *int64) {
 	if o.Scaling != nil {
 		return o.Scaling.Path, &o.Scaling.Count
@@ -100,15 +102,15 @@ func (o *Object) Replicas() (path []string, wanted *int64) {
 	return defaultReplicasPath, wanted
 }
 
-// ScaleTarget is what an autoscaler scales. The group is empty when it names none.
+// ScaleTarget is the workload of an autoscaler. The group is empty if the autoscaler names none.
 type ScaleTarget struct{ group, kind, name string }
 
-// Is reports whether an object of the namespace of the autoscaler is what it scales.
+// Is reports whether the target is an object in the namespace of the autoscaler.
 func (t ScaleTarget) Is(o *Object) bool {
 	return o.GVK.Kind == t.kind && o.Name == t.name && (t.group == "" || t.group == o.GVK.Group)
 }
 
-// ScaleTargetOf returns what an autoscaler scales; ok is false when it does not say it.
+// ScaleTargetOf returns the workload of an autoscaler; ok is false if the autoscaler names none.
 func ScaleTargetOf(content map[string]any) (t ScaleTarget, ok bool) {
 	fields, _ := fieldOf(content, "spec", "scaleTargetRef").(map[string]any)
 	apiVersion, _ := fields["apiVersion"].(string)
@@ -123,7 +125,7 @@ func ScaleTargetOf(content map[string]any) (t ScaleTarget, ok bool) {
 	return t, t.kind != "" && t.name != ""
 }
 
-// scaleTarget returns what an autoscaler scales; ok is false for other objects.
+// scaleTarget is ScaleTargetOf for any object; ok is false if it is no autoscaler.
 func scaleTarget(o *Object) (t ScaleTarget, ok bool) {
 	if !IsAutoscaler(o.GVK.GroupKind()) {
 		return t, false

@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// dropEmptyBundles removes each caBundle of webhooks and API services that holds no certificate. Manifests have such placeholders where
-// a controller, for example that of cert-manager, writes the certificate.
+// dropEmptyBundles removes each caBundle without a certificate from webhooks and API services. Manifests have such placeholders
+// where a controller, for example cert-manager's, writes the certificate.
 func dropEmptyBundles(gk schema.GroupKind, content map[string]any) {
 	switch gk {
 	case schema.GroupKind{Group: "apiregistration.k8s.io", Kind: "APIService"}:

@@ -14,14 +14,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Labels and annotations that Helm sets on the objects of a release: with them its command
-// can take over.
+// Labels and annotations that Helm sets on the objects of a release. Helm's command can take over only objects that have them.
 const (
 	labelManagedBy             = "app.kubernetes.io/managed-by"
 	AnnotationReleaseName      = "meta.helm.sh/release-name"
 	AnnotationReleaseNamespace = "meta.helm.sh/release-namespace"
-	// AnnotationResourcePolicy with the value PolicyKeep says that an object outlives its
-	// release.
+	// AnnotationResourcePolicy with the value PolicyKeep keeps an object when its release is deleted.
 	AnnotationResourcePolicy = "helm.sh/resource-policy"
 	PolicyKeep               = "keep"
 )
@@ -32,7 +30,7 @@ type chart struct {
 	params *chartParams
 }
 
-// ChartRelease is what a chart brings besides objects.
+// ChartRelease is the release of a chart: hooks, values and record, without the objects.
 type ChartRelease struct {
 	*helm.Rendering
 	Hooks []*Hook
@@ -41,9 +39,9 @@ type ChartRelease struct {
 	// Tested is set when a revision counts as deployed only after its tests.
 	Tested bool
 	Digest string
-	// given are the values in helm_parameters without secrets, defaults those of the chart.
+	// given are the values in helm_parameters without secrets, defaults the values of the chart.
 	given, defaults map[string]any
-	// shown are the parameters that show secrets beside those of the values.
+	// shown are the parameters other than helm_parameters that contain secrets in clear.
 	shown []string
 }
 
@@ -100,7 +98,7 @@ func (c *chart) manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vn
 	return out
 }
 
-// productName names what is rendered without an instance.
+// productName is the name of a release that is rendered without an instance.
 func productName(p *vnfm.Package) string {
 	if p.Descriptor == nil {
 		return ""
@@ -133,8 +131,7 @@ func (c *ChartRelease) readHooks(b *budget.Budget, ps *vnfm.Problems) {
 	}
 }
 
-// checkCount checks that the chart makes the replicas of a VDU from the value that is to be
-// its count.
+// checkCount checks that the value in CountValues sets the replicas of a VDU.
 func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int, ps *vnfm.Problems) {
 	name, ok := c.CountValues[vdu]
 	if !ok || replicas == nil || replicas == int64(count) {
@@ -144,9 +141,8 @@ func (c *ChartRelease) checkCount(vdu string, o *Object, replicas any, count int
 		fmt.Sprintf("with that value at %d, %s (%s) has %v replicas", count, o.Key, o.Place(), replicas))
 }
 
-// workloadNames are the possible names of a VDU's workload: the name of the VDU, and what
-// the chart and its sub-charts make of it with the name of the release. Charts for Tacker put the
-// name of the release behind that of the VDU.
+// workloadNames are the possible names of a VDU's workload: the name of the VDU, alone and combined with the names of the
+// release, the chart and its sub-charts. Charts for Tacker append the name of the release.
 func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	release := c.ReleaseName()
 	out := []string{vdu.Name, release + "-" + vdu.Name, vdu.Name + "-" + release}
@@ -156,7 +152,7 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 		}
 	}
 	if strings.Contains(release, vdu.Name) {
-		// A chart whose name is part of that of the release does not repeat it.
+		// Charts do not repeat their name if the name of the release contains it.
 		out = append(out, release)
 	}
 	return out
@@ -165,7 +161,7 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 // nameLabels are the labels by which charts tell their workloads apart.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
 
-// running names the Jobs and pods of the hooks of some moments, in their order. What else a hook makes is there for them.
+// running names the Jobs and pods of the hooks at some events, in their order. Other objects of hooks do not run.
 func (c *ChartRelease) running(events ...helm.Event) []string {
 	var out []string
 	for _, e := range events {
@@ -193,9 +189,8 @@ func (r *Rendering) HookObjects() []*Object {
 	return out
 }
 
-// The release of a chart is listed among the objects of its instance, though its records
-// are Secrets: a plan then shows what Helm's command changed, and the next apply makes a
-// revision that repairs it.
+// The release of a chart is listed among the objects of its instance, although its records are Secrets: a plan then shows
+// changes by Helm's command, and the next apply reverts them in a new revision.
 
 // releaseKind is the kind that a release is listed under.
 const releaseKind = "helm.sh/v1/Release"
@@ -203,13 +198,12 @@ const releaseKind = "helm.sh/v1/Release"
 // Key is the identity of the release among the objects.
 func (c *ChartRelease) Key() string { return releaseKind + " " + c.ReleaseName() }
 
-// Record is the wanted record of the release.
+// Record is the desired record of the release.
 func (c *ChartRelease) Record() *helm.Release {
 	return c.Release(1, time.Time{}, helm.Deployed, "")
 }
 
-// setDigest computes the digest of the release over chart, values and objects. It is
-// keyed: values may be secrets.
+// setDigest computes the digest of the release over chart, values and objects. The digest is keyed because values may be secrets.
 func (c *ChartRelease) setDigest(key []byte) error {
 	content, err := c.Record().Content()
 	if err != nil {

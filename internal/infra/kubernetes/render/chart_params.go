@@ -27,8 +27,7 @@ type chartParams struct {
 	// given are the parameters that are set, in order.
 	given []string
 	path  string
-	// values override those of the chart, the counts of VDUs included; secrets are merged
-	// into them.
+	// values override the chart's own values; secrets are merged into values.
 	values, secrets map[string]any
 	// replicas maps VDU ids to the path of the value that is their count.
 	replicas    map[string]string
@@ -36,9 +35,9 @@ type chartParams struct {
 	kubeVersion string
 	apiVersions []string
 	tested      bool
-	// refused is set when a chart is asked for in a way that was reported.
+	// refused is set when the request for a chart is invalid and was reported.
 	refused bool
-	// shown are the settings of using_helm_install_param that go by the name of a secret.
+	// shown are the settings of using_helm_install_param whose names are names of secrets (vnfm.NamesSecret).
 	shown []string
 }
 
@@ -53,7 +52,7 @@ var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value an
 	paramTest:        (*chartParams).readTest,
 }
 
-// read reads a parameter if it is one of a chart.
+// read reads a parameter of a chart and ignores all others.
 func (p *chartParams) read(t *vnfm.Target, key string, value any, ps *vnfm.Problems) {
 	reader, ok := chartParamReaders[key]
 	if !ok {
@@ -121,7 +120,7 @@ func (p *chartParams) readSecretValues(value any, ps *vnfm.Problems) {
 	p.secrets = readValues(vnfm.AttributeSecretParams, value, ps)
 }
 
-// writePath is what to do about a path that leads to no value.
+// writePath is the remedy for a path that leads to no value.
 const writePath = "write the path of a value as helm --set does"
 
 // readValues reads the values that an argument gives.

@@ -13,18 +13,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Pods read their ConfigMaps and Secrets when they start, so that a change of these alone
-// changes nothing that runs. The pod template of a workload therefore carries the digest of
-// the package's ConfigMaps and Secrets that its pods read, and their change is rolled out
-// like a change of the image. The digest is part of the rendered object: the plan shows the
-// change of the workload.
+// Pods read their ConfigMaps and Secrets when they start, so a change of these alone does not reach running pods. The pod
+// template of a workload therefore contains the digest of the package's ConfigMaps and Secrets that its pods read, and their
+// change is rolled out like a change of the image. The digest is part of the rendered object, so the plan shows the change of
+// the workload.
 //
-// A ReplicaSet and a ReplicationController keep the pods that they have. Their template
-// carries a digest of itself as well, which tells the pods of another template, and these
-// are replaced. A bare Pod carries the digest of what it reads and is created again.
+// A ReplicaSet and a ReplicationController keep their pods when the template changes. Their template also contains its own
+// digest, which identifies pods of an older template for replacement. A bare Pod has the digest itself and is recreated.
 
-// reading are the kinds whose pods are replaced when what they read changes, with the
-// place of the pod. The template of a Job is immutable.
+// reading maps the kinds whose pods are replaced when their configuration changes to the path of the pod. Jobs are missing
+// because their template is immutable.
 var reading = map[schema.GroupKind][]string{
 	{Group: "apps", Kind: "DaemonSet"}:   {"spec", "template"},
 	{Group: "apps", Kind: "Deployment"}:  {"spec", "template"},
@@ -34,30 +32,29 @@ var reading = map[schema.GroupKind][]string{
 	{Kind: "ReplicationController"}:      {"spec", "template"},
 }
 
-// PodOf returns where the pod of a kind is whose Reads are known; ok is false for other kinds.
+// PodOf returns the path of the pod in a kind that has Reads; ok is false for other kinds.
 func PodOf(group, kind string) (path []string, ok bool) {
 	path, ok = reading[schema.GroupKind{Group: group, Kind: kind}]
 	return path, ok
 }
 
-// KeepsPods reports whether a kind keeps the pods that it has when its pod template changes.
+// KeepsPods reports whether a kind keeps its pods when its pod template changes.
 func KeepsPods(gk schema.GroupKind) bool {
 	return gk == schema.GroupKind{Group: "apps", Kind: "ReplicaSet"} || gk == schema.GroupKind{Kind: "ReplicationController"}
 }
 
 const (
-	// AnnotationConfiguration is set in the pod template of a workload, and on a bare Pod. It
-	// holds the digest of the ConfigMaps and Secrets that the pods read.
+	// AnnotationConfiguration is the digest of the ConfigMaps and Secrets that the pods read, in the pod template of a workload
+	// or on a bare Pod.
 	AnnotationConfiguration = vnfm.LabelPrefix + "configuration"
-	// AnnotationTemplate is set in the pod template of a kind that keeps its pods and holds
-	// the digest of the template.
+	// AnnotationTemplate is the digest of the pod template, in the template of a kind that keeps its pods.
 	AnnotationTemplate = vnfm.LabelPrefix + "template"
 )
 
-// markHex is how many hexadecimal digits of those digests are set.
+// markHex is the length of these digests in hexadecimal digits.
 const markHex = 16
 
-// markConfiguration writes the digest of what their pods read into all workloads.
+// markConfiguration writes into each workload the digest of the configuration that its pods read.
 func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 	sources := map[Identity]*Object{}
 	for _, o := range r.Objects {
@@ -98,8 +95,8 @@ func (r *Rendering) markRead(o *Object, pod []string, sources map[Identity]*Obje
 	return o.mark(pod, AnnotationConfiguration, used, key)
 }
 
-// Reads are the ConfigMaps and Secrets of the package that the pods of the object read, one more
-// than once when they name it so.
+// Reads are the ConfigMaps and Secrets of the package that the pods of the object read. One that the pods name twice is
+// listed twice.
 func (o *Object) Reads() []Identity { return o.reads }
 
 // markTemplate writes the digest of a pod template into it.
@@ -108,14 +105,14 @@ func markTemplate(o *Object, pod []string, key []byte) error {
 	o.keyed = o.keyed || secret
 	template, ok := fieldOf(content, pod...).(map[string]any)
 	if !ok {
-		// The API server refuses it.
+		// The API server rejects the object.
 		return nil
 	}
 	return o.mark(pod, AnnotationTemplate, template, key)
 }
 
-// mark writes the digest of a value into an annotation of a pod, unless a key is needed and
-// not known yet, or the value depends on results that are not made yet.
+// mark writes the digest of a value into an annotation of a pod. It writes none while a required key or results of random
+// functions are unknown.
 func (o *Object) mark(pod []string, annotation string, value any, key []byte) error {
 	if o.later || (o.keyed && len(key) == 0) {
 		return nil
@@ -129,15 +126,14 @@ func (o *Object) mark(pod []string, annotation string, value any, key []byte) er
 	return nil
 }
 
-// configurationContent is what pods see of a ConfigMap or Secret, with keyed digests of
-// secrets, and whether it has any.
+// configurationContent returns the data of a ConfigMap or Secret, with keyed digests instead of secrets, and whether it
+// contains secrets.
 func configurationContent(o *Object, key []byte) (content []any, secret bool) {
 	fields, secret := keyedContent(o, key)
 	return []any{fields["data"], fields["binaryData"]}, secret
 }
 
-// eachConfiguration calls found for every ConfigMap and Secret that a pod template uses, in
-// the environment or as a volume.
+// eachConfiguration calls found for every ConfigMap and Secret that a pod spec uses, in the environment or as a volume.
 func eachConfiguration(template any, found func(kind, name string)) {
 	text := func(value any, path ...string) string {
 		fields, _ := value.(map[string]any)

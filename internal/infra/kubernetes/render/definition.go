@@ -6,10 +6,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// defaultReplicasPath is where all built-in kinds hold their replicas, and most others.
+// defaultReplicasPath is the path of the replicas in all built-in kinds and most others.
 var defaultReplicasPath = []string{"spec", "replicas"}
 
-// Definition is what a CustomResourceDefinition says of its kind.
+// Definition is the content of a CustomResourceDefinition.
 type Definition struct {
 	Group, Kind, Plural string
 	Namespaced          bool

@@ -12,11 +12,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// objectDigest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered
-// object, with sorted keys. Values that may be secrets enter only as HMAC-SHA256 under the
-// key, so that nobody can test guesses with a digest. It is empty when the target lacks a
-// key that it needs. The object has neither the driver's own labels nor the replicas of a
-// VDU.
+// objectDigest is "sha256:" and 16 hexadecimal digits over the canonical JSON of a rendered object, with sorted keys. Values
+// that may be secrets enter only as HMAC-SHA256 under the key: without the key, guesses cannot be tested against the digest.
+// The digest is empty if it needs a key and the target has none. It covers neither the driver's own labels nor the replicas of
+// a VDU, which the object does not contain.
 func objectDigest(o *Object, key []byte) (string, error) {
 	if !o.keyed {
 		if noted := o.written.Digest(o.Content); noted != "" {
@@ -38,10 +37,9 @@ func objectDigest(o *Object, key []byte) (string, error) {
 	return shown, nil
 }
 
-// keyedContent returns the content of an object with keyed digests instead of values that
-// may be secrets, and whether it has any: the data of a Secret, and in other kinds the
-// fields and variables with the name of a secret (vnfm.NamesSecret) and the files of
-// bootstrap configurations.
+// keyedContent returns the content of an object with keyed digests instead of values that may be secrets, and whether there are
+// such values: the data of a Secret; in other kinds the fields and variables with the name of a secret (vnfm.NamesSecret) and
+// the files of bootstrap configurations.
 func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	k := digester{key: key, files: o.GVK.Group == "bootstrap.cluster.x-k8s.io" || o.GVK.Group == "controlplane.cluster.x-k8s.io"}
 	if o.isSecret() {
@@ -59,8 +57,7 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 // digester replaces values by their keyed digests, in copies.
 type digester struct {
 	key []byte
-	// files is set for kinds whose list "files" holds files of machines, credentials among
-	// them.
+	// files is set for kinds whose list "files" has the files of machines, which may contain credentials.
 	files bool
 }
 
@@ -93,8 +90,7 @@ func (k *digester) fields(m map[string]any) (map[string]any, bool) {
 	return out, true
 }
 
-// field replaces the secrets of one field. The name beside the value of a variable tells
-// whether it is a secret.
+// field replaces the secrets of one field. A field "value" is a secret if the field "name" of the same map is the name of one.
 func (k *digester) field(m map[string]any, field string, value any) (any, bool) {
 	switch value := value.(type) {
 	case string:
@@ -110,7 +106,7 @@ func (k *digester) field(m map[string]any, field string, value any) (any, bool) 
 	return value, false
 }
 
-// list replaces the secrets of the elements of a list; of files, their content.
+// list replaces the secrets in the elements of a list, and with files set the content of each element.
 func (k *digester) list(items []any, files bool) (any, bool) {
 	var out []any
 	for i, item := range items {

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// paramIgnore maps objects to their fields that are not applied, because a controller fills them.
+	// paramIgnore maps objects to fields that are not applied because a controller sets them.
 	paramIgnore = "ignore_fields"
-	// annotationIgnore lists such fields of the object that has it, with space between them.
+	// annotationIgnore lists such fields of its own object, separated by spaces.
 	annotationIgnore = vnfm.LabelPrefix + "ignore-fields"
 )
 
 // identityFields cannot be left out of an object.
 var identityFields = []string{"apiVersion", "kind", "metadata", "metadata.name", "metadata.namespace"}
 
-// readIgnored reads the fields that are not applied, by the keys of their objects.
+// readIgnored returns the fields to ignore, by the keys of their objects.
 func readIgnored(value any, ps *vnfm.Problems) map[string][]string {
 	objects, ok := value.(map[string]any)
 	if !ok {
@@ -79,8 +79,8 @@ func dropAnnotated(content, meta map[string]any, refuse func([]string, string, .
 	}
 }
 
-// dropField removes the field at a path and reports whether there was one. A path consists of the names of fields with dots between
-// them; a name may also be written ["name"]. An entry of a list is selected by its name, its key (containerPort=80), its index or *.
+// dropField removes the field at a path and reports whether it existed. A path consists of field names separated by dots; a name
+// may also be written ["name"]. A list entry is selected by its name, its key (containerPort=80), its index or *.
 func dropField(value any, path string) (dropped bool) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -107,7 +107,7 @@ func dropField(value any, path string) (dropped bool) {
 	return dropped
 }
 
-// below returns what follows the name of a field in a path.
+// below returns the rest of a path after the name of a field; leads is false if the path does not begin with the name.
 func below(path, name string) (rest string, leads bool) {
 	path = strings.TrimPrefix(path, ".")
 	for _, form := range []string{name, "[" + strconv.Quote(name) + "]"} {
@@ -118,7 +118,7 @@ func below(path, name string) (rest string, leads bool) {
 	return "", false
 }
 
-// selects reports whether the text in brackets means an entry of a list.
+// selects reports whether a selector, the text in brackets, matches a list entry.
 func selects(selector string, index int, item any) bool {
 	entry, _ := item.(map[string]any)
 	if selector == "*" || selector == strconv.Itoa(index) || entry["name"] == selector {

@@ -10,8 +10,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
-// listKeys returns the fields that identify the entries of a list in server-side apply, nil for other lists. Strategic merge patches use
-// one field; server-side apply adds a second one to the keys of ports and topology constraints.
+// listKeys returns the fields that identify the entries of a list in server-side apply, nil for other lists. Strategic merge patches
+// use one field; server-side apply adds a second field for ports and topology constraints.
 // https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy
 func listKeys(f reflect.StructField) []string {
 	first := f.Tag.Get("patchMergeKey")
@@ -28,8 +28,9 @@ func listKeys(f reflect.StructField) []string {
 	return keys
 }
 
-// unique returns a list without entries that have the key of another one: server-side apply refuses them, whereas kubectl and Helm 3 send
-// them. Equal entries become one. Of the plain values of an environment variable the last one is used, as the kubelet does.
+// unique returns a list without entries of equal keys: server-side apply rejects such entries, whereas kubectl and Helm 3 send them.
+// Equal entries become one. Of several plain values of an environment variable the last is used, as the kubelet does. Other
+// entries of equal keys are errors.
 func (c *typeCheck) unique(keys []string, v any, at []yamlpos.Step) any {
 	items, ok := v.([]any)
 	if !ok {
@@ -61,7 +62,7 @@ func (c *typeCheck) unique(keys []string, v any, at []yamlpos.Step) any {
 	return slices.DeleteFunc(out, func(item any) bool { return item == nil })
 }
 
-// entryKey names an entry of a list by its key; false when it has none.
+// entryKey writes the key of a list entry; false if the entry lacks a key field.
 func entryKey(item any, keys []string) (string, bool) {
 	entry, _ := item.(map[string]any)
 	parts := make([]string, 0, len(keys))
@@ -78,7 +79,7 @@ func entryKey(item any, keys []string) (string, bool) {
 	return strings.Join(parts, ", "), true
 }
 
-// lastWins reports whether two entries are plain values of an environment variable that no other value refers to.
+// lastWins reports whether two entries are plain values of one environment variable to which no other value refers.
 func lastWins(a, b any, all []any) bool {
 	name, ok := plainVariable(a)
 	if _, other := plainVariable(b); !ok || !other {
