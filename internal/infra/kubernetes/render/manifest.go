@@ -16,14 +16,13 @@ import (
 // manifest is one document, or one item of a List, with its place in its file.
 type manifest struct {
 	manifests.Manifest
-	// shared is set for an object that several instances use: its first owner stays its
-	// owner.
+	// shared is set for an object that several instances use: the first owner keeps it.
 	shared bool
-	// later is set when it depends on results of random functions that are not made yet.
+	// later is set when the object depends on results of random functions that do not exist yet.
 	later bool
 }
 
-// decodeRendered reads all documents of a text that a chart was rendered to.
+// decodeRendered reads all documents of a rendered template.
 func decodeRendered(b *budget.Budget, file, text string, ps *vnfm.Problems) []manifest {
 	return asWritten(manifests.Decode(b, file, []byte(text), true, ps))
 }
@@ -56,16 +55,14 @@ func typeName(v any) string {
 	}
 }
 
-// serverFields are the fields of metadata that the server writes. Exported manifests have
-// them.
+// serverFields are the fields of metadata that the server writes. Exported manifests contain them.
 var serverFields = []string{"creationTimestamp", "deletionGracePeriodSeconds", "deletionTimestamp", "generation", "managedFields", "resourceVersion", "selfLink", "uid"}
 
-// annotationLastApplied is what kubectl leaves in exported manifests. It repeats the
-// whole object, Secret data included, and is never applied.
+// annotationLastApplied is an annotation of kubectl in exported manifests. It repeats the whole object, Secret data included, and
+// is never applied.
 const annotationLastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// renderObject checks what every object must have and drops the fields that the server
-// writes.
+// renderObject checks the fields that every object must have and drops the fields that the server writes.
 func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	before := len(*ps)
 	refuse := func(path []string, format string, args ...any) {
@@ -105,7 +102,7 @@ func renderObject(m *manifest, ps *vnfm.Problems) *Object {
 	if _, named := meta["name"]; named || !o.needsNoName() {
 		o.Name = objectName(meta, refuse)
 	}
-	// Charts write an empty one where a value is missing.
+	// Charts write an empty namespace where a value is missing.
 	if o.namespace, _ = meta["namespace"].(string); o.namespace == "" {
 		delete(meta, "namespace")
 	}
@@ -163,7 +160,7 @@ func objectName(meta map[string]any, refuse func([]string, string, ...any)) stri
 	return name
 }
 
-// checkMetadata finds labels and annotations with the driver's prefix that a package may not set.
+// checkMetadata rejects labels and annotations that only the driver may set.
 func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	for _, field := range []string{"labels", "annotations"} {
 		for _, name := range slices.Sorted(maps.Keys(textMap(meta, field))) {

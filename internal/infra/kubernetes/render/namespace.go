@@ -10,13 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The parameter "namespace" overrides the namespaces that manifests and VNFD name, as OpenStack Tacker
-// has it. Without it each object stays where its manifest puts it. The argument "namespace"
-// is for objects that name none, and the namespace of a chart's release does not move what its
-// templates place elsewhere.
+// The parameter "namespace" overrides the namespaces in manifests and VNFD, as in OpenStack Tacker. Without this parameter each
+// object stays in the namespace that its manifest names. The argument "namespace" is only for objects that name none, and the
+// namespace of a chart's release moves no object whose template names another one.
 
-// clusterScoped are the built-in kinds, and well-known ones, whose objects are in no namespace. A
-// manifest of one may name a namespace all the same, which the API server ignores.
+// clusterScoped are the built-in kinds, and well-known others, whose objects are in no namespace. The API server ignores a
+// namespace in their manifests.
 var clusterScoped = map[schema.GroupKind]bool{
 	{Kind: "Namespace"}:        true,
 	{Kind: "Node"}:             true,
@@ -51,9 +50,9 @@ var clusterScoped = map[schema.GroupKind]bool{
 	{Group: "storage.k8s.io", Kind: "VolumeAttributesClass"}:                          true,
 }
 
-// overrideNamespace moves the objects that name another namespace to the one of the parameter, and
-// returns them with their former identities. A custom resource that names a namespace is taken for a
-// namespaced one unless its definition is in the package and says otherwise.
+// overrideNamespace moves the objects that name another namespace to the namespace of the parameter, and returns them with their
+// former identities. A custom resource that names a namespace counts as namespaced, unless its definition in the package says
+// otherwise.
 func (r *Rendering) overrideNamespace(namespace string) map[*Object]string {
 	moved := map[*Object]string{}
 	if namespace == "" || r.Release != nil {
@@ -71,7 +70,7 @@ func (r *Rendering) overrideNamespace(namespace string) map[*Object]string {
 		o.namespace, o.Key = namespace, ObjectKey(o.GVK, namespace, o.Name)
 		kube.SetNested(o.Content, namespace, "metadata", "namespace")
 		if path := []string{"spec", "resourceAttributes", "namespace"}; o.GVK.Kind == "LocalSubjectAccessReview" && o.Field(path...) == was {
-			// The API server wants the namespace of the review itself.
+			// The API server requires the namespace of the review itself.
 			kube.SetNested(o.Content, namespace, path...)
 		}
 	}

@@ -19,37 +19,35 @@ import (
 // decides on.
 type Object struct {
 	GVK schema.GroupVersionKind
-	// namespace is the one that the manifest names; it may be empty.
+	// namespace is the namespace in the manifest; it may be empty.
 	namespace, Name string
 	Key             string
-	// Digest is empty when the target lacks the key that it needs.
+	// Digest is empty if it needs a key and the target has none.
 	Digest  string
 	Content map[string]any
-	// keyed is set when the digest depends on the key: the object holds secrets, or its pods
-	// read those of the package.
+	// keyed is set when the digest depends on the key: the object, or a Secret of the package that its pods read, holds secrets.
 	keyed bool
-	// later is set when the object depends on results of random functions that are not made
-	// yet: it has no digest.
+	// later is set when the object depends on results of random functions that do not exist yet; the object then has no digest.
 	later bool
-	// reads are the ConfigMaps and Secrets of the package that its pods read.
+	// reads are the result of Reads.
 	reads []Identity
 	Wave  int
 	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
 	Scaling *Scaling
 	// Shared is set for an object that several instances use.
 	Shared bool
-	// Rule says when the object is ready; nil leaves it to its kind.
+	// Rule is the readiness rule of the object; nil for the rule of its kind.
 	Rule *readiness.Rule
 
-	// warnings are of fields that its kind does not have or misses.
+	// warnings are about unknown fields and missing required ones.
 	warnings vnfm.Problems
-	// written is what its file says; nil where that is not kept.
+	// written is the object as in its file; nil if the file's content is not kept.
 	written      *manifests.Written
 	file         string
 	line, column int
 }
 
-// Field returns a nested field of the content as it is, not a copy of it; nil for none.
+// Field returns a nested field of the content without copying it; nil if it is missing.
 func (o *Object) Field(path ...string) any { return fieldOf(o.Content, path...) }
 
 func fieldOf(content map[string]any, path ...string) any {
@@ -59,7 +57,7 @@ func fieldOf(content map[string]any, path ...string) any {
 
 func (o *Object) isSecret() bool { return o.GVK.Group == "" && o.GVK.Kind == "Secret" }
 
-// Place is the file and, as far as known, the line of the object.
+// Place is the file and, if known, the line of the object.
 func (o *Object) Place() string { return vnfm.Problem{File: o.file, Line: o.line}.Location() }
 
 // Problem appends an error at the place of the object.
@@ -83,8 +81,7 @@ func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
 	return b.String()
 }
 
-// Identity identifies an object on the server, whatever version of its API it is written
-// in.
+// Identity identifies an object on the server, independent of the API version in its manifest.
 type Identity struct {
 	Group, Kind, Namespace, Name string
 }
@@ -94,43 +91,43 @@ func IdentityOf(i *vnfm.InventoryItem) Identity {
 	return Identity{i.Group, i.Kind, i.Namespace, i.Name}
 }
 
-// Rendering is everything that a target asks for.
+// Rendering is the desired state of a target: its objects, and a release if it has a chart.
 type Rendering struct {
 	Objects []*Object
 	// VDUs maps VDU ids to their workloads.
 	VDUs map[string]*Object
-	// States are the wanted states of the VDUs.
+	// States are the desired states of the VDUs.
 	States map[string]vnfm.VDUState
-	// Definitions are those of the CustomResourceDefinitions in the package.
+	// Definitions are the CustomResourceDefinitions in the package, by the kinds that they define.
 	Definitions map[schema.GroupKind]*Definition
 	// Release is set when the source is a Helm chart.
 	Release *ChartRelease
 
-	// namespace is that of objects which name none.
+	// namespace is the namespace of objects that name none.
 	namespace string
-	// keeps is set when results of random functions are made and kept, namesLater when it
-	// depends on some that are not made yet which objects there are.
+	// keeps is set when results of random functions are made and saved. namesLater is set when the list of objects depends on
+	// results that do not exist yet.
 	keeps, namesLater bool
 	lookup            lookup
 }
 
-// Scaling says who decides on the replicas of a workload and how many it starts with.
+// Scaling is the owner of the replicas of a workload, a VDU or an autoscaler, and their initial number.
 type Scaling struct {
-	// VDU is the id of the VDU; it is empty when only an autoscaler decides.
+	// VDU is the id of the VDU; empty if the workload only has an autoscaler.
 	VDU string
-	// Path is where the object holds its replicas.
+	// Path is the path of the replicas in the object.
 	Path []string
-	// Count is the number of replicas that the VDU asks for, or that the manifest of an
-	// autoscaled workload starts with; zero when that has none.
+	// Count is the number of replicas of the VDU, else the number in the manifest of an autoscaled workload; zero if the manifest
+	// has none.
 	Count      int64
 	autoscaled bool
-	// FromZero is set when the autoscaler scales to zero and back by itself.
+	// FromZero is set when the autoscaler can scale to zero and from zero.
 	FromZero bool
-	// Written is set when the manifest itself has replicas at path.
+	// Written is set when the manifest has replicas at Path.
 	Written bool
 }
 
-// Initial is the number of replicas that a new object gets; nil leaves it to the server.
+// Initial is the number of replicas of a new object; nil for the server's default.
 func (s *Scaling) Initial() *int64 {
 	if s.VDU == "" && !s.Written {
 		return nil
@@ -138,16 +135,15 @@ func (s *Scaling) Initial() *int64 {
 	return &s.Count
 }
 
-// DriverOwned reports whether the driver keeps the replicas at Count. An autoscaler owns
-// those of its VDU unless the VDU is stopped.
+// DriverOwned reports whether the driver keeps the replicas at Count. The replicas of an autoscaled VDU belong to its autoscaler,
+// unless the VDU is stopped.
 func (s *Scaling) DriverOwned() bool { return !s.autoscaled || (s.VDU != "" && s.Count == 0) }
 
-// NamespaceIn is the namespace of an object in an instance whose objects are in the given one when they name none.
+// NamespaceIn is the namespace of the object, or the given one if the object names none.
 func (o *Object) NamespaceIn(namespace string) string { return cmp.Or(o.namespace, namespace) }
 
-// Conceal masks the data of the Secrets in everything that the operation reports: events
-// and logs of others may quote it. Names of objects stay readable, so that errors still
-// name their object.
+// Conceal masks the data of Secrets in all reports of the operation, because events and logs of other programs may quote it.
+// Names of objects stay readable, so that errors can name their object.
 func (r *Rendering) Conceal(ctx context.Context) {
 	concealed := vnfm.ConcealedIn(ctx)
 	if concealed == nil {

@@ -14,13 +14,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Additional parameters of the driver, by the names of OpenStack Tacker.
+// Additional parameters of the driver, with OpenStack Tacker's names.
 const (
 	paramFiles     = "lcm-kubernetes-def-files"
 	paramNamespace = "namespace"
 )
 
-// driverName is how problems refer to the driver.
+// driverName is the name of the driver in problems.
 const driverName = "the Kubernetes driver"
 
 // Params declares the additional parameters of the driver.
@@ -35,7 +35,7 @@ func Params() vnfm.InfraParams {
 	}
 }
 
-// params are the additional parameters as the driver understands them.
+// params are the additional parameters after reading.
 type params struct {
 	files     []string
 	namespace string
@@ -72,8 +72,8 @@ func readParams(t *vnfm.Target, ps *vnfm.Problems) params {
 	return out
 }
 
-// readSecrets reads the secret parameters. Parameters that decide what the instance
-// consists of cannot be secret: the plan shows it.
+// readSecrets reads the secret parameters. Parameters that select the objects of the instance cannot be secret, because the plan
+// shows these objects.
 func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(t.SecretParams)) {
 		_, ofChart := chartParamReaders[key]
@@ -93,7 +93,7 @@ func readSecrets(t *vnfm.Target, out *params, ps *vnfm.Problems) {
 	}
 }
 
-// ownParams are the parameters that are not those of a chart.
+// ownParams are the parameters that do not concern a chart.
 var ownParams = []string{paramIgnore, paramFiles, paramNamespace, translate.ParamVDUMapping}
 
 func badParam(ps *vnfm.Problems, key, summary, detail string) {
@@ -105,7 +105,8 @@ func badParam(ps *vnfm.Problems, key, summary, detail string) {
 	})
 }
 
-// notMap says what a parameter is that must be a map. Terraform makes a string of a value for a variable without a type.
+// notMap describes the type of a parameter that must be a map. Terraform converts the value of a variable without a type into a
+// string.
 func notMap(value any) string {
 	switch value.(type) {
 	case string:
@@ -121,7 +122,7 @@ func notMap(value any) string {
 	}
 }
 
-// readFiles reads the list of manifest files; every one must be in the package.
+// readFiles reads the list of manifest files, each of which must be in the package.
 func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	list, ok := stringList(value)
 	if !ok || len(list) == 0 {
@@ -131,7 +132,7 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	var out []string
 	for _, file := range list {
 		if strings.Contains(file, "://") && slices.Contains(t.Package.KubernetesFiles, file) && !slices.Contains(out, file) {
-			// An external artifact, which was fetched when the package was onboarded.
+			// Onboarding has fetched this external artifact.
 			out = append(out, file)
 			continue
 		}
@@ -149,7 +150,7 @@ func readFiles(t *vnfm.Target, value any, ps *vnfm.Problems) []string {
 	return out
 }
 
-// packagePath checks and cleans a path in the package; what names the thing at the path.
+// packagePath checks and cleans a path in the package; the parameter what is a noun for problems.
 func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok bool) {
 	switch clean = path.Clean(file); {
 	case strings.Contains(file, "://"):
@@ -166,7 +167,7 @@ func packagePath(param, what, file string, ps *vnfm.Problems) (clean string, ok 
 	return "", false
 }
 
-// hasVDU checks that the flavour has a VDU that a parameter names.
+// hasVDU checks that the flavour has the VDU in a parameter.
 func hasVDU(f *vnfm.Flavour, param, id string, ps *vnfm.Problems) bool {
 	vdus := f.VDUIDs()
 	if slices.Contains(vdus, id) {
@@ -189,7 +190,7 @@ func missingFile(p *vnfm.Package, file string) string {
 	return fmt.Sprintf("%q; its Kubernetes manifests are %s", file, strings.Join(p.KubernetesFiles, ", "))
 }
 
-// stringList accepts a list of strings as it comes from JSON or from Go.
+// stringList accepts a list of non-empty strings from JSON, or a list of strings from Go.
 func stringList(value any) ([]string, bool) {
 	switch list := value.(type) {
 	case []string:
@@ -221,7 +222,7 @@ func readNamespace(t *vnfm.Target, value any, ps *vnfm.Problems) string {
 	return name
 }
 
-// InstanceNamespace returns the namespace for objects that name none.
+// InstanceNamespace returns the namespace of objects that name none.
 func InstanceNamespace(t *vnfm.Target) string {
 	if t.Instance.Namespace != "" {
 		return t.Instance.Namespace

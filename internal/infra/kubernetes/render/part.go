@@ -9,11 +9,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A VDU on another VIM takes along what exists for it alone: its autoscaler and whatever
-// selects its pods. References of its pods, such as a ConfigMap, exist on both VIMs: other
-// pods may use them.
+// Objects that serve only VDUs on another VIM are applied there: autoscalers and objects that select pods, such as Services.
+// Objects that pods refer to, such as ConfigMaps, are applied on both VIMs, because other pods may use them.
 
-// selectPart drops the objects that the target's VIM does not have. The only Kubernetes VIM of an instance has all of a chart.
+// selectPart drops the objects that belong on other VIMs. The only Kubernetes VIM of an instance has all objects of a chart.
 func (r *Rendering) selectPart(part *vnfm.Part, ps *vnfm.Problems) {
 	if part == nil {
 		return
@@ -67,8 +66,7 @@ func (r *Rendering) selectPart(part *vnfm.Part, ps *vnfm.Problems) {
 	}
 }
 
-// podTemplate is the pod template of a workload, or a bare Pod itself; nil when the object
-// makes no pods.
+// podTemplate is the pod template of a workload, or a bare Pod itself; nil if the object creates no pods.
 func (o *Object) podTemplate() map[string]any {
 	path := []string{"spec", "template"}
 	switch {
@@ -83,8 +81,7 @@ func (o *Object) podTemplate() map[string]any {
 	return template
 }
 
-// eachReference calls found for every object of the package that the pods of a workload
-// need to start.
+// eachReference calls found for every object of the package that the pods of a workload need at their start.
 func (r *Rendering) eachReference(workload *Object, found func(*Object)) {
 	spec, _ := workload.podTemplate()["spec"].(map[string]any)
 	look := func(kind, name string) {
@@ -113,14 +110,14 @@ func (r *Rendering) eachReference(workload *Object, found func(*Object)) {
 		}
 	}
 	for _, o := range r.Objects {
-		// A StatefulSet names the Service that gives its pods their names.
+		// A StatefulSet names the Service that gives its pods DNS names.
 		if o.GVK.Kind == "Service" && workload.Field("spec", "serviceName") == o.Name {
 			found(o)
 		}
 	}
 }
 
-// selectorPaths has the kinds that select pods, with the path of their selector.
+// selectorPaths maps the kinds that select pods to the path of their selector.
 var selectorPaths = map[schema.GroupKind][]string{
 	{Kind: "Service"}: {"spec", "selector"},
 	{Group: "policy", Kind: "PodDisruptionBudget"}:      {"spec", "selector", "matchLabels"},

@@ -7,12 +7,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Some kinds have no life: the API server answers a review, or binds a pod, and keeps no object. They can
-// be neither read nor deleted.
+// Objects of some kinds are only requests: the API server answers a review, or binds a pod, and stores no object that could be
+// read or deleted.
 
 var bindingKind = schema.GroupKind{Kind: "Binding"}
 
-// requestKinds are the kinds without life. The value says whether the API server wants a name.
+// requestKinds are these kinds. The value is true if the API server requires a name.
 var requestKinds = map[schema.GroupKind]bool{
 	bindingKind: true,
 	{Group: "authentication.k8s.io", Kind: "SelfSubjectReview"}:       false,
@@ -23,8 +23,8 @@ var requestKinds = map[schema.GroupKind]bool{
 	{Group: "authorization.k8s.io", Kind: "SubjectAccessReview"}:      false,
 }
 
-// IsRequest reports whether an object is a request that the API server answers and keeps nothing of: it
-// is posted once, and then neither tracked nor deleted.
+// IsRequest reports whether an object is a request that the API server answers without storing it. A request is posted once, and
+// neither tracked nor deleted.
 func (o *Object) IsRequest() bool {
 	_, ok := requestKinds[o.GVK.GroupKind()]
 	return ok
@@ -33,13 +33,13 @@ func (o *Object) IsRequest() bool {
 // IsBinding reports whether an object binds a pod to a node.
 func (o *Object) IsBinding() bool { return o.GVK.GroupKind() == bindingKind }
 
-// needsNoName reports whether a manifest may go without a name.
+// needsNoName reports whether a manifest may have no name.
 func (o *Object) needsNoName() bool {
 	named, ok := requestKinds[o.GVK.GroupKind()]
 	return ok && !named
 }
 
-// nameRequests gives requests without a name one for their identity: that of their kind with a running number.
+// nameRequests names each request without a name after its kind, with a running number: the identity needs a name.
 func (r *Rendering) nameRequests() {
 	count := map[schema.GroupKind]int{}
 	for _, o := range r.Objects {

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Preview renders the target offline. It returns no preview when a problem is an error.
+// Preview renders the target offline. It returns no preview if a problem is an error.
 func (k *Renderings) Preview(ctx context.Context, t *vnfm.Target) (*vnfm.Preview, vnfm.Problems) {
 	r, ps := k.Render(ctx, t)
 	if r != nil && r.Release != nil && !ps.HasErrors() {
@@ -53,8 +53,8 @@ func (r *Rendering) preview(t *vnfm.Target) *vnfm.Preview {
 	return preview
 }
 
-// namespaceNeeded reports whether the objects depend on a namespace that is not known yet:
-// those of a chart name it.
+// namespaceNeeded reports whether the objects depend on an unknown namespace: templates of a chart can use the namespace of the
+// release.
 func namespaceNeeded(t *vnfm.Target, r *Rendering) bool {
 	_, given := t.Instance.AdditionalParams[paramNamespace]
 	return r.Release != nil && !given && t.VIM == nil && t.Instance.Namespace == ""
@@ -72,9 +72,8 @@ func (r *Rendering) digests() map[string]string {
 	return out
 }
 
-// YAML is Preview with the objects as YAML, as they are applied: with the replicas of their
-// VDUs, without the labels and annotations of the driver. The values of Secrets and the tokens of reviews are masked. Fields that a kind
-// does not have or misses are warnings.
+// YAML is Preview with the applied objects as YAML: with the replicas of their VDUs, without the labels and annotations of the
+// driver. The values of Secrets and the tokens of reviews are masked. Unknown fields and missing required ones are warnings.
 func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering, vnfm.Problems) {
 	r, ps := k.Render(ctx, t)
 	if ps.HasErrors() {
@@ -118,7 +117,7 @@ func (r *Rendering) fields(key []byte) map[string]any {
 	return out
 }
 
-// kept are the objects that stay when they leave the package, and those whose claims do.
+// kept are the objects that stay when they leave the package, and the StatefulSets whose volume claims stay.
 func (r *Rendering) kept() map[string]string {
 	out := map[string]string{}
 	for _, o := range r.Objects {
