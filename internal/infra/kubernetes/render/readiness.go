@@ -19,14 +19,13 @@ const (
 	annotationReadyPath = vnfm.LabelPrefix + "ready-jsonpath"
 )
 
-// packageAnnotations are the annotations of the prefix vnfm.LabelPrefix
-// that a package may set: the driver sets all others.
+// packageAnnotations are the annotations with the prefix vnfm.LabelPrefix that a package may set. Only the driver sets the others.
 var packageAnnotations = []string{annotationReadyCondition, annotationReadyPath, annotationIgnore}
 
-// noReadiness is the reason why a kind can have no rule.
+// noReadiness is the reason for rejecting the rule of a kind.
 const noReadiness = "objects of kind %s are ready as soon as they exist"
 
-// annotatedRule reads the rule in the annotations of a manifest; nil for none.
+// annotatedRule returns the rule in the annotations of a manifest; nil for none.
 func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]string, string, ...any)) *readiness.Rule {
 	annotations, _ := meta["annotations"].(map[string]any)
 	at := func(name string) []string { return []string{"metadata", "annotations", name} }
@@ -61,7 +60,7 @@ func annotatedRule(gk schema.GroupKind, meta map[string]any, refuse func([]strin
 	return rule
 }
 
-// setRules sets the rules of the instance. They override those of the manifests.
+// setRules sets the rules of the instance, which override rules in manifests.
 func (r *Rendering) setRules(rules []vnfm.ReadinessRule, ps *vnfm.Problems) {
 	seen := map[string]int{}
 	for i := range rules {
@@ -99,8 +98,7 @@ func (r *Rendering) setRules(rules []vnfm.ReadinessRule, ps *vnfm.Problems) {
 	}
 }
 
-// groupKind writes a kind as arguments do: "group/Kind", without group for the
-// core group.
+// groupKind writes a kind in the form of the arguments: "group/Kind", or "Kind" for the core group.
 func groupKind(gk schema.GroupKind) string {
 	if gk.Group == "" {
 		return gk.Kind

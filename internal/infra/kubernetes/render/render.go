@@ -1,7 +1,6 @@
-// Package render makes the objects of a VNF instance from what its package holds: Kubernetes
-// manifests, a Helm chart, or a VNFD that describes containers. It checks the parameters of
-// the instance, binds each VDU to its workload and computes digests. It works offline: the
-// same target gives the same objects on every machine.
+// Package render makes the objects of a VNF instance from the Kubernetes manifests or the Helm chart of its package, or from a VNFD
+// that describes containers. It checks the parameters of the instance, binds each VDU to its workload and computes digests. It
+// works offline, except for lookups of charts: the same target gives the same objects on every machine.
 package render
 
 import (
@@ -22,17 +21,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Render makes the objects of a target from their source, binds the VDUs to their workloads
-// and computes the digests. It needs neither the VIM nor its credentials. Its reading is
-// charged to the budget.
+// Render makes the objects of a target from their source, binds the VDUs to their workloads and computes the digests. It needs
+// neither the VIM nor its credentials. The budget limits the cost of reading.
 func Render(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	return render(b, t, false, nil)
 }
 
-// lookup finds what a chart looks up; nil finds nothing.
+// lookup answers the lookups of a chart; a nil lookup finds nothing.
 type lookup func(ctx context.Context, wanted []helm.Lookup) ([]helm.Found, error)
 
-// render is Render, and Make with keeps set.
+// render is Render, or Make if keeps is set.
 func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Rendering, vnfm.Problems) {
 	var ps vnfm.Problems
 	if t.Package.Content == nil {
@@ -61,8 +59,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 	r.dropIgnored(p.ignored, &ps)
 	t.Blame(ps)
 	if ps.HasErrors() {
-		// Later checks would only repeat these problems: a VDU whose manifest cannot be read
-		// has no workload either.
+		// Later checks would repeat these problems: a VDU whose manifest cannot be read has no workload either.
 		return r, ps
 	}
 	if r.Release != nil && r.Release.Unknown {
@@ -83,8 +80,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 
 // source is the form in which the package describes the objects of an instance.
 type source interface {
-	// manifests returns the objects as written, with their places. It adds what else the
-	// source has to the rendering.
+	// manifests returns the objects as written, with their places. It adds the release of a chart to the rendering.
 	manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest
 }
 
@@ -99,7 +95,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 		return manifestFiles(p.files)
 	case p.chart.refused:
 	case slices.Contains(p.chart.given, paramChart):
-		// A chart that is not in the package was reported above.
+		// Reading the parameter has already reported a chart that is not in the package.
 		return p.chart.source(p.chart.path)
 	case len(charts) == 1:
 		return p.chart.source(charts[0].File)
@@ -124,7 +120,7 @@ func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	return nil
 }
 
-// HasChart reports whether an instance consists of a chart.
+// HasChart reports whether the source of an instance is a chart.
 func HasChart(t *vnfm.Target) bool {
 	var ps vnfm.Problems
 	p := readParams(t, &ps)
@@ -132,7 +128,7 @@ func HasChart(t *vnfm.Target) bool {
 	return ok
 }
 
-// source returns the chart at a path as source; nil for no path.
+// source returns the chart at a path as source; nil if the path is empty.
 func (p *chartParams) source(file string) source {
 	if file == "" {
 		return nil
@@ -185,8 +181,7 @@ func (c *containers) manifests(_ *budget.Budget, t *vnfm.Target, _ *Rendering, p
 	return out
 }
 
-// Decode returns the objects of a text that a chart was rendered to. Unreadable documents
-// are left out.
+// Decode returns the objects of a rendered template without unreadable documents.
 func Decode(b *budget.Budget, file, text string) []*Object {
 	var out []*Object
 	var ps vnfm.Problems
@@ -198,8 +193,8 @@ func Decode(b *budget.Budget, file, text string) []*Object {
 	return out
 }
 
-// checkDuplicates rejects two manifests of the same object, unless they say the same: charts repeat an object that two of their
-// templates need.
+// checkDuplicates rejects two manifests of the same object with different contents. Equal manifests become one: charts repeat an
+// object that two templates need.
 func (r *Rendering) checkDuplicates(ps *vnfm.Problems) {
 	seen := make(map[Identity]*Object, len(r.Objects))
 	r.Objects = slices.DeleteFunc(r.Objects, func(o *Object) bool {
@@ -228,7 +223,7 @@ func (r *Rendering) setDigests(t *vnfm.Target, ps *vnfm.Problems) {
 			later = true
 			continue
 		}
-		// A template may put a secret into any object.
+		// A template can write a secret into any object.
 		secret := len(t.SecretParams) > 0 || r.Release != nil && len(r.Release.ForeignSecrets) > 0
 		o.keyed = o.keyed || secret
 		sum, err := objectDigest(o, t.DigestKey)

@@ -23,8 +23,8 @@ func (p *chartParams) warnCountValue(t *vnfm.Target, vdu string, ps *vnfm.Proble
 	}
 }
 
-// warnReplicas warns of replicas that a chart makes of a value in helm_parameters, and that the count of their VDU replaces. Which value
-// it is follows from its name and number: no other value of the chart may have both.
+// warnReplicas warns of a value in helm_parameters that sets the replicas of a VDU, because the count of the VDU overrides them. The
+// value is recognised by its name and number; unless exactly one value of the chart matches, there is no warning.
 func (c *ChartRelease) warnReplicas(vdu string, replicas any, count int, ps *vnfm.Problems) {
 	if _, named := c.CountValues[vdu]; named || len(c.given) == 0 || replicas == nil || replicas == int64(count) {
 		return
@@ -46,7 +46,7 @@ func warnNoEffect(vdu string, way []string, count int, ps *vnfm.Problems) {
 	})
 }
 
-// valueAt is the value at a way by keys and indices; nil for none.
+// valueAt returns the value at a path of keys and indices; nil if it is missing.
 func valueAt(value any, way []string) any {
 	for _, step := range way {
 		switch v := value.(type) {

@@ -9,13 +9,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Make is Render for an apply: results of random functions that a chart calls for the first
-// time are made, and saved with those of the target.
+// Make is Render for an apply: it makes the missing results of random functions of a chart and saves them in the target's Results.
 func Make(b *budget.Budget, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	return render(b, t, true, nil)
 }
 
-// markLater marks the objects of a package of which not all is known.
+// markLater marks objects of a package whose content is not completely known.
 func (r *Rendering) markLater(p *vnfm.Package) {
 	if p.Complete() {
 		return
@@ -26,7 +25,7 @@ func (r *Rendering) markLater(p *vnfm.Package) {
 	}
 }
 
-// planResults finds, in a plan, results that would be too large for where the target keeps them.
+// planResults reports at plan time results that are too large to be saved.
 func (r *Rendering) planResults(t *vnfm.Target) vnfm.Problems {
 	if r == nil || r.Release == nil || t.Results == nil {
 		return nil
@@ -37,9 +36,9 @@ func (r *Rendering) planResults(t *vnfm.Target) vnfm.Problems {
 	return nil
 }
 
-// renderChart renders a chart with the results of the target, of which none are known without
-// keeps but those that were made. A target that has none takes a chart without random
-// functions. It returns nil with a problem.
+// renderChart renders a chart with the Results of the target. With keeps it makes and saves missing results; without keeps objects
+// that depend on missing results are unknown. A target with nil Results accepts only charts without random functions. The rendering
+// is nil if there is an error.
 func renderChart(b *budget.Budget, t *vnfm.Target, c *helm.Chart, o *helm.Options, keeps bool, ps *vnfm.Problems) *helm.Rendering {
 	var rendered *helm.Rendering
 	var problems vnfm.Problems

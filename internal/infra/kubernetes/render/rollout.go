@@ -9,7 +9,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// units are the VDUs and Jobs of a rendering, with what their pods are made of. Objects that may be replaced are named by their keys.
+// units are the VDUs and Jobs of a rendering, with the parts that determine their pods. The list replaced has the keys of objects
+// that may be deleted and recreated.
 func (r *Rendering) units(counts map[string]int, replaced []string) map[string]vnfm.Unit {
 	out := make(map[string]vnfm.Unit, len(r.VDUs))
 	for vdu, o := range r.VDUs {
@@ -21,7 +22,7 @@ func (r *Rendering) units(counts map[string]int, replaced []string) map[string]v
 		case part.Value == nil:
 			part.Value, part.Effect.Text = o.Field("spec"), "changed"
 		}
-		// The pods of another workload come before those of the former one go.
+		// The pods of the new workload are created before the former workload is deleted.
 		workload := vnfm.UnitPart{Name: "workload", Value: o.GVK.GroupKind().String() + " " + o.namespace + "/" + o.Name, Effect: vnfm.Effect{Rank: 1, Text: "replaced"}}
 		out[vdu] = vnfm.Unit{Object: o.Key, Count: state.Replicas, Parts: []vnfm.UnitPart{part, workload, fixed(o, replaced)}}
 	}
@@ -34,8 +35,8 @@ func (r *Rendering) units(counts map[string]int, replaced []string) map[string]v
 	return out
 }
 
-// fixed is the part of a workload whose change interrupts its pods, because they do not become those of the new object. Without leave
-// to replace the object, the change is an error.
+// fixed is the immutable selector of a workload. Its change interrupts the VDU, because the new object does not adopt the former
+// pods. Unless the object may be replaced, the change is an error.
 func fixed(o *Object, replaced []string) vnfm.UnitPart {
 	effect := vnfm.Effect{Rank: 2, Text: "deleted and made again, interrupted"}
 	if !slices.Contains(replaced, o.Key) {
@@ -44,8 +45,8 @@ func fixed(o *Object, replaced []string) vnfm.UnitPart {
 	return vnfm.UnitPart{Name: "fixed", Value: o.Field("spec", "selector"), Effect: effect}
 }
 
-// rollout says how a workload with so many pods replaces them, by the defaults of Kubernetes where the object says nothing; empty for
-// kinds of which it is not known.
+// rollout describes how a workload with this number of pods replaces them, with Kubernetes' defaults for missing fields. It is empty
+// for kinds whose behaviour is unknown.
 func rollout(o *Object, pods int) string {
 	strategy, _ := o.Field("spec", "updateStrategy", "type").(string)
 	switch {
@@ -82,7 +83,7 @@ func deploymentRollout(o *Object, pods int) string {
 	return "rolled, at most " + unavailable + " unavailable"
 }
 
-// number is a field that is a number or a percentage of the pods, rounded up or down as Kubernetes does, or its default.
+// number writes a field, or its default, as a number of pods. It rounds a percentage up or down like Kubernetes.
 func number(value, usual any, pods int, up bool) string {
 	if value == nil {
 		value = usual

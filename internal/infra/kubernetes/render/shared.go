@@ -18,27 +18,27 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// A plan asks for the same rendering to show what an instance will consist of, to say in words what changes, and to try it on the VIM; an
-// apply asks to plan again, to compare what is there, and to write it.
+// A plan needs the same rendering three times: for the planned objects, for the description of changes and for the dry run on the
+// VIM. An apply needs it to plan again, to compare it with the live objects and to write it.
 
-// Bounds of what is kept.
+// Bounds of the cache.
 const (
 	// maxKept is in bytes, as sizeOf estimates them.
 	maxKept = 8 << 20
-	// maxKeptRenderings allows for as many instances as Terraform works on at a time, as they are and as they will be.
+	// maxKeptRenderings has room for the instances that Terraform works on concurrently, each in its current and its planned state.
 	maxKeptRenderings = 32
-	// keptFor is how long a rendering is given again: the calls for one instance follow each other.
+	// keptFor is short because the calls for one instance follow each other.
 	keptFor = time.Minute
 )
 
-// Renderings makes each rendering once, for all callers with equal inputs, and keeps the last ones. What it returns is shared and must not
-// be changed, see Rendering.With. It is safe for concurrent use, and its zero value is ready.
+// Renderings caches renderings: callers with equal inputs get the same rendering. It is shared and must not be changed, see
+// Rendering.With. Renderings is safe for concurrent use, and its zero value is ready.
 type Renderings struct {
-	// Lookup finds on the VIM of a target what its chart looks up; nil finds nothing.
+	// Lookup answers the lookups of the target's chart from its VIM; a nil Lookup finds nothing.
 	Lookup func(ctx context.Context, t *vnfm.Target, wanted []helm.Lookup) ([]helm.Found, error)
 
 	mu sync.Mutex
-	// kept is in the order in which they were asked for last.
+	// kept is ordered by last use, the most recently used last.
 	kept []*keptRendering
 }
 
@@ -50,7 +50,7 @@ type keptRendering struct {
 	made      time.Time
 }
 
-// inputs is a digest of all that a rendering depends on. It does not leave the process.
+// inputs is a digest of all inputs of a rendering. It covers secrets, so it must not leave the process.
 type inputs [sha256.Size]byte
 
 // Render makes the objects of a target from their source, binds the VDUs to their workloads and computes the digests. It
@@ -73,8 +73,8 @@ func (k *Renderings) Render(ctx context.Context, t *vnfm.Target) (*Rendering, vn
 	return r, append(ps, r.planResults(t)...)
 }
 
-// Make is Render for an apply. That of a chart is the caller's own: results of random functions that the chart calls for the first time
-// are made, and saved with those of the target, and its hooks note how they run.
+// Make is Render for an apply. The rendering of a chart is not shared: it makes missing results of random functions and saves them
+// in the target's Results, and its hooks record how they run.
 func (k *Renderings) Make(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	own := inputsOf(t)
 	if id, known := identify(own); known {
@@ -85,7 +85,7 @@ func (k *Renderings) Make(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm
 	return render(budget.New(ctx, budget.Limits{}), own, true, k.lookup(t))
 }
 
-// lookup finds what the chart of a target looks up.
+// lookup binds Lookup to a target.
 func (k *Renderings) lookup(t *vnfm.Target) lookup {
 	if k.Lookup == nil {
 		return nil
@@ -93,7 +93,8 @@ func (k *Renderings) lookup(t *vnfm.Target) lookup {
 	return func(ctx context.Context, wanted []helm.Lookup) ([]helm.Found, error) { return k.Lookup(ctx, t, wanted) }
 }
 
-// inputsOf is what a rendering depends on of a target. What is not in it is not known to the rendering.
+// inputsOf copies the fields of a target that a rendering depends on. The rendering gets only the copy, so it cannot depend on
+// others.
 func inputsOf(t *vnfm.Target) *vnfm.Target {
 	i := t.Instance
 	return &vnfm.Target{
@@ -106,7 +107,8 @@ func inputsOf(t *vnfm.Target) *vnfm.Target {
 	}
 }
 
-// identify is the digest of inputs; ok is false for those of a package whose content has none. Of the VIM only the namespace counts.
+// identify returns the digest of inputs; ok is false if the content of the package has no digest. Of the VIM only the namespace
+// counts.
 func identify(t *vnfm.Target) (id inputs, ok bool) {
 	p := t.Package
 	if p.Content == nil || p.Digest == "" {
@@ -115,7 +117,7 @@ func identify(t *vnfm.Target) (id inputs, ok bool) {
 	sum, i := sha256.New(), t.Instance
 	texts := []string{p.ID, p.Digest, InstanceNamespace(t), string(t.DigestKey), string(t.Results.Data()), string(t.Results.Before()), t.Recorded, i.VIMID}
 	for _, f := range p.Files {
-		// External artifacts are among them, and not in the digest of the package.
+		// The digest of the package does not cover external artifacts, which are listed here.
 		texts = append(texts, f.Path, f.Digest)
 	}
 	for _, text := range texts {
@@ -123,7 +125,7 @@ func identify(t *vnfm.Target) (id inputs, ok bool) {
 	}
 	err := json.NewEncoder(sum).Encode([]any{
 		t.Flavour, p.KubernetesFiles, p.Later, p.NamesLater, t.Part, t.Counts, t.AvailabilityZones, t.Results != nil, t.Regenerate, t.Restores,
-		// Without results it is the first revision in any case.
+		// Without results a chart is rendered as its first revision, whatever the generation.
 		len(t.Results.Data()) > 0 && i.Generation == 0,
 		i.Name, i.Namespace, i.OperationalState, i.ScaleLevels, i.Readiness, i.Links,
 	})
@@ -132,13 +134,13 @@ func identify(t *vnfm.Target) (id inputs, ok bool) {
 	return inputs(sum.Sum(nil)), err == nil
 }
 
-// writeText writes a text so that the next one cannot be taken for a part of it.
+// writeText writes a string after its length, so that different sequences of strings never give the same bytes.
 func writeText(sum hash.Hash, text string) {
 	_, _ = fmt.Fprintf(sum, "%d ", len(text))
 	_, _ = io.WriteString(sum, text)
 }
 
-// writeValue writes a parameter with its types: a chart may tell a whole number from another one.
+// writeValue writes a parameter with its types, because a chart can distinguish 1 from 1.0.
 func writeValue(sum hash.Hash, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -157,7 +159,7 @@ func writeValue(sum hash.Hash, value any) {
 	}
 }
 
-// find returns a rendering that is kept, with the problems that were found when it was made, or nil.
+// find returns a cached rendering with its warnings, or nil.
 func (k *Renderings) find(id inputs) (*Rendering, vnfm.Problems) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -171,7 +173,7 @@ func (k *Renderings) find(id inputs) (*Rendering, vnfm.Problems) {
 	return found.rendering, slices.Clone(found.warnings)
 }
 
-// keep keeps a rendering in place of those that were not asked for the longest.
+// keep caches a rendering and evicts the least recently used ones if there is no room.
 func (k *Renderings) keep(made *keptRendering) {
 	if made.size > maxKept {
 		return
@@ -189,20 +191,20 @@ func (k *Renderings) keep(made *keptRendering) {
 	k.kept = append(k.kept, made)
 }
 
-// size estimates how many bytes a rendering takes.
+// size estimates the size of a rendering in bytes.
 func (r *Rendering) size() int {
 	n := 0
 	for _, o := range slices.Concat(r.Objects, r.HookObjects()) {
 		n += sizeOf(o.Content)
 	}
 	if r.Release != nil {
-		// The release has what the objects were read from as well.
+		// The release also holds the texts of the objects.
 		n *= 2
 	}
 	return n
 }
 
-// sizeOf estimates how many bytes a value of JSON takes.
+// sizeOf estimates the size of a JSON value in bytes.
 func sizeOf(value any) int {
 	const word = 16
 	n := word
@@ -221,7 +223,7 @@ func sizeOf(value any) int {
 	return n
 }
 
-// With is the rendering with other objects in place of some of its own. It leaves the rendering as it is, which others may have.
+// With returns a copy of the rendering in which some objects are replaced. The rendering itself may be shared and stays unchanged.
 func (r *Rendering) With(others map[*Object]*Object) *Rendering {
 	other := func(o *Object) *Object { return cmp.Or(others[o], o) }
 	out := *r

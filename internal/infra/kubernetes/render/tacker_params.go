@@ -11,33 +11,33 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The parameters by which the first API of OpenStack Tacker describes charts. A chart of the
-// package is understood. For a chart of a repository, and for several charts, the problem says what
-// to write instead.
+// The parameters for charts in the first API of OpenStack Tacker. A chart in the package is accepted. A chart in a repository and
+// several charts are rejected, with a proposal in the problem.
 const (
 	paramUseHelm       = "use_helm"
 	paramInstall       = "using_helm_install_param"
 	paramReplicaValues = "helm_replica_values"
 )
 
-// tackerParamReaders read these parameters, after those that they are translated to.
+// tackerParamReaders read these parameters. Parameters are read in alphabetical order: helm_chart_path and helm_release_name precede
+// using_helm_install_param, which is checked against both.
 var tackerParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value any, ps *vnfm.Problems){
 	paramUseHelm:       (*chartParams).readUseHelm,
 	paramInstall:       (*chartParams).readInstall,
 	paramReplicaValues: (*chartParams).readReplicaValues,
 }
 
-// readUseHelm checks that a chart is asked for; that it is not was seen before.
+// readUseHelm checks that the value is true; read has already handled false.
 func (p *chartParams) readUseHelm(_ *vnfm.Target, value any, ps *vnfm.Problems) {
 	if !isTrue(value) {
 		badParam(ps, paramUseHelm, "must be true or false", "")
 	}
 }
 
-// isTrue reports whether a value is true, or "true" as Tacker's users write it.
+// isTrue reports whether a value is true or "true", the form in Tacker's requests.
 func isTrue(value any) bool { return value == true || value == "true" }
 
-// readInstall reads the list of charts to install, of which an instance has one.
+// readInstall reads the list of charts to install, which must have one element.
 func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) {
 	list, ok := value.([]any)
 	p.refused = true
@@ -69,7 +69,8 @@ func (p *chartParams) readInstall(t *vnfm.Target, value any, ps *vnfm.Problems) 
 	}
 }
 
-// configurations are the additional parameters of an instance for each of several charts. The settings may be secrets.
+// configurations writes the additional parameters of one instance for each chart. It leaves out helmparameter, which may contain
+// secrets.
 func configurations(list []any) string {
 	var b strings.Builder
 	for n, element := range list {
@@ -85,7 +86,7 @@ func configurations(list []any) string {
 	return b.String()
 }
 
-// translate reads a field of Tacker's as the parameter that it is here. Both together are a contradiction.
+// translate reads a field of Tacker's as the equivalent parameter of the driver. Giving both is an error.
 func (p *chartParams) translate(param, field string, fields map[string]any, ps *vnfm.Problems, read func(value any, ps *vnfm.Problems)) {
 	value, ok := fields[field]
 	if !ok {
@@ -103,7 +104,7 @@ func (p *chartParams) translate(param, field string, fields map[string]any, ps *
 	}
 }
 
-// readSettings reads values as helm --set takes them. Those of helm_parameters win.
+// readSettings reads values in the syntax of helm --set. Values in helm_parameters take precedence.
 func (p *chartParams) readSettings(value any, ps *vnfm.Problems) {
 	list, ok := stringList(value)
 	if !ok {

@@ -23,9 +23,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/yamlpos"
 )
 
-// checkTypes compares an object of a built-in kind with the Go type that client-go has of it, and the metadata of any other object. The
-// API server rejects values of another type, so they are errors. It returns warnings of unknown and missing fields, which depend on the
-// version of Kubernetes.
+// checkTypes compares an object of a built-in kind with its Go type in client-go; of other kinds only the metadata. The API server
+// rejects values of a wrong type, so they are errors. Unknown and missing fields are warnings, because they depend on the version
+// of Kubernetes.
 func checkTypes(m *manifest, gvk schema.GroupVersionKind, ps *vnfm.Problems) vnfm.Problems {
 	c := typeCheck{manifest: m, gvk: gvk, secret: gvk.Group == "" && gvk.Kind == "Secret"}
 	goType, known := scheme.Scheme.AllKnownTypes()[gvk]
@@ -66,7 +66,7 @@ func (c *typeCheck) warnUnknownKind() {
 		didYouMean(c.gvk.Kind, maps.Keys(kinds), "check apiVersion and kind"))
 }
 
-// didYouMean suggests a similar name, or else what to do.
+// didYouMean suggests a similar name, or the given remedy if there is none.
 func didYouMean(name string, names iter.Seq[string], otherwise string) string {
 	if like := vnfm.Nearest(name, slices.Sorted(names)); like != "" {
 		return fmt.Sprintf("did you mean %q?", like)
@@ -74,7 +74,7 @@ func didYouMean(name string, names iter.Seq[string], otherwise string) string {
 	return otherwise
 }
 
-// problem is one at the end of a way.
+// problem returns a problem at the end of a path.
 func (c *typeCheck) problem(severity vnfm.Severity, at []yamlpos.Step, summary, detail string) vnfm.Problem {
 	n := c.manifest.ValueAt(at...)
 	return vnfm.Problem{Severity: severity, File: c.manifest.File, Line: n.Line, Column: n.Column, Summary: summary, Detail: detail}
@@ -94,7 +94,8 @@ func (c *typeCheck) refuse(at []yamlpos.Step, want string, value any) {
 	c.errors = append(c.errors, c.problem(vnfm.SeverityError, at, fmt.Sprintf("%s must be %s, not %s", fieldPath(at), want, typeName(value)), detail))
 }
 
-// quoted says how a scalar is written as a string. A rendered text may show values that are secret.
+// quoted explains how to write a scalar as a string. It shows no value of a Secret or of a rendered template, whose values may be
+// secrets.
 func (c *typeCheck) quoted(at []yamlpos.Step, value any) string {
 	switch value.(type) {
 	case map[string]any, []any:
@@ -164,7 +165,7 @@ func (c *typeCheck) list(t reflect.Type, v any, at []yamlpos.Step) {
 	}
 }
 
-// unmarshal checks a value whose type reads it itself, for example a quantity.
+// unmarshal checks a value whose type implements json.Unmarshaler, for example a quantity.
 func (c *typeCheck) unmarshal(t reflect.Type, v any, at []yamlpos.Step) {
 	text, err := json.Marshal(v)
 	if err == nil {
@@ -183,7 +184,7 @@ func (c *typeCheck) unmarshal(t reflect.Type, v any, at []yamlpos.Step) {
 	}
 }
 
-// scalarType returns the type that a scalar must have, empty when it has it.
+// scalarType returns the required type of a scalar, empty if the scalar has that type.
 func scalarType(kind reflect.Kind, v any) string {
 	ok := false
 	switch kind { //nolint:exhaustive // the API has no other scalars
@@ -214,7 +215,7 @@ func (c *typeCheck) object(t reflect.Type, fields map[string]any, at []yamlpos.S
 		at, goType := step(at, yamlpos.Step{Key: name}), known.types[name]
 		switch {
 		case len(at) == 1 && name == "status":
-			// The server ignores it in what is applied.
+			// The API server ignores the status in an apply.
 		case goType != nil:
 			c.value(goType, value, at)
 			if keys := known.keys[name]; keys != nil {
@@ -231,7 +232,7 @@ func (c *typeCheck) object(t reflect.Type, fields map[string]any, at []yamlpos.S
 	}
 }
 
-// apiFields are the fields of a type of the API by their names in JSON.
+// apiFields are the fields of an API type by their names in JSON.
 type apiFields struct {
 	types    map[string]reflect.Type
 	required []string
@@ -239,13 +240,13 @@ type apiFields struct {
 	keys map[string][]string
 }
 
-// optional are the names of fields that the API does not require although client-go always writes them.
+// optional are the names of fields that the API does not require, although client-go always writes them.
 var optional = []string{
 	"apiGroup", "audiences", "devices", "endpoints", "handSize", "matchingPrecedence", "namespaces", "podSelector", "ports", "queueLengthLimit",
 	"queues", "reportingComponent", "reportingInstance", "requests", "revision", "rules", "serviceName", "sources", "spec", "start", "status", "value",
 }
 
-// isRequired reports whether a field of the API must be written: Kubernetes' types omit only optional ones when they are empty.
+// isRequired reports whether the API requires a field: Kubernetes' types omit empty fields only if they are optional.
 func isRequired(f reflect.StructField, name, options string) bool {
 	return !strings.Contains(options, "omit") && f.Type.Kind() != reflect.Pointer && f.Type.Kind() != reflect.Bool && !slices.Contains(optional, name)
 }
@@ -281,12 +282,12 @@ func fieldsOf(t reflect.Type) *apiFields {
 	return out
 }
 
-// step returns a longer way; the shorter one stays as it is.
+// step returns a path with one more step and leaves the given path unchanged.
 func step(at []yamlpos.Step, next yamlpos.Step) []yamlpos.Step {
 	return append(at[:len(at):len(at)], next)
 }
 
-// fieldPath writes a way as kubectl does: spec.containers[0].image.
+// fieldPath writes a path like kubectl: spec.containers[0].image.
 func fieldPath(at []yamlpos.Step) string {
 	var b strings.Builder
 	for _, s := range at {

@@ -13,9 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// bindVDUs finds the workload of every VDU of the flavour and takes the replicas, which the
-// VDU decides on, out of the manifests. Where the request picks some of the manifests, a VDU whose
-// workload is in none of them has no VNFC.
+// bindVDUs finds the workload of each VDU of the flavour and removes the replicas from its manifest, because the VDU decides on
+// them. If the request selects manifests, a VDU without a workload in the selection has no VNFC.
 func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.WorkloadRef, ps *vnfm.Problems) {
 	r.VDUs = make(map[string]*Object, len(t.Flavour.VDUs))
 	r.States = make(map[string]vnfm.VDUState, len(t.Flavour.VDUs))
@@ -30,7 +29,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 		ref, mapped := mapping[vdu.ID]
 		o := r.findWorkload(vdu, ref, mapped)
 		if o == nil {
-			// On another VIM the VDU may be something else altogether.
+			// A VDU on another VIM needs no workload.
 			switch {
 			case !t.Part.Has(vdu.ID):
 			case picks != "" && !mapped:
@@ -57,7 +56,7 @@ func (r *Rendering) bindVDUs(t *vnfm.Target, mapping map[string]translate.Worklo
 	warnLeftOut(picks, leftOut, ps)
 }
 
-// pickedBy is the parameter by which a request picks some of the manifests, or one of the charts, of a package; empty for none.
+// pickedBy is the parameter with which a request selects manifests, or one of several charts, of a package; empty for none.
 func pickedBy(t *vnfm.Target) string {
 	for _, name := range []string{paramFiles, paramInstall, paramChart} {
 		if _, ok := t.Instance.AdditionalParams[name]; ok && (name != paramChart || len(chartPaths(t.Package)) > 1) {
@@ -67,7 +66,7 @@ func pickedBy(t *vnfm.Target) string {
 	return ""
 }
 
-// warnLeftOut warns of VDUs that have no workload in what a request picks by a parameter.
+// warnLeftOut warns of VDUs that have no workload in the manifests or the chart that the parameter selects.
 func warnLeftOut(param string, vdus []string, ps *vnfm.Problems) {
 	if len(vdus) == 0 {
 		return
@@ -79,8 +78,7 @@ func warnLeftOut(param string, vdus []string, ps *vnfm.Problems) {
 	})
 }
 
-// workloadKinds are the kinds that a VDU can be bound to by name alone, the preferred ones
-// first.
+// workloadKinds are the kinds that a VDU can be bound to by name alone, in order of preference.
 var workloadKinds = []schema.GroupKind{
 	{Group: "apps", Kind: "Deployment"},
 	{Group: "apps", Kind: "StatefulSet"},
@@ -114,7 +112,7 @@ func (r *Rendering) findWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mappe
 	return nil
 }
 
-// findByLabel returns the only workload that has the name of a VDU in a label, or nil.
+// findByLabel returns the only workload whose name label is the name of the VDU, or nil.
 func (r *Rendering) findByLabel(vdu *vnfm.VDU) *Object {
 	for _, label := range nameLabels {
 		var found []*Object
@@ -130,8 +128,7 @@ func (r *Rendering) findByLabel(vdu *vnfm.VDU) *Object {
 	return nil
 }
 
-// findObject returns the object that matches, preferably one in the namespace of the
-// instance.
+// findObject returns the first matching object, preferably in the namespace of the instance.
 func (r *Rendering) findObject(match func(*Object) bool) *Object {
 	var found *Object
 	for _, o := range r.Objects {
@@ -148,7 +145,7 @@ func (r *Rendering) findObject(match func(*Object) bool) *Object {
 	return found
 }
 
-// hasReplicas reports whether the manifest of an object of any kind has replicas.
+// hasReplicas reports whether an object outside workloadKinds has replicas in its manifest.
 func (r *Rendering) hasReplicas(o *Object) bool {
 	if slices.Contains(workloadKinds, o.GVK.GroupKind()) {
 		return false
@@ -157,7 +154,7 @@ func (r *Rendering) hasReplicas(o *Object) bool {
 	return isNumber
 }
 
-// noWorkload reports a VDU without a workload, and which workloads exist.
+// noWorkload reports a VDU without a workload and lists the existing workloads.
 func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped bool) vnfm.Problem {
 	var workloads []string
 	for _, o := range r.Objects {
@@ -191,7 +188,7 @@ func (r *Rendering) noWorkload(vdu *vnfm.VDU, ref translate.WorkloadRef, mapped 
 	}
 }
 
-// bindCount gives a VDU's workload its replicas.
+// bindCount sets the replicas of a VDU's workload.
 func (r *Rendering) bindCount(vdu *vnfm.VDU, o *Object, count int, stopped bool, ps *vnfm.Problems) vnfm.VDUState {
 	state := vnfm.VDUState{Kind: o.GVK.Kind, Name: o.Name}
 	fixed := o.GVK.GroupKind() == schema.GroupKind{Kind: "Pod"}
@@ -229,7 +226,7 @@ func (r *Rendering) bindCount(vdu *vnfm.VDU, o *Object, count int, stopped bool,
 	return state
 }
 
-// WithReplicasAt is an object that holds its replicas at another path. It leaves the object as it is.
+// WithReplicasAt returns a copy of the object with its replicas at another path.
 func (o *Object) WithReplicasAt(path []string) *Object {
 	out, scaling := *o, *o.Scaling
 	scaling.Path = path
@@ -242,7 +239,7 @@ func (o *Object) WithReplicasAt(path []string) *Object {
 	return &out
 }
 
-// replicasPath returns where an object holds its replicas, as far as the package tells.
+// replicasPath returns the path of an object's replicas: from its definition if that is in the package, else the default.
 func (r *Rendering) replicasPath(o *Object) []string {
 	if d := r.Definitions[o.GVK.GroupKind()]; d != nil {
 		if path := d.Replicas[o.GVK.Version]; path != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// readVDUMapping reads {vdu id: {kind, name}}. Tacker's users give the name of the release besides, which must be that of the
+// readVDUMapping reads {vdu id: {kind, name}}. Requests for Tacker also have helmreleasename, which must be the release of the
 // instance.
 func readVDUMapping(t *vnfm.Target, value any, chart *chartParams, ps *vnfm.Problems) map[string]translate.WorkloadRef {
 	entries, ok := value.(map[string]any)

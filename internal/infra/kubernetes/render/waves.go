@@ -7,25 +7,23 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// The waves in which objects are applied. Objects of one wave are applied in parallel, and
-// the next wave waits for what it needs of them.
+// The waves in which objects are applied. Objects of one wave are applied concurrently, and each wave after all writes of the
+// previous one. Between waves, readiness is awaited only after WaveFoundation and before WaveExtension.
 const (
 	// WaveFoundation: namespaces, definitions and classes that other objects refer to.
 	WaveFoundation = iota
 	// WaveConfiguration: configuration, rights, storage, addresses.
 	WaveConfiguration
-	// WaveWorkload: workloads, and what scales and protects them. A workload whose pods read no more than their template
-	// tells is applied before the configuration that it does not need.
+	// WaveWorkload: workloads, autoscalers, disruption budgets, Ingresses.
 	WaveWorkload
 	// WaveCustom: custom resources, whose operators are workloads.
 	WaveCustom
-	// WaveExtension: what makes the API server call a workload. A webhook whose pods do not
-	// run yet rejects every object.
+	// WaveExtension: webhooks, API services and admission policies. A webhook whose pods do not run yet rejects every object.
 	WaveExtension
 	Waves
 )
 
-// waveOfKind holds the built-in kinds by group and kind. Other kinds are custom resources.
+// waveOfKind has the built-in kinds and some well-known ones. All others are custom resources.
 var waveOfKind = map[string]map[string]int{
 	"": {
 		"Namespace":             WaveFoundation,
@@ -105,8 +103,7 @@ func WaveOf(group, kind string) int {
 	return WaveCustom
 }
 
-// BuiltIn reports whether the kind is one of Kubernetes itself, not of a
-// CustomResourceDefinition.
+// BuiltIn reports whether the kind is built into Kubernetes, not defined by a CustomResourceDefinition.
 func BuiltIn(group, kind string) bool {
 	_, ok := waveOfKind[group][kind]
 	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"
