@@ -12,11 +12,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// maxDriftPaths is how many fields Describe names.
+// maxDriftPaths is the maximum number of fields in the result of Describe.
 const maxDriftPaths = 10
 
-// Describe names the fields of an object that were changed, and the field managers that have changed them, as far as they are known. It
-// never shows a value.
+// Describe names the changed fields of an object and, if known, the field managers that changed them. It never shows a value.
 func Describe(paths []string, by ...string) string {
 	paths = slices.Clone(paths)
 	slices.Sort(paths)
@@ -32,8 +31,7 @@ func Describe(paths []string, by ...string) string {
 	return vnfm.Drifted + strings.Join(paths, ", ") + more
 }
 
-// Differences compares fields that the driver does not own any more with the live object
-// and returns the paths of those with another value.
+// Differences compares fields that the driver no longer owns with the live object and returns the paths of changed values.
 func Differences(candidates []Unowned, live map[string]any) []string {
 	var c comparison
 	for _, u := range candidates {
@@ -72,8 +70,7 @@ func locate(live any, path FieldPath) (any, bool) {
 	return live, true
 }
 
-// matches reports whether the step names this element of a list. Key fields that the
-// element does not have are defaults of the server.
+// matches reports whether the step selects this element of a list.
 func (s step) matches(item any) bool {
 	switch s.kind {
 	case stepKey:
@@ -99,8 +96,8 @@ type comparison struct{ different []string }
 
 func (c *comparison) differs(path FieldPath) { c.different = append(c.different, path.String()) }
 
-// compare compares an applied value with the live one. Additions in the live one are
-// defaults or belong to other managers.
+// compare compares an applied value with the live one. It ignores additional fields of the live value, which are defaults or belong
+// to other managers.
 func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -134,12 +131,12 @@ func (c *comparison) compare(path FieldPath, want, live any, present bool) {
 	}
 }
 
-// compareAbsent compares a map with nothing. There is no difference when every field means
-// the same if absent; otherwise the path of the map says more than those of all its fields.
+// compareAbsent compares a map with a missing one. A map of zero values is no difference. Otherwise it reports the path of the map,
+// which is clearer than the paths of all its fields.
 func (c *comparison) compareAbsent(path FieldPath, want map[string]any) {
 	var below comparison
 	below.compareMap(path, want, nil)
-	// An emptyDir says something by its presence alone.
+	// An empty emptyDir still selects the type of a volume.
 	union := len(want) == 0 && len(path) > 0 && path[len(path)-1].field == "emptyDir"
 	if union || len(below.different) > 0 {
 		c.differs(path)
@@ -161,8 +158,8 @@ func (c *comparison) compareMap(path FieldPath, want, live map[string]any) {
 	}
 }
 
-// isSelector reports whether a map is a selector or part of one. Selectors have no defaults
-// and are owned as a whole: additions are changes.
+// isSelector reports whether a map is a selector or part of a selector. Selectors have no defaults and are owned as a whole, so
+// additions are changes.
 func isSelector(path FieldPath) bool {
 	return slices.ContainsFunc(path.Fields(), func(name string) bool {
 		return name == "selector" || name == "nodeSelector" || strings.HasSuffix(name, "Selector")
@@ -180,7 +177,8 @@ func (c *comparison) compareList(path FieldPath, want, live []any) {
 	}
 }
 
-// steps lead to the elements of a list that belong to those of want: by a usual key where both lists have it, else by the index.
+// steps returns, for each element of want, the step to the matching element of live: by a usual key if both lists have one, else by
+// index.
 func steps(want, live []any) []step {
 	byKey := slices.IndexFunc(usualKeys, func(name string) bool { return isKey(want, name) && isKey(live, name) })
 	out := make([]step, len(want))
@@ -195,7 +193,7 @@ func steps(want, live []any) []step {
 	return out
 }
 
-// isZeroValue reports whether a value is what an absent field means.
+// isZeroValue reports whether a scalar is equivalent to a missing field.
 func isZeroValue(v any) bool {
 	switch x := v.(type) {
 	case nil:
@@ -213,14 +211,13 @@ func isZeroValue(v any) bool {
 	}
 }
 
-// quantityFields are the fields whose values, or the values below them, are
-// quantities: "1" and "1000m" are the same.
+// quantityFields are the fields whose values, directly or in nested fields, are quantities: "1" equals "1000m".
 var quantityFields = []string{
 	"allocatable", "averageValue", "capacity", "default", "defaultRequest", "divisor", "hard", "limits",
 	"max", "maxLimitRequestRatio", "min", "overhead", "podFixed", "requests", "sizeLimit", "storage",
 }
 
-// sameValue compares two scalars as the API server understands them.
+// sameValue reports whether two scalars are equal for the API server.
 func sameValue(fields []string, want, live any) bool {
 	if sameScalar(want, live) {
 		return true
@@ -231,7 +228,7 @@ func sameValue(fields []string, want, live any) bool {
 	if fields[0] == "data" || fields[0] == "binaryData" {
 		return sameBase64(fields[0], want, live)
 	}
-	// A port or a percentage may be written as number or as string.
+	// Ports and percentages can be numbers or strings.
 	_, wantNumber := number(want)
 	_, liveNumber := number(live)
 	if wantNumber != liveNumber && fmt.Sprint(want) == fmt.Sprint(live) {
@@ -245,8 +242,7 @@ func sameValue(fields []string, want, live any) bool {
 	return errA == nil && errB == nil && a.Cmp(b) == 0
 }
 
-// sameBase64 compares binary values without regard to line breaks. In the plain data of a
-// ConfigMap a line break is a change.
+// sameBase64 compares base64 values of binaryData and ignores line breaks in them. In data a line break is a change.
 func sameBase64(field string, want, live any) bool {
 	if field != "binaryData" {
 		return false

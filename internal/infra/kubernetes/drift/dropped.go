@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// keptElsewhere are the fields of an object that say what it is, or that the API server keeps under another name or not at all.
+// keptElsewhere are the fields that identify an object, and fields that the API server stores under another name or not at all.
 var keptElsewhere = []string{"apiVersion", "kind", "metadata", "status", "stringData"}
 
-// Dropped returns the paths of fields that were applied and are not in the answer of the API server, although it knows
-// them: those of features that it has turned off, or that the definition of a kind does not have. Empty values are ignored, and so is the
-// content of a list whose length differs in the answer.
+// Dropped returns the paths of applied fields that are missing in the answer of the API server. The server drops fields of disabled
+// features, and fields that the definition of a kind does not have. Empty values are ignored, and so are lists whose length differs
+// in the answer.
 func Dropped(applied, answer map[string]any) []string {
 	content := maps.Clone(applied)
 	maps.DeleteFunc(content, func(name string, _ any) bool { return slices.Contains(keptElsewhere, name) })
@@ -50,7 +50,7 @@ func (d *dropped) find(path FieldPath, want, live any) {
 	}
 }
 
-// meansNothing reports whether a value is what an absent field means, and all below it.
+// meansNothing reports whether a value is equivalent to a missing field: a zero value, or a map or list of such values.
 func meansNothing(v any) bool {
 	switch x := v.(type) {
 	case map[string]any:

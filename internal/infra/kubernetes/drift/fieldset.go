@@ -1,7 +1,6 @@
-// Package drift tells which fields of an object were changed by somebody else. It compares
-// an object as it was applied with the field ownership that the API server records
-// (metadata.managedFields), and with the live values of the fields that were lost. It sends
-// no requests.
+// Package drift finds the fields of an object that other field managers have changed. It compares the applied object with the
+// field ownership that the API server records (metadata.managedFields), and with the live values of fields that the driver no
+// longer owns. It sends no requests.
 package drift
 
 import (
@@ -17,8 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// step is one step of a FieldPath: a field of a map, an element of a list by its key
-// fields, an element of a set, or an element by its index.
+// step is one step of a FieldPath: a field of a map, or an element of a list by its key fields, its value (in sets) or its index.
 type step struct {
 	field string
 	key   map[string]any
@@ -53,7 +51,7 @@ func (p FieldPath) Fields() []string {
 	return out
 }
 
-// elements returns the path as field sets have it.
+// elements converts the path into the type of field sets.
 func (p FieldPath) elements() fieldpath.Path {
 	out := make(fieldpath.Path, 0, len(p))
 	for _, s := range p {
@@ -75,8 +73,8 @@ func (p FieldPath) elements() fieldpath.Path {
 	return out
 }
 
-// String renders the path as "spec.template.spec.containers[name=amf].image". The value of
-// a set's element is not shown: it may be a secret.
+// String writes the path as "spec.template.spec.containers[name=amf].image". It hides the values of set elements, which may be
+// secrets.
 func (p FieldPath) String() string {
 	var b strings.Builder
 	for _, s := range p {
@@ -101,16 +99,14 @@ func (p FieldPath) String() string {
 	return b.String()
 }
 
-// Unowned is an applied field that the driver does not own any more, with its applied
-// value.
+// Unowned is an applied field that the driver no longer owns, with its applied value.
 type Unowned struct {
 	Path  FieldPath
 	Value any
 }
 
-// Owned returns the fields that the managers own. Fields that an admission webhook changed
-// in a request of the driver are listed under its name as an update: they count, since they
-// are not foreign changes.
+// Owned returns the fields that the managers own. Fields that an admission webhook changed in a request of the driver are updates
+// under the driver's name; they are included, because they are no foreign changes.
 func Owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.Set, error) {
 	all := fieldpath.NewSet()
 	for i := range entries {
@@ -127,7 +123,7 @@ func Owned(entries []metav1.ManagedFieldsEntry, managers ...string) (*fieldpath.
 	return all, nil
 }
 
-// OwnsPath reports whether one of the managers owns the field at that path of fields.
+// OwnsPath reports whether one of the managers owns the field at a path of field names.
 func OwnsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...string) (bool, error) {
 	set, err := Owned(entries, managers...)
 	if err != nil {
@@ -140,8 +136,7 @@ func OwnsPath(entries []metav1.ManagedFieldsEntry, path []string, managers ...st
 	return set.Has(p), nil
 }
 
-// OwnsReplicas reports whether a manager owns the replicas, and whether the scale
-// manager does.
+// OwnsReplicas reports whether a manager owns the replicas, and whether kube.ScaleFieldManager does.
 func OwnsReplicas(entries []metav1.ManagedFieldsEntry, path []string, manager string) (held, byScale bool, err error) {
 	if held, err = OwnsPath(entries, path, manager); err != nil {
 		return false, false, err
@@ -164,7 +159,7 @@ func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 				}
 				inMeta := childSet(set, name)
 				if entries, isMap := meta[field].(map[string]any); isMap && (field == "labels" || field == "annotations") {
-					// Each entry is reported by itself, even if none is owned any more.
+					// Each entry is reported individually, even if the driver owns none.
 					w.value(FieldPath{{field: name}, {field: field}}, entries, childSet(inMeta, field), false)
 					continue
 				}
@@ -177,7 +172,7 @@ func FindUnowned(applied map[string]any, set *fieldpath.Set) []Unowned {
 	return w.found
 }
 
-// childSet returns what a set knows below a field; it may be empty.
+// childSet returns the part of a set below a field; it may be empty.
 func childSet(set *fieldpath.Set, field string) *fieldpath.Set {
 	if below, ok := set.Children.Get(fieldpath.FieldNameElement(field)); ok {
 		return below
@@ -204,7 +199,7 @@ func (w *walker) field(parent FieldPath, name string, value any, set *fieldpath.
 	}
 }
 
-// value checks what is below a field or element of which the set knows children.
+// value checks the children of a field or element that has children in the set.
 func (w *walker) value(path FieldPath, value any, set *fieldpath.Set, member bool) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -220,8 +215,7 @@ func (w *walker) value(path FieldPath, value any, set *fieldpath.Set, member boo
 	}
 }
 
-// list checks the elements of an associative list or of a set. Atomic lists have no
-// children in a field set.
+// list checks the elements of an associative list or of a set. Atomic lists have no children in a field set.
 func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	elements := listElements(set)
 	taken := make([]bool, len(elements))
@@ -229,8 +223,8 @@ func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	for i := range match {
 		match[i] = -1
 	}
-	// A manifest may lack a key field that the server defaulted: exact matches come first,
-	// the others take what remains.
+	// A manifest may omit a key field that the server defaults. Exact matches come first; items without the key field get the
+	// remaining elements.
 	for _, exact := range []bool{true, false} {
 		for i, item := range items {
 			if match[i] >= 0 {
@@ -258,7 +252,7 @@ func (w *walker) list(path FieldPath, items []any, set *fieldpath.Set) {
 	}
 }
 
-// listElements returns the elements of a list that a set knows.
+// listElements returns the elements of a list in a set.
 func listElements(set *fieldpath.Set) []fieldpath.PathElement {
 	var out []fieldpath.PathElement
 	add := func(pe fieldpath.PathElement) {
@@ -271,8 +265,8 @@ func listElements(set *fieldpath.Set) []fieldpath.PathElement {
 	return out
 }
 
-// elementMatches reports whether a path element names an element of a list.
-// Unless exact, key fields that the element does not have match.
+// elementMatches reports whether a path element selects a list item. Unless exact is set, missing key fields of the item match,
+// because the server may have defaulted them.
 func elementMatches(pe fieldpath.PathElement, item any, index int, exact bool) bool {
 	switch {
 	case pe.Key != nil:
@@ -302,7 +296,7 @@ func elementMatches(pe fieldpath.PathElement, item any, index int, exact bool) b
 	}
 }
 
-// stepOf turns a path element of a list into a step.
+// stepOf converts a path element of a list into a step.
 func stepOf(pe fieldpath.PathElement) step {
 	switch {
 	case pe.Key != nil:
@@ -321,8 +315,8 @@ func stepOf(pe fieldpath.PathElement) step {
 // usualKeys are the fields that usually identify the elements of a list.
 var usualKeys = []string{"name", "mountPath", "devicePath", "containerPort", "port", "topologyKey", "key", "ip", "uid", "type"}
 
-// guessStep names an element of a list that no field set knows: by a usual key, or by the
-// key of other elements of the list.
+// guessStep returns a step to an item that no field set contains: by a usual key, or by the key fields of other elements of the
+// list.
 func guessStep(items []any, index int, elements []fieldpath.PathElement) step {
 	fields, ok := items[index].(map[string]any)
 	if !ok {
@@ -353,7 +347,7 @@ func guessStep(items []any, index int, elements []fieldpath.PathElement) step {
 	return step{kind: stepIndex, index: index}
 }
 
-// isKey reports whether all elements have that field, each with another value.
+// isKey reports whether all items have a field, each with a different value.
 func isKey(items []any, name string) bool {
 	seen := make(map[any]bool, len(items))
 	for _, item := range items {
@@ -375,7 +369,7 @@ func isKey(items []any, name string) bool {
 	return len(items) > 0
 }
 
-// sameScalar compares scalars as JSON does: 1 and 1.0 are the same number.
+// sameScalar compares scalars like JSON: 1 equals 1.0.
 func sameScalar(a, b any) bool {
 	if fa, ok := number(a); ok {
 		fb, ok := number(b)

@@ -11,20 +11,18 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// ForeignElement is an element of a keyed list that another manager put in place of one
-// of the driver's.
+// ForeignElement is an element of a keyed list with which another manager replaced an element of the driver.
 type ForeignElement struct {
 	Path FieldPath
 	// Manager is one of its owners.
 	Manager string
-	// ImplicitKeys are changed key fields that the manifest leaves to the server's defaults:
-	// no comparison of values shows their change.
+	// ImplicitKeys are changed key fields that the manifest leaves to the server's defaults. A comparison with the manifest
+	// cannot find their change.
 	ImplicitKeys []FieldPath
 }
 
-// SplitLists splits lost lists into their elements where other managers own elements by
-// their keys. Of a list that was lost as a whole the driver's own set does not tell what
-// kind of list it is.
+// SplitLists splits lost lists into their elements if other managers own elements by key. The driver's own set does not show whether
+// a completely lost list is keyed.
 func SplitLists(missing []Unowned, entries []metav1.ManagedFieldsEntry) ([]Unowned, error) {
 	isList := func(u Unowned) bool { _, ok := u.Value.([]any); return ok }
 	if !slices.ContainsFunc(missing, isList) {
@@ -59,8 +57,7 @@ type lostList struct {
 	elements []map[string]any
 }
 
-// lostLists finds the lists among lost fields: all lists below a lost field have lost
-// everything.
+// lostLists finds the lists in lost fields. A lost field has lost all elements of the lists below it.
 func lostLists(missing []Unowned) []*lostList {
 	var out []*lostList
 	byPath := map[string]*lostList{}
@@ -87,11 +84,10 @@ func lostLists(missing []Unowned) []*lostList {
 	return out
 }
 
-// LostElements reports whether elements of lists of objects are among lost fields.
+// LostElements reports whether the lost fields contain elements of lists of objects.
 func LostElements(missing []Unowned) bool { return len(lostLists(missing)) > 0 }
 
-// eachList calls found for the elements of all lists of a value, but not for lists inside
-// of elements.
+// eachList calls found for the elements of all lists in a value, but not of lists inside elements.
 func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
 	switch v := value.(type) {
 	case map[string]any:
@@ -105,8 +101,7 @@ func eachList(path FieldPath, value any, found func(list FieldPath, item any)) {
 	}
 }
 
-// FindForeign returns the elements that replaced lost list elements: other managers own
-// them and the driver does not.
+// FindForeign returns the elements that replaced lost list elements. Other managers own these elements, and the driver does not.
 func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content map[string]any) ([]ForeignElement, error) {
 	own, err := Owned(entries, kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager)
 	if err != nil {
@@ -138,8 +133,7 @@ func FindForeign(missing []Unowned, entries []metav1.ManagedFieldsEntry, content
 				out = append(out, ForeignElement{Path: at, Manager: m.element.manager, ImplicitKeys: m.implicitKeys(g.path)})
 				continue
 			}
-			// An element that only changed its owner is not foreign, but elements inside of it
-			// may be.
+			// An element that only changed its owner is not foreign, but elements inside it may be.
 			for _, name := range slices.Sorted(maps.Keys(m.lost)) {
 				lists = append(lists, lostLists([]Unowned{{Path: at.with(step{field: name}), Value: m.lost[name]}})...)
 			}
@@ -152,7 +146,7 @@ func isOwnManager(name string) bool {
 	return name == kube.FieldManager || name == kube.ScaleFieldManager || name == kube.RestartFieldManager
 }
 
-// setBelow is the part of a set below a path.
+// setBelow returns the part of a set below a path.
 func setBelow(set *fieldpath.Set, path FieldPath) *fieldpath.Set {
 	for _, pe := range path.elements() {
 		set = set.WithPrefix(pe)
@@ -172,8 +166,8 @@ func (e *element) hasKey(name string) bool {
 	return slices.ContainsFunc(*e.element.Key, func(f value.Field) bool { return f.Name == name })
 }
 
-// foreignElements returns the elements of a list that are in the set of another manager,
-// not in the driver's own, and not known yet.
+// foreignElements returns the elements of a list that are in the set of another manager, but neither in the driver's own set nor
+// in known.
 func foreignElements(items []any, set, own *fieldpath.Set, manager string, known []*element) []*element {
 	mine := listElements(own)
 	var out []*element
@@ -192,16 +186,14 @@ func foreignElements(items []any, set, own *fieldpath.Set, manager string, known
 	return out
 }
 
-// match is a lost element with the one that replaced it. It is unchanged when only the
-// owner changed.
+// match is a lost element with its replacement. It is unchanged if only the owner changed.
 type match struct {
 	lost      map[string]any
 	element   *element
 	unchanged bool
 }
 
-// implicitKeys are the key fields that the lost element leaves out, when nothing else of
-// its key has changed.
+// implicitKeys returns the key fields that the lost element omits, or none if another key field has changed.
 func (m match) implicitKeys(list FieldPath) []FieldPath {
 	var out []FieldPath
 	for _, f := range *m.element.element.Key {
@@ -216,8 +208,7 @@ func (m match) implicitKeys(list FieldPath) []FieldPath {
 	return out
 }
 
-// matchElements finds the elements that replaced the lost ones. Single is set when the live
-// list has one element.
+// matchElements pairs lost elements with their replacements. Single is set when the live list has one element.
 func matchElements(g *lostList, candidates []*element, single bool) []match {
 	var out []match
 	lost := slices.Clone(g.elements)
@@ -243,8 +234,8 @@ func matchElements(g *lostList, candidates []*element, single bool) []match {
 	return out
 }
 
-// replaces reports whether a change of its key turned a lost element into this one: it has
-// the same name or, where names are keys or absent, all other fields.
+// replaces reports whether this element is the lost one with a changed key: it has the same name or, if names are keys or missing,
+// the same other fields.
 func replaces(lost map[string]any, e *element) bool {
 	if !e.hasKey("name") && (lost["name"] != nil || e.fields["name"] != nil) {
 		return sameScalar(lost["name"], e.fields["name"])

@@ -10,9 +10,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// FormerDefaults returns the fields of a live object that the API server has set as defaults for a value that the body changes: they
-// are in a map beside a scalar that differs, the body does not have the map, and no manager but the driver owns anything in it.
-// Elements of lists are not searched.
+// FormerDefaults returns the fields of a live object that the API server has set as defaults for a value that the body changes. Such
+// fields are in a map that the body does not contain and of which no other manager owns a field, and a scalar in the parent of the
+// map changes. Elements of lists are not searched.
 func FormerDefaults(body, live map[string]any, entries []metav1.ManagedFieldsEntry) ([]FieldPath, error) {
 	others := fieldpath.NewSet()
 	for i := range entries {
@@ -64,7 +64,7 @@ func formerDefaults(path FieldPath, body, live any, others *fieldpath.Set) (out 
 	return out
 }
 
-// leaves are the paths of the fields in a map that are no maps with fields themselves.
+// leaves returns the paths of the fields below a map that are not maps with fields themselves.
 func leaves(path FieldPath, content map[string]any) (out []FieldPath) {
 	if len(content) == 0 {
 		return []FieldPath{path}

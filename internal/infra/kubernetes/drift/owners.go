@@ -22,7 +22,7 @@ func isForeign(e *metav1.ManagedFieldsEntry) bool {
 	return e.Subresource == "" && !slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, e.Manager)
 }
 
-// WithoutCoOwners removes the entries of writers that own a field of the driver too; nil when there is no such entry. Fields
+// WithoutCoOwners returns the entries without writers that also own a field of the driver; nil if there is no such writer. Fields
 // that only such a writer has set stay in the object, without an owner.
 func WithoutCoOwners(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedFieldsEntry, error) {
 	applied, err := Owned(entries, kube.FieldManager)
@@ -49,8 +49,8 @@ func WithoutCoOwners(entries []metav1.ManagedFieldsEntry) ([]metav1.ManagedField
 	return kept, nil
 }
 
-// FindHeld returns the fields of the driver that a body has dropped and that an apply of the body would keep, because another
-// writer owns them too. A dropped element or map is one field.
+// FindHeld returns the fields of the driver that are missing in the body and that an apply of the body would keep, because another
+// writer owns them too. A missing element or map is one field.
 func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldField, error) {
 	applied, err := Owned(entries, kube.FieldManager)
 	if err != nil {
@@ -83,7 +83,7 @@ func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldF
 	return whole, nil
 }
 
-// ChangedBy returns the field managers that own fields at these paths and are not the driver, in alphabetical order.
+// ChangedBy returns the other field managers that own fields at these paths, in alphabetical order.
 func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, error) {
 	var out []string
 	for i := range entries {
@@ -108,13 +108,13 @@ func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, e
 	return out, nil
 }
 
-// within reports whether a path is another one, or below it.
+// within reports whether a path is equal to another path or below it.
 func within(path, other string) bool {
 	rest, ok := strings.CutPrefix(path, other)
 	return ok && (rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// holds reports whether content has a field. Missing key fields of an element are defaults of the server.
+// holds reports whether content has a field. An element without a key field matches, because the server defaults the key field.
 func holds(content any, path fieldpath.Path) bool {
 	for _, pe := range path {
 		if pe.FieldName != nil {
@@ -141,7 +141,7 @@ func holds(content any, path fieldpath.Path) bool {
 	return true
 }
 
-// pathOf is a path of a field set as a FieldPath.
+// pathOf converts a path of a field set into a FieldPath.
 func pathOf(path fieldpath.Path) FieldPath {
 	out := make(FieldPath, 0, len(path))
 	for _, pe := range path {
@@ -154,7 +154,7 @@ func pathOf(path fieldpath.Path) FieldPath {
 	return out
 }
 
-// TakeOver moves fields, with everything below them, from all other managers to the driver's applies.
+// TakeOver moves fields and all fields below them from all other managers to the driver's entry of applies.
 func TakeOver(entries []metav1.ManagedFieldsEntry, paths []FieldPath) ([]metav1.ManagedFieldsEntry, error) {
 	moved := fieldpath.NewSet()
 	for _, path := range paths {
@@ -163,7 +163,7 @@ func TakeOver(entries []metav1.ManagedFieldsEntry, paths []FieldPath) ([]metav1.
 	return takeOver(entries, moved, func(*metav1.ManagedFieldsEntry) bool { return true })
 }
 
-// TakeOverAll moves all fields of a manager, except those of sub-resources, to the driver's applies; nil without fields.
+// TakeOverAll moves all fields of a manager, except in sub-resources, to the driver's entry of applies; nil if there are none.
 func TakeOverAll(entries []metav1.ManagedFieldsEntry, manager string) ([]metav1.ManagedFieldsEntry, error) {
 	ofManager := func(e *metav1.ManagedFieldsEntry) bool { return e.Manager == manager && e.Subresource == "" }
 	moved := fieldpath.NewSet()
@@ -183,7 +183,7 @@ func TakeOverAll(entries []metav1.ManagedFieldsEntry, manager string) ([]metav1.
 	return takeOver(entries, moved, ofManager)
 }
 
-// takeOver moves fields from the entries that from selects to the driver's applies.
+// takeOver moves fields to the driver's entry of applies from the entries that the function from selects.
 func takeOver(entries []metav1.ManagedFieldsEntry, moved *fieldpath.Set, from func(*metav1.ManagedFieldsEntry) bool) ([]metav1.ManagedFieldsEntry, error) {
 	var out []metav1.ManagedFieldsEntry
 	for _, e := range entries {

@@ -53,8 +53,8 @@ type keptRendering struct {
 // inputs is a digest of all inputs of a rendering. It covers secrets, so it must not leave the process.
 type inputs [sha256.Size]byte
 
-// Render makes the objects of a target from their source, binds the VDUs to their workloads and computes the digests. It
-// needs neither the VIM nor its credentials.
+// Render makes the objects of a target from their source, binds the VDUs to their workloads and computes the digests. Only lookups
+// of a chart use the VIM and its credentials; without them the lookups have no answer.
 func (k *Renderings) Render(ctx context.Context, t *vnfm.Target) (*Rendering, vnfm.Problems) {
 	own := inputsOf(t)
 	id, known := identify(own)
