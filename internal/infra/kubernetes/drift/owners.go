@@ -83,7 +83,7 @@ func FindHeld(body map[string]any, entries []metav1.ManagedFieldsEntry) ([]HeldF
 	return whole, nil
 }
 
-// ChangedBy returns the other field managers that own fields at these paths, in alphabetical order.
+// ChangedBy returns the field managers, other than the driver, that own fields at these paths, in alphabetical order.
 func ChangedBy(entries []metav1.ManagedFieldsEntry, paths []string) ([]string, error) {
 	var out []string
 	for i := range entries {

@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Find reads the record of a release that Helm's command has deployed and that belongs to no VNF instance.
+// Find returns the last record of a deployed release. It rejects a release that belongs to a VNF instance.
 func Find(ctx context.Context, client *kube.Client, namespace, name string) (*helm.Release, error) {
 	h, err := readHistory(ctx, client, name, namespace)
 	if err != nil {
@@ -47,16 +47,15 @@ func Find(ctx context.Context, client *kube.Client, namespace, name string) (*he
 // Workload is an object of a release whose pods are VNFCs.
 type Workload struct {
 	Kind, Name string
-	// Replicas is how many pods it is to have now; 1 for a DaemonSet.
+	// Replicas is the current desired number of pods; 1 for a DaemonSet.
 	Replicas int
 }
 
 const daemonSet = "DaemonSet"
 
-// workloadKinds are the kinds of workloads.
 var workloadKinds = []string{"Deployment", "StatefulSet", daemonSet}
 
-// Workloads are the workloads of a release in a namespace, with as many replicas as they have there.
+// Workloads returns the workloads of a release with their live numbers of replicas. The namespace is for objects that name none.
 func Workloads(ctx context.Context, client *kube.Client, record *helm.Release, namespace string) ([]Workload, error) {
 	var out []Workload
 	for _, content := range record.Objects() {
@@ -92,7 +91,8 @@ func replicas(ctx context.Context, client *kube.Client, recorded *unstructured.U
 	return int(n), err
 }
 
-// Missing are the objects of a release that are not among keys, which are identities as written.
+// Missing returns the objects of a release for whose keys has returns false. A key is the identity of an object as its manifest
+// writes it.
 func Missing(record *helm.Release, has func(key string) bool) []string {
 	var out []string
 	for _, content := range record.Objects() {

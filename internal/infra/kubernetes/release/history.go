@@ -1,6 +1,5 @@
-// Package release keeps the revisions of the Helm release of a VNF instance: it reads the
-// records that Helm stores in Secrets and writes them in the same form, so that Helm's
-// command shows the release and can take it over.
+// Package release manages the revisions of the Helm release of a VNF instance. It reads and writes the Secrets with Helm's records
+// in Helm's format, so that Helm's command shows the release and can take it over.
 package release
 
 import (
@@ -22,44 +21,39 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// LabelReleaseOf holds, on the Secrets in which Helm's records of a release are, the id
-// of the instance whose release it is.
+// LabelReleaseOf is a label on the Secrets with Helm's records of a release: the id of the instance that owns the release.
 const LabelReleaseOf = vnfm.LabelPrefix + "release-of"
 
-// maxRevisions is how many revisions of a release are kept, as many as Helm keeps.
+// maxRevisions bounds the revisions of a release. It is Helm's default.
 const maxRevisions = 10
 
-// History are the revisions of a release in its namespace, in the Secrets that Helm keeps
-// its records in.
+// History is the list of revisions of a release, read from the Secrets with Helm's records.
 type History struct {
 	client  *kube.Client
 	secrets kube.Resource
-	// namespace is that of the release, instance the id of the VNF instance, chart the
-	// wanted release.
+	// namespace is the namespace of the release, instance the id of the VNF instance, chart the desired release.
 	namespace, instance string
 	chart               *render.ChartRelease
-	// revisions are in the order of their numbers.
+	// revisions are sorted by number.
 	revisions []revision
-	// current is the revision that is being made.
+	// current is the record of the unfinished revision.
 	current *helm.Release
-	// ObjectsExist is set when objects of the release exist, whatever became of its
-	// records.
+	// ObjectsExist is set when objects of the release exist, even without records.
 	ObjectsExist bool
 }
 
-// revision is one record, as its labels describe it.
+// revision is one record, described by its labels.
 type revision struct {
 	number int
 	status helm.Status
 	secret string
-	// owner is the id of the instance whose release it is; empty when the revision
-	// is of no instance.
+	// owner is the id of the instance that the revision belongs to; empty for none.
 	owner string
-	// record is set once the revision was read.
+	// record is nil until the revision is read.
 	record *helm.Release
 }
 
-// ReadHistory reads which revisions a release has.
+// ReadHistory lists the revisions of the release of a chart.
 func ReadHistory(ctx context.Context, client *kube.Client, chart *render.ChartRelease, namespace, instance string) (*History, error) {
 	h, err := readHistory(ctx, client, chart.ReleaseName(), namespace)
 	if err != nil {
@@ -69,7 +63,7 @@ func ReadHistory(ctx context.Context, client *kube.Client, chart *render.ChartRe
 	return h, nil
 }
 
-// readHistory reads the revisions of a release of whatever chart.
+// readHistory lists the revisions of a release by name, independent of its chart.
 func readHistory(ctx context.Context, client *kube.Client, name, namespace string) (*History, error) {
 	r, err := client.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "Secret"})
 	if err != nil {
@@ -91,15 +85,14 @@ func readHistory(ctx context.Context, client *kube.Client, name, namespace strin
 	return h, nil
 }
 
-// Owned reports whether the release is the instance's. A later revision of Helm's command,
-// which has no label, does not change that. A release that is taken over is the instance's once a revision of it is deployed: until then its
-// first revision belongs to no instance. An instance that is only planned has no id and owns nothing.
+// Owned reports whether the first revision, and thus the release, belongs to the instance. Later revisions of Helm's command have no
+// label and do not change the owner. A release that is taken over belongs to the instance as soon as one of the instance's revisions
+// is deployed. A planned instance has no id and owns nothing.
 func (h *History) Owned() bool {
 	return h.instance != "" && len(h.revisions) > 0 && h.revisions[0].owner == h.instance
 }
 
-// CheckOwner returns a *vnfm.ConflictError when the release of that name belongs to
-// somebody else. With adopt, a release of no instance may be taken over. A nil history has
+// CheckOwner returns a *vnfm.ConflictError if the release belongs to another instance or, without adopt, to none. A nil history has
 // no owner.
 func (h *History) CheckOwner(adopt bool) error {
 	if h == nil {
@@ -119,9 +112,8 @@ func (h *History) CheckOwner(adopt bool) error {
 	return nil
 }
 
-// Deployed reports whether the release exists: it was deployed once and not uninstalled
-// since. Without records the objects of the release count: hooks that prepare an
-// installation must not run over existing data.
+// Deployed reports whether the release was deployed and not uninstalled since. Without records a release counts as deployed if its
+// objects exist, because hooks of an installation must not run on existing data.
 func (h *History) Deployed() bool {
 	for _, r := range slices.Backward(h.revisions) {
 		if r.status == helm.Uninstalled {
@@ -134,8 +126,7 @@ func (h *History) Deployed() bool {
 	return len(h.revisions) == 0 && h.ObjectsExist
 }
 
-// Differences says in what the last revision differs from the wanted one; nil when it is
-// deployed as wanted.
+// Differences describes how the last revision differs from the desired one; nil if they are equal and the last one is deployed.
 func (h *History) Differences(ctx context.Context) ([]string, error) {
 	n := len(h.revisions)
 	if n == 0 {
@@ -162,7 +153,7 @@ func (h *History) Differences(ctx context.Context) ([]string, error) {
 	return out, nil
 }
 
-// own takes over the revisions of no instance.
+// own takes over the revisions that belong to no instance.
 func (h *History) own(ctx context.Context) error {
 	for i := range h.revisions {
 		if h.revisions[i].owner != "" {
@@ -209,7 +200,7 @@ func (h *History) Begin(ctx context.Context) error {
 	return h.write(ctx, h.current, h.instance)
 }
 
-// failTimeout bounds the write of a failure, also after an interruption.
+// failTimeout bounds the write of a failure, which also runs after an interruption.
 const failTimeout = 2 * time.Second
 
 // Fail records why the revision is not deployed.
@@ -220,7 +211,7 @@ func (h *History) Fail(ctx context.Context, cause error) error {
 	return h.write(ctx, h.current, h.instance)
 }
 
-// Complete records that the revision is deployed, and supersedes the earlier ones.
+// Complete records that the current revision is deployed, and supersedes the earlier ones.
 func (h *History) Complete(ctx context.Context) error {
 	done := "Upgrade complete"
 	if !h.Deployed() {
@@ -235,16 +226,16 @@ func (h *History) Complete(ctx context.Context) error {
 	return h.Supersede(ctx)
 }
 
-// Supersede takes over the revisions of no instance, supersedes those before the last one, which is deployed, and removes
-// the oldest. A killed process may have left it unfinished, so it is repeated when there is
-// nothing else to do.
+// Supersede requires that the last revision is deployed. It takes over the revisions that belong to no instance, supersedes all
+// earlier ones, and deletes the oldest ones beyond maxRevisions. An apply without changes calls it too, because a killed process may
+// have left the work unfinished.
 func (h *History) Supersede(ctx context.Context) error {
 	if err := h.own(ctx); err != nil {
 		return err
 	}
 	last := len(h.revisions) - 1
 	for i := range h.revisions[:last] {
-		// A termination that was given up leaves a revision in this state.
+		// An abandoned termination leaves a revision in the state uninstalling.
 		if status := h.revisions[i].status; status == helm.Deployed || status == helm.Uninstalling {
 			if err := h.setStatus(ctx, i, helm.Superseded, ""); err != nil {
 				return err
@@ -265,8 +256,7 @@ func (h *History) SetStatus(ctx context.Context, status helm.Status, description
 	return h.setStatus(ctx, len(h.revisions)-1, status, description)
 }
 
-// setStatus changes the state of a revision; an empty description keeps the former one. A
-// record that cannot be read is deleted.
+// setStatus changes the state of a revision; an empty description keeps the former one. An unreadable record is deleted.
 func (h *History) setStatus(ctx context.Context, i int, status helm.Status, description string) error {
 	r, err := h.read(ctx, i)
 	if errors.Is(err, helm.ErrNoRecord) {
@@ -285,7 +275,7 @@ func (h *History) ref(secret string) kube.Ref {
 	return kube.Ref{Resource: h.secrets, Namespace: h.namespace, Name: secret}
 }
 
-// read reads the record of a revision, once.
+// read returns the record of a revision and reads it only once.
 func (h *History) read(ctx context.Context, i int) (*helm.Release, error) {
 	r := &h.revisions[i]
 	if r.record != nil {
@@ -311,7 +301,7 @@ func (h *History) read(ctx context.Context, i int) (*helm.Release, error) {
 	return out, nil
 }
 
-// write writes the record of a revision of an instance, or of none.
+// write writes the record of a revision, with the label of its owner unless that is empty.
 func (h *History) write(ctx context.Context, r *helm.Release, owner string) error {
 	text, err := r.Encode()
 	if err != nil {
@@ -333,11 +323,11 @@ func (h *History) write(ctx context.Context, r *helm.Release, owner string) erro
 	return nil
 }
 
-// RecordedManifest is what a revision consists of, and the Secret that records it.
+// RecordedManifest is the manifest of a revision and the name of the Secret with its record.
 type RecordedManifest struct{ Secret, Text string }
 
-// Manifests returns the manifests of the last revision and of the deployed one. A record
-// that cannot be read is left out: it must not block a termination.
+// Manifests returns the manifests of the last revision and of deployed ones. Unreadable records are left out, because they must not
+// block a termination.
 func (h *History) Manifests(ctx context.Context) ([]RecordedManifest, error) {
 	var out []RecordedManifest
 	for i, r := range h.revisions {

@@ -11,9 +11,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// topologies maps the scopes of affinity rules (SOL001 6.10.10) to the label of nodes that
-// Kubernetes separates them by. A scope without label is the same for all pods of an
-// instance.
+// topologies maps the scopes of affinity rules (SOL001 6.10.10) to the node labels that Kubernetes uses as topology keys. A scope
+// without a label is the same for all pods of an instance.
 var topologies = map[string]string{
 	"nfvi_node":             "kubernetes.io/hostname",
 	"cis_node":              "kubernetes.io/hostname",
@@ -45,8 +44,8 @@ const (
 	preferredTerm = "preferredDuringSchedulingIgnoredDuringExecution"
 )
 
-// podTerms makes a term of each rule about the VDU. A rule about a VDU is one among its own
-// VNFCs, a rule about a placement group one between its members.
+// podTerms returns a term for each rule about the VDU. A rule about a VDU concerns the VDU's own VNFCs, a rule about a placement
+// group the VNFCs of different members.
 func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	for i := range tr.target.Flavour.AffinityRules {
 		rule := &tr.target.Flavour.AffinityRules[i]
@@ -83,8 +82,8 @@ func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	return together, apart
 }
 
-// affinityWorkloads are the workloads that a VDU is placed beside or away from. In an affinity the
-// VDU is its own partner: otherwise the very first pod would wait for ever for another one.
+// affinityWorkloads returns the workloads that a VDU must share a node or zone with, or must not. An affinity includes the VDU
+// itself, because otherwise the first pod would wait forever for a pod of another workload.
 func (tr *translation) affinityWorkloads(rule *vnfm.AffinityRule, target string, v *vnfm.VDU) []string {
 	members, group := rule.Groups[target]
 	if !group {
@@ -114,8 +113,7 @@ func (tr *translation) hasAntiAffinity(v *vnfm.VDU) bool {
 	})
 }
 
-// nodeAffinity asks for nodes with the capabilities, whatever their values, as the node
-// feature discovery of Kubernetes labels them.
+// nodeAffinity selects nodes with the labels that Node Feature Discovery sets for the capabilities, whatever their values.
 func (tr *translation) nodeAffinity(v *vnfm.VDU) map[string]any {
 	var must, should []any
 	for _, c := range v.Workload.Capabilities {

@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// annotationNetworks asks Multus for further networks.
+// annotationNetworks requests additional networks from Multus.
 const annotationNetworks = "k8s.v1.cni.cncf.io/networks"
 
 func (tr *translation) podMetadata(v *vnfm.VDU) map[string]any {

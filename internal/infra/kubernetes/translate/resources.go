@@ -52,8 +52,7 @@ func (tr *translation) resources(c *vnfm.Container) map[string]any {
 	return out
 }
 
-// withExclusiveCPUs completes the resources of a container that wants CPUs of its own: it
-// gets them only when its requests equal its limits.
+// withExclusiveCPUs completes the resources of a container with exclusive CPUs: Kubernetes requires requests equal to limits.
 func withExclusiveCPUs(res vnfm.Resources) vnfm.Resources {
 	if !res.PinnedCPUs && !res.NUMA {
 		return res
@@ -71,9 +70,8 @@ func withExclusiveCPUs(res vnfm.Resources) vnfm.Resources {
 	return res
 }
 
-// checkExclusiveCPUs rejects resources that prevent a node from giving a pod CPUs of its own,
-// or memory near them: the CPU and topology managers handle only pods of the class
-// Guaranteed, and only whole CPUs.
+// checkExclusiveCPUs rejects resources that prevent exclusive CPUs, or memory in their NUMA node: the CPU manager and the topology
+// manager handle only pods of the QoS class Guaranteed, and only whole CPUs.
 func (tr *translation) checkExclusiveCPUs(v *vnfm.VDU) {
 	wanted := ""
 	for i := range v.Workload.Containers {
@@ -103,10 +101,10 @@ func (tr *translation) checkExclusiveCPUs(v *vnfm.VDU) {
 	}
 }
 
-// formatCPU writes thousandths of a CPU as a quantity.
+// formatCPU writes millicores as a quantity.
 func formatCPU(n int64) string { return resource.NewMilliQuantity(n, resource.DecimalSI).String() }
 
-// formatBytes writes bytes in the units that give the shorter quantity.
+// formatBytes writes bytes as a quantity with binary or decimal units, whichever is shorter.
 func formatBytes(n int64) string {
 	binary, decimal := resource.NewQuantity(n, resource.BinarySI).String(), formatCount(n)
 	if len(decimal) < len(binary) {

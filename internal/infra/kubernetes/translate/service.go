@@ -34,8 +34,8 @@ func (tr *translation) services(v *vnfm.VDU, ref WorkloadRef) {
 	})
 }
 
-// servicePorts targets each port at the one that the VNFD names, else at the container port
-// of that name, else at the same number.
+// servicePorts sets the target of each port: the target in the VNFD, else the container port of the same name, else the same
+// number.
 func (tr *translation) servicePorts(v *vnfm.VDU, s *vnfm.Service) []any {
 	var ports []any
 	for _, p := range s.Ports {

@@ -9,14 +9,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The keys of vdu_storage_requirements that Kubernetes can use.
+// The supported keys of vdu_storage_requirements.
 const (
 	demandClass  = "storage_class_name"
 	demandAccess = "access_mode"
 	demandMount  = "mount_path"
 )
 
-// mountRoot is where storages without a mount path are mounted.
+// mountRoot is the parent directory of storages without a mount path.
 const mountRoot = "/mnt/"
 
 var accessModes = []string{"ReadWriteOnce", "ReadWriteOncePod", "ReadOnlyMany", "ReadWriteMany"}
@@ -36,8 +36,7 @@ func (tr *translation) hasOwnStorage(v *vnfm.VDU) bool {
 	return slices.ContainsFunc(tr.storages(v), func(s *vnfm.Storage) bool { return s.PerVNFC })
 }
 
-// sharedClaims makes the claims of shared storages, one for each storage however many VDUs
-// require it.
+// sharedClaims makes one claim for each shared storage, even if several VDUs require the storage.
 func (tr *translation) sharedClaims(v *vnfm.VDU) {
 	for _, s := range tr.storages(v) {
 		if s.PerVNFC || tr.hasClaim[s.ID] {
@@ -54,7 +53,7 @@ func (tr *translation) sharedClaims(v *vnfm.VDU) {
 	}
 }
 
-// claimTemplates makes the claims of the storages that each VNFC has for itself.
+// claimTemplates makes the claims of storages that each VNFC has exclusively.
 func (tr *translation) claimTemplates(v *vnfm.VDU) []any {
 	var claims []any
 	for _, s := range tr.storages(v) {
@@ -94,8 +93,7 @@ func (tr *translation) claim(s *vnfm.Storage, access string) map[string]any {
 	return spec
 }
 
-// claimName is the name of the claim of a shared storage. It belongs to the first VDU that
-// requires it.
+// claimName is the name of the claim of a shared storage. The name is qualified by the first VDU that requires the storage.
 func (tr *translation) claimName(s *vnfm.Storage) string {
 	vdus := tr.target.Flavour.VDUs
 	first := slices.IndexFunc(vdus, func(v vnfm.VDU) bool { return slices.Contains(v.StorageIDs, s.ID) })
@@ -108,7 +106,7 @@ func (tr *translation) storageName(s *vnfm.Storage) string {
 	return name
 }
 
-// storageVolumes are the shared volumes; claim templates make the others.
+// storageVolumes are the volumes of shared storages; claim templates create the others.
 func (tr *translation) storageVolumes(v *vnfm.VDU) []any {
 	var volumes []any
 	for _, s := range tr.storages(v) {
@@ -137,7 +135,7 @@ func (tr *translation) storageMounts(v *vnfm.VDU) []any {
 	return mounts
 }
 
-// hugePageVolumes are the volumes for huge pages, one for each size of pages.
+// hugePageVolumes are the volumes for huge pages, one for each page size.
 func hugePageVolumes(w *vnfm.Workload) []any {
 	sizes := pageSizes(w)
 	var volumes []any

@@ -1,5 +1,5 @@
-// Package translate makes Kubernetes objects of the VDUs whose containers a VNFD describes:
-// workloads, Services, autoscalers, ConfigMaps, volume claims and placement rules.
+// Package translate makes Kubernetes objects from a VNFD that describes the containers of its VDUs: workloads with placement rules,
+// Services, autoscalers, ConfigMaps and volume claims.
 package translate
 
 import (
@@ -12,9 +12,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// labelName identifies the pods of a VDU. Selectors use no other label: they are immutable,
-// so that nothing may be in them that a new package or another name of the instance
-// changes.
+// labelName identifies the pods of a VDU. Selectors use no other label, because they are immutable, and a new package or another name
+// of the instance can change other labels.
 const labelName = "app.kubernetes.io/name"
 
 // ParamVDUMapping is the additional parameter that names the workload of a VDU.
@@ -25,14 +24,13 @@ type WorkloadRef struct {
 	Kind, Name string
 }
 
-// Manifest is an object that the VNFD asks for, with its place in the VNFD.
+// Manifest is an object with its place in the VNFD.
 type Manifest struct {
 	Place   vnfm.Place
 	Content map[string]any
 }
 
-// translation makes the objects of one target. Their names come from the VNFD alone, so
-// that they are the same in every plan.
+// translation makes the objects of one target. Their names depend only on the VNFD and vdu_mapping, so they are equal in every plan.
 type translation struct {
 	target *vnfm.Target
 	ps     *vnfm.Problems
@@ -45,7 +43,7 @@ type translation struct {
 
 func selectorOf(name string) map[string]any { return map[string]any{labelName: name} }
 
-// metadata is that of every object of a VDU.
+// metadata is the metadata of an object of a VDU.
 func (tr *translation) metadata(v *vnfm.VDU, name string) map[string]any {
 	meta := map[string]any{"name": name, "labels": tr.labels(v)}
 	if v.Workload.Namespace != "" {
@@ -54,7 +52,7 @@ func (tr *translation) metadata(v *vnfm.VDU, name string) map[string]any {
 	return meta
 }
 
-// labels are the labels of the VDU in the VNFD, and the driver's.
+// labels are the labels of the VDU in the VNFD, with labelName.
 func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 	labels := map[string]any{}
 	for key, value := range v.Workload.Labels {
@@ -65,14 +63,14 @@ func (tr *translation) labels(v *vnfm.VDU) map[string]any {
 	return labels
 }
 
-// checkLabel rejects what is not a label of Kubernetes; what says what the label is for.
+// checkLabel rejects an invalid label of Kubernetes; the parameter what is a noun for problems.
 func (tr *translation) checkLabel(at vnfm.Place, what, key, value string) {
 	if faults := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(faults) > 0 {
 		tr.problem(at, fmt.Sprintf("the %s %s: %s cannot be a label of Kubernetes", what, key, value), strings.Join(faults, "; ")+"; correct it in the VNFD")
 	}
 }
 
-// name makes the name of an object from a name in the VNFD.
+// name makes the name of an object from a name in the VNFD; false if the result is invalid.
 func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) {
 	name := kubernetesName(written)
 	if faults := validation.IsDNS1035Label(name); len(faults) > 0 {
@@ -82,9 +80,8 @@ func (tr *translation) name(at vnfm.Place, what, written string) (string, bool) 
 	return name, true
 }
 
-// qualifiedName returns the name of an object that belongs to a VDU and has a name of its own in
-// the VNFD. It carries the name that the instance gives the VDU, so that another instance
-// can use the original one.
+// qualifiedName returns the name of an object that belongs to a VDU and has its own name in the VNFD. If vdu_mapping renames the
+// VDU, the new name becomes a prefix, so that another instance can use the original name.
 func (tr *translation) qualifiedName(v *vnfm.VDU, name string) string {
 	if own, ok := tr.refs[v.ID]; ok && own.Name != kubernetesName(v.Name) {
 		return own.Name + "-" + name
@@ -92,7 +89,7 @@ func (tr *translation) qualifiedName(v *vnfm.VDU, name string) string {
 	return name
 }
 
-// kubernetesName turns a name of the VNFD into one for Kubernetes.
+// kubernetesName converts a name in the VNFD into Kubernetes' alphabet.
 func kubernetesName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
 }
@@ -102,7 +99,7 @@ func (tr *translation) problem(at vnfm.Place, summary, detail string) {
 	tr.report(vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail})
 }
 
-// report adds a problem once, however many objects have it.
+// report adds a problem once, even if several objects have it.
 func (tr *translation) report(p vnfm.Problem) {
 	if !slices.Contains(*tr.ps, p) {
 		*tr.ps = append(*tr.ps, p)
@@ -114,7 +111,7 @@ func (tr *translation) add(at vnfm.Place, content map[string]any) {
 	tr.made = append(tr.made, Manifest{Place: at, Content: content})
 }
 
-// jsonList makes a JSON list of strings.
+// jsonList converts strings into the list type of decoded JSON.
 func jsonList(texts []string) []any {
 	out := make([]any, len(texts))
 	for i, text := range texts {

@@ -9,14 +9,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// DescribesContainers reports whether the VNFD describes the containers of a VDU.
+// DescribesContainers reports whether the VNFD describes the containers of at least one VDU.
 func DescribesContainers(f *vnfm.Flavour) bool {
 	return slices.ContainsFunc(f.VDUs, func(v vnfm.VDU) bool { return v.Workload != nil })
 }
 
-// Manifests makes the objects of all VDUs of the flavour and returns the workload of
-// each VDU as well. The mapping (vdu_mapping) gives a VDU another name or kind: that way
-// one VNFD can be instantiated twice in a namespace.
+// Manifests returns the objects of all VDUs of the flavour, and the workload of each VDU. The mapping (vdu_mapping) gives a VDU
+// another name or kind, so that one VNFD can be instantiated twice in a namespace.
 func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems) ([]Manifest, map[string]WorkloadRef) {
 	tr := &translation{target: t, ps: ps, refs: map[string]WorkloadRef{}, hasClaim: map[string]bool{}}
 	for i := range t.Flavour.VDUs {
@@ -25,7 +24,7 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 			continue
 		}
 		if v.Workload == nil {
-			// A VDU on another VIM need not consist of containers.
+			// A VDU on another VIM can be a server.
 			if t.Part.Has(v.ID) {
 				tr.problem(v.Place, fmt.Sprintf("the VNFD describes no container of VDU %q", v.ID),
 					fmt.Sprintf("package %q lists no Kubernetes manifest, so that the VNFD must describe every VDU", t.Package.Name))
@@ -48,8 +47,8 @@ func Manifests(t *vnfm.Target, mapping map[string]WorkloadRef, ps *vnfm.Problems
 	return tr.made, tr.refs
 }
 
-// workloadRef returns the workload of a VDU: what the instance says, else what the VNFD says, else
-// a StatefulSet when each VNFC has storage of its own and a Deployment otherwise.
+// workloadRef returns the workload of a VDU: from vdu_mapping, else the kind in the VNFD, else a StatefulSet if each VNFC has
+// exclusive storage, else a Deployment.
 func (tr *translation) workloadRef(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef, bool) {
 	ref := WorkloadRef{Kind: v.Workload.Kind, Name: v.Name}
 	switch {
@@ -89,8 +88,7 @@ func (tr *translation) vdu(v *vnfm.VDU, ref WorkloadRef) {
 	tr.autoscaler(v, ref)
 }
 
-// workload makes the object that runs the pods. The replicas are added when the VDU
-// is bound to it.
+// workload makes the object that runs the pods, without replicas: those are set when the VDU is bound to its workload.
 func (tr *translation) workload(v *vnfm.VDU, ref WorkloadRef, podMeta, podSpec map[string]any) map[string]any {
 	meta := tr.metadata(v, ref.Name)
 	content := map[string]any{"apiVersion": workloadAPI[ref.Kind], "kind": ref.Kind, "metadata": meta}
@@ -111,7 +109,7 @@ func (tr *translation) workload(v *vnfm.VDU, ref WorkloadRef, podMeta, podSpec m
 		}
 	case "Deployment":
 		if tr.hasAntiAffinity(v) {
-			// An additional pod may find no node.
+			// With anti-affinity there may be no node for a surge pod.
 			spec["strategy"] = map[string]any{
 				"type": "RollingUpdate", "rollingUpdate": map[string]any{"maxSurge": int64(0), "maxUnavailable": int64(1)},
 			}
