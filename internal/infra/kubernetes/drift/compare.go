@@ -41,7 +41,7 @@ func Differences(candidates []Unowned, live map[string]any) []string {
 	return c.different
 }
 
-// locate returns the live value at a path.
+// locate returns the live value at a path; false if it is missing.
 func locate(live any, path FieldPath) (any, bool) {
 	for _, s := range path {
 		if s.kind == stepField {

@@ -186,7 +186,6 @@ func (w *walker) miss(path FieldPath, value any) {
 	w.found = append(w.found, Unowned{Path: path, Value: value})
 }
 
-// field checks one field of a map.
 func (w *walker) field(parent FieldPath, name string, value any, set *fieldpath.Set) {
 	path := parent.with(step{field: name})
 	pe := fieldpath.FieldNameElement(name)

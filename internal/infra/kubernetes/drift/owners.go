@@ -17,7 +17,8 @@ type HeldField struct {
 	Manager string
 }
 
-// isForeign reports whether an entry belongs to another writer of the specification. Controllers write sub-resources.
+// isForeign reports whether an entry belongs to another writer of the specification. Entries of sub-resources, which controllers
+// write, do not.
 func isForeign(e *metav1.ManagedFieldsEntry) bool {
 	return e.Subresource == "" && !slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, e.Manager)
 }

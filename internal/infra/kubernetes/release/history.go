@@ -167,8 +167,7 @@ func (h *History) own(ctx context.Context) error {
 	return nil
 }
 
-// Begin writes the record of a new revision. It marks an unfinished earlier revision as
-// interrupted.
+// Begin writes the record of a new revision and marks an unfinished earlier one as interrupted.
 func (h *History) Begin(ctx context.Context) error {
 	if h.Owned() {
 		if err := h.own(ctx); err != nil {
@@ -203,7 +202,7 @@ func (h *History) Begin(ctx context.Context) error {
 // failTimeout bounds the write of a failure, which also runs after an interruption.
 const failTimeout = 2 * time.Second
 
-// Fail records why the revision is not deployed.
+// Fail records that the current revision has failed, with the cause.
 func (h *History) Fail(ctx context.Context, cause error) error {
 	ctx, stop := context.WithTimeout(context.WithoutCancel(ctx), failTimeout)
 	defer stop()

@@ -13,8 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// bindAutoscaled finds the workloads whose replicas an autoscaler of the package owns, and warns of scale levels that change none of
-// them.
+// bindAutoscaled leaves the replicas of workloads to the autoscalers in the package, and warns of scale levels without effect.
 func (r *Rendering) bindAutoscaled(t *vnfm.Target, ps *vnfm.Problems) {
 	for _, a := range r.Objects {
 		ref, ok := scaleTarget(a)
@@ -133,7 +132,7 @@ func scaleTarget(o *Object) (t ScaleTarget, ok bool) {
 	return ScaleTargetOf(o.Content)
 }
 
-// IsAutoscaler reports whether objects of a kind are autoscalers of workloads.
+// IsAutoscaler reports whether a kind is an autoscaler of workloads.
 func IsAutoscaler(gk schema.GroupKind) bool {
 	return gk == schema.GroupKind{Group: "autoscaling", Kind: "HorizontalPodAutoscaler"} || gk == schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 }

@@ -24,7 +24,7 @@ const (
 	PolicyKeep               = "keep"
 )
 
-// chart is a Helm chart in the package, as source of objects.
+// chart is a Helm chart in the package. It implements source.
 type chart struct {
 	path   string
 	params *chartParams
@@ -34,9 +34,9 @@ type chart struct {
 type ChartRelease struct {
 	*helm.Rendering
 	Hooks []*Hook
-	// CountValues maps VDU ids to the path of the value that is their count.
+	// CountValues maps VDU ids to the paths of the values for their counts.
 	CountValues map[string]string
-	// Tested is set when a revision counts as deployed only after its tests.
+	// Tested is set when a revision counts as deployed only if its tests succeed.
 	Tested bool
 	Digest string
 	// given are the values in helm_parameters without secrets, defaults the values of the chart.
@@ -106,7 +106,7 @@ func productName(p *vnfm.Package) string {
 	return p.Descriptor.ProductName
 }
 
-// annotate sets labels or annotations. renderObject reports metadata that is not a mapping.
+// annotate sets labels or annotations. It ignores metadata that is not a mapping, which renderObject reports.
 func (m *manifest) annotate(field string, entries map[string]any) {
 	meta, ok := m.Content["metadata"].(map[string]any)
 	if !ok {
@@ -158,7 +158,7 @@ func (c *ChartRelease) workloadNames(vdu *vnfm.VDU) []string {
 	return out
 }
 
-// nameLabels are the labels by which charts tell their workloads apart.
+// nameLabels are the labels with which charts distinguish their workloads.
 var nameLabels = []string{"app.kubernetes.io/component", "app.kubernetes.io/name"}
 
 // running names the Jobs and pods of the hooks at some events, in their order. Other objects of hooks do not run.
@@ -192,7 +192,7 @@ func (r *Rendering) HookObjects() []*Object {
 // The release of a chart is listed among the objects of its instance, although its records are Secrets: a plan then shows
 // changes by Helm's command, and the next apply reverts them in a new revision.
 
-// releaseKind is the kind that a release is listed under.
+// releaseKind is the kind of a release in the list of objects.
 const releaseKind = "helm.sh/v1/Release"
 
 // Key is the identity of the release among the objects.

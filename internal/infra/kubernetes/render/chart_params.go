@@ -22,14 +22,13 @@ const (
 	paramTest        = "helm_test"
 )
 
-// chartParams are the additional parameters of a Helm chart.
 type chartParams struct {
 	// given are the parameters that are set, in order.
 	given []string
 	path  string
 	// values override the chart's own values; secrets are merged into values.
 	values, secrets map[string]any
-	// replicas maps VDU ids to the path of the value that is their count.
+	// replicas maps VDU ids to the paths of the values for their counts.
 	replicas    map[string]string
 	release     string
 	kubeVersion string
@@ -41,7 +40,6 @@ type chartParams struct {
 	shown []string
 }
 
-// chartParamReaders read the parameters of a chart.
 var chartParamReaders = map[string]func(p *chartParams, t *vnfm.Target, value any, ps *vnfm.Problems){
 	paramChart:       (*chartParams).readPath,
 	paramValues:      (*chartParams).readValues,
@@ -123,7 +121,7 @@ func (p *chartParams) readSecretValues(value any, ps *vnfm.Problems) {
 // writePath is the remedy for a path that leads to no value.
 const writePath = "write the path of a value as helm --set does"
 
-// readValues reads the values that an argument gives.
+// readValues reads the values in helm_parameters of an argument.
 func readValues(attribute string, value any, ps *vnfm.Problems) map[string]any {
 	refuse := func(summary, detail string) {
 		*ps = append(*ps, vnfm.Problem{Attribute: attribute, Key: paramValues, Summary: fmt.Sprintf("additional parameter %q %s", paramValues, summary), Detail: detail})
@@ -207,8 +205,7 @@ func (p *chartParams) readAPIVersions(_ *vnfm.Target, value any, ps *vnfm.Proble
 	p.apiVersions = versions
 }
 
-// valuesFor returns the values for the counts of a target, and the paths of the secrets
-// among them.
+// valuesFor returns the values, with secrets and the counts of the target, and the paths of the secrets.
 func (p *chartParams) valuesFor(t *vnfm.Target, ps *vnfm.Problems) (values map[string]any, secrets [][]string) {
 	values = vnfm.MergeDeep(p.values, p.secrets)
 	secrets = vnfm.Changed(p.values, values)

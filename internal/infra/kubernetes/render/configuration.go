@@ -77,7 +77,7 @@ func (r *Rendering) markConfiguration(key []byte, ps *vnfm.Problems) {
 	}
 }
 
-// markRead writes the digest of the sources that the pods of a workload read.
+// markRead writes into a workload the digest of the sources that its pods read.
 func (r *Rendering) markRead(o *Object, pod []string, sources map[Identity]*Object, key []byte) error {
 	used := map[string]any{}
 	eachConfiguration(o.Field(slices.Concat(pod, []string{"spec"})...), func(kind, name string) {

@@ -54,14 +54,13 @@ func keyedContent(o *Object, key []byte) (content map[string]any, found bool) {
 	return out, found
 }
 
-// digester replaces values by their keyed digests, in copies.
+// digester replaces values by their keyed digests. It copies maps and lists before it changes them.
 type digester struct {
 	key []byte
 	// files is set for kinds whose list "files" has the files of machines, which may contain credentials.
 	files bool
 }
 
-// all replaces every string of a map.
 func (k *digester) all(m map[string]any) map[string]any {
 	out := make(map[string]any, len(m))
 	for name, value := range m {

@@ -45,7 +45,7 @@ func readIgnored(value any, ps *vnfm.Problems) map[string][]string {
 
 func isIdentity(field string) bool { return slices.Contains(identityFields, field) }
 
-// dropIgnored removes from the objects the fields that are not applied.
+// dropIgnored removes the ignored fields from the objects.
 func (r *Rendering) dropIgnored(ignored map[string][]string, ps *vnfm.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(ignored)) {
 		i := slices.IndexFunc(r.Objects, func(o *Object) bool { return o.Key == key })
@@ -66,7 +66,7 @@ func (r *Rendering) dropIgnored(ignored map[string][]string, ps *vnfm.Problems) 
 	}
 }
 
-// dropAnnotated removes the fields that the annotation of an object names.
+// dropAnnotated removes the fields in the annotation annotationIgnore of an object.
 func dropAnnotated(content, meta map[string]any, refuse func([]string, string, ...any)) {
 	annotations, _ := meta["annotations"].(map[string]any)
 	text, _ := annotations[annotationIgnore].(string)

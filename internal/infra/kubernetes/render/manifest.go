@@ -171,8 +171,8 @@ func checkMetadata(meta map[string]any, refuse func([]string, string, ...any)) {
 	}
 }
 
-// normalizeSecret moves stringData into data, as the API server does, and writes the base64
-// of data without line breaks. Problems never show a value.
+// normalizeSecret moves stringData into data, like the API server, and removes line breaks from the base64 of data. Problems never
+// show a value.
 func normalizeSecret(m *manifest, refuse func(path []string, format string, args ...any)) {
 	data, plain := textMap(m.Content, "data"), textMap(m.Content, "stringData")
 	if len(data)+len(plain) == 0 {
@@ -195,7 +195,7 @@ func normalizeSecret(m *manifest, refuse func(path []string, format string, args
 	delete(m.Content, "stringData")
 }
 
-// textMap returns a map of strings of an object whose types were checked.
+// textMap returns a map of strings. The types of the object were checked before.
 func textMap(content map[string]any, field string) map[string]string {
 	entries, _ := content[field].(map[string]any)
 	out := make(map[string]string, len(entries))

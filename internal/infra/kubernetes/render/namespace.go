@@ -77,7 +77,7 @@ func (r *Rendering) overrideNamespace(namespace string) map[*Object]string {
 	return moved
 }
 
-// warnMoved names the objects of the rendering that the parameter moves.
+// warnMoved warns of the objects that the parameter moves. Objects of other VIMs are not in the rendering and not named.
 func (r *Rendering) warnMoved(moved map[*Object]string, namespace string, ps *vnfm.Problems) {
 	var keys []string
 	for _, o := range r.Objects {

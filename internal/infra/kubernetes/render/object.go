@@ -14,9 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Object is one object of the package as rendered: without the fields that the server
-// writes, without the driver's own labels, and without replicas that a VDU or an autoscaler
-// decides on.
+// Object is a rendered object of the package. Its content has no fields that the server writes, no labels of the driver, and no
+// replicas if a VDU or an autoscaler decides on them.
 type Object struct {
 	GVK schema.GroupVersionKind
 	// namespace is the namespace in the manifest; it may be empty.
@@ -32,7 +31,7 @@ type Object struct {
 	// reads are the result of Reads.
 	reads []Identity
 	Wave  int
-	// Scaling is set when a VDU or an autoscaler decides on the replicas, not the manifest.
+	// Scaling is set when a VDU or an autoscaler decides on the replicas.
 	Scaling *Scaling
 	// Shared is set for an object that several instances use.
 	Shared bool
@@ -65,9 +64,8 @@ func (o *Object) Problem(ps *vnfm.Problems, summary, detail string) {
 	*ps = append(*ps, vnfm.Problem{File: o.file, Line: o.line, Column: o.column, Summary: summary, Detail: detail})
 }
 
-// ObjectKey is the identity of an object as its manifest writes it:
-// "group/version/Kind namespace/name", without group for the core group and
-// without namespace when the manifest names none.
+// ObjectKey is the identity of an object as written in its manifest: "group/version/Kind namespace/name", without group for the core
+// group and without namespace if the manifest names none.
 func ObjectKey(gvk schema.GroupVersionKind, namespace, name string) string {
 	var b strings.Builder
 	if gvk.Group != "" {

@@ -102,7 +102,7 @@ func (k *Renderings) YAML(ctx context.Context, t *vnfm.Target) (*vnfm.Rendering,
 	return out, ps
 }
 
-// fields are the objects and the release for comparisons.
+// fields maps keys to objects, and to the release, for comparisons. Objects that are not completely known are left out.
 func (r *Rendering) fields(key []byte) map[string]any {
 	out := make(map[string]any, len(r.Objects)+1)
 	for _, o := range r.Objects {

@@ -78,13 +78,13 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 	return r, ps
 }
 
-// source is the form in which the package describes the objects of an instance.
+// source is the description of an instance's objects: manifests, a chart or a VNFD.
 type source interface {
 	// manifests returns the objects as written, with their places. It adds the release of a chart to the rendering.
 	manifests(b *budget.Budget, t *vnfm.Target, r *Rendering, ps *vnfm.Problems) []manifest
 }
 
-// sourceOf returns the source that package and parameters select, or nil with the problem.
+// sourceOf returns the source that package and parameters select, or nil with a problem.
 func sourceOf(t *vnfm.Target, p *params, ps *vnfm.Problems) source {
 	_, files := t.Instance.AdditionalParams[paramFiles]
 	charts := t.Flavour.MCIOPs

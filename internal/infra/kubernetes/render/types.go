@@ -46,7 +46,7 @@ func sortByPlace(ps vnfm.Problems) {
 	})
 }
 
-// typeCheck is the comparison of one object.
+// typeCheck is the check of one object.
 type typeCheck struct {
 	manifest         *manifest
 	gvk              schema.GroupVersionKind

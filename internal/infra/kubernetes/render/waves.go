@@ -12,7 +12,7 @@ import (
 const (
 	// WaveFoundation: namespaces, definitions and classes that other objects refer to.
 	WaveFoundation = iota
-	// WaveConfiguration: configuration, rights, storage, addresses.
+	// WaveConfiguration: configuration, RBAC, storage, Services and network policies.
 	WaveConfiguration
 	// WaveWorkload: workloads, autoscalers, disruption budgets, Ingresses.
 	WaveWorkload
@@ -109,7 +109,7 @@ func BuiltIn(group, kind string) bool {
 	return ok && group != "gateway.networking.k8s.io" && group != "k8s.cni.cncf.io" && group != "snapshot.storage.k8s.io"
 }
 
-// KnownKinds returns all kinds that have a wave of their own, sorted by group and kind.
+// KnownKinds returns all kinds in waveOfKind, sorted by group and kind.
 func KnownKinds() []schema.GroupKind {
 	var out []schema.GroupKind
 	for _, group := range slices.Sorted(maps.Keys(waveOfKind)) {

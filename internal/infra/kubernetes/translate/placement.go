@@ -23,7 +23,6 @@ var topologies = map[string]string{
 	"container_namespace":   "",
 }
 
-// affinity makes the placement rules of a VDU.
 func (tr *translation) affinity(v *vnfm.VDU) map[string]any {
 	together, apart := tr.podTerms(v)
 	out := map[string]any{}
@@ -45,7 +44,7 @@ const (
 )
 
 // podTerms returns a term for each rule about the VDU. A rule about a VDU concerns the VDU's own VNFCs, a rule about a placement
-// group the VNFCs of different members.
+// group its members.
 func (tr *translation) podTerms(v *vnfm.VDU) (together, apart []any) {
 	for i := range tr.target.Flavour.AffinityRules {
 		rule := &tr.target.Flavour.AffinityRules[i]

@@ -49,7 +49,7 @@ func (tr *translation) podSpec(v *vnfm.VDU, ref WorkloadRef) map[string]any {
 	return spec
 }
 
-// imageReference matches references of images: host, path, tag, digest.
+// imageReference matches image references: host, path, tag, digest.
 var imageReference = lazyregexp.New(`^([a-zA-Z0-9.-]+(:[0-9]+)?/)?[a-z0-9]+([._/-]+[a-z0-9]+)*(:[a-zA-Z0-9_][a-zA-Z0-9_.-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
 func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container) map[string]any {
@@ -94,7 +94,6 @@ func (tr *translation) container(v *vnfm.VDU, ref WorkloadRef, c *vnfm.Container
 	return out
 }
 
-// containerName is the name of a container in its pod.
 func containerName(c *vnfm.Container) string {
 	if c.Name != "" {
 		return kubernetesName(c.Name)

@@ -12,7 +12,6 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// resources makes the requests and limits of a container.
 func (tr *translation) resources(c *vnfm.Container) map[string]any {
 	res := withExclusiveCPUs(c.Resources)
 	requests, limits := map[string]any{}, map[string]any{}

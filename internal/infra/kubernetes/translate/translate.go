@@ -94,7 +94,6 @@ func kubernetesName(written string) string {
 	return strings.ToLower(strings.NewReplacer("_", "-", " ", "-", ".", "-").Replace(written))
 }
 
-// problem reports a problem at a place of the VNFD.
 func (tr *translation) problem(at vnfm.Place, summary, detail string) {
 	tr.report(vnfm.Problem{File: at.File, Line: at.Line, Column: at.Column, Summary: summary, Detail: detail})
 }
@@ -106,7 +105,6 @@ func (tr *translation) report(p vnfm.Problem) {
 	}
 }
 
-// add adds an object with its place in the VNFD.
 func (tr *translation) add(at vnfm.Place, content map[string]any) {
 	tr.made = append(tr.made, Manifest{Place: at, Content: content})
 }

@@ -79,7 +79,6 @@ func (tr *translation) workloadRef(v *vnfm.VDU, mapped WorkloadRef) (WorkloadRef
 	return ref, ok
 }
 
-// vdu makes the objects of one VDU.
 func (tr *translation) vdu(v *vnfm.VDU, ref WorkloadRef) {
 	tr.configMaps(v, ref)
 	tr.sharedClaims(v)
