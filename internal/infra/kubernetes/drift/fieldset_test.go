@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
-// Managed fields as an API server 1.36 wrote them for the manifests below.
+// Managed fields as written by API server 1.36 for the manifests below.
 const (
 	serviceFields    = `{"f:metadata":{"f:finalizers":{"v:\"example.org/a\"":{}},"f:labels":{"f:tier":{}}},"f:spec":{"f:ports":{"k:{\"port\":53,\"protocol\":\"TCP\"}":{".":{},"f:name":{},"f:port":{}},"k:{\"port\":53,\"protocol\":\"UDP\"}":{".":{},"f:name":{},"f:port":{},"f:protocol":{}}},"f:selector":{}}}`
 	deploymentFields = `{"f:metadata":{"f:annotations":{"f:a":{}},"f:labels":{}},"f:spec":{"f:selector":{},"f:strategy":{},"f:template":{"f:metadata":{"f:labels":{"f:app":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"amf\"}":{".":{},"f:args":{},"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}},"k:{\"name\":\"EMPTY\"}":{".":{},"f:name":{},"f:value":{}}},"f:image":{},"f:name":{},"f:ports":{"k:{\"containerPort\":38412,\"protocol\":\"SCTP\"}":{".":{},"f:containerPort":{},"f:protocol":{}},"k:{\"containerPort\":8080,\"protocol\":\"TCP\"}":{".":{},"f:containerPort":{}}},"f:resources":{"f:requests":{"f:cpu":{}}},"f:volumeMounts":{"k:{\"mountPath\":\"/tmp\"}":{".":{},"f:mountPath":{},"f:name":{}}}}},"f:securityContext":{},"f:tolerations":{},"f:volumes":{"k:{\"name\":\"tmp\"}":{".":{},"f:emptyDir":{},"f:name":{}}}}}}}`
@@ -58,8 +58,7 @@ func entry(manager, fields string) metav1.ManagedFieldsEntry {
 	return metav1.ManagedFieldsEntry{Manager: manager, Operation: metav1.ManagedFieldsOperationApply, FieldsV1: metav1.NewFieldsV1(fields)}
 }
 
-// without removes a field from the JSON of a field set, and what is left empty
-// above it, as the server does.
+// without removes a field from the JSON of a field set, and parents that become empty, like the server.
 func without(t *testing.T, fields string, path ...string) string {
 	t.Helper()
 	var root map[string]any

@@ -13,8 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// owning builds the managed fields of manager for elements of spec.<list>, by the
-// JSON of their keys and the fields in them.
+// owning returns managed fields for elements of spec.<list>. It maps the JSON of an element's key to the element's fields.
 func owning(list string, elements map[string][]string) string {
 	text := ""
 	for _, key := range slices.Sorted(maps.Keys(elements)) {

@@ -79,8 +79,7 @@ func TestWorkloadsOfCharts(t *testing.T) {
 	}
 }
 
-// TestVDUsOfSubCharts finds VDUs in charts below the chart: by the name of the
-// sub-chart, its alias, and further down; not in one that is disabled.
+// TestVDUsOfSubCharts finds VDUs in enabled sub-charts at any depth, by the name of the sub-chart or its alias.
 func TestVDUsOfSubCharts(t *testing.T) {
 	named := deploymentOf(`{{ .Release.Name }}-{{ .Chart.Name }}-{{ .Values.part | default "worker" }}`, "")
 	files := map[string]string{
@@ -124,7 +123,7 @@ func TestCountsGoIntoValues(t *testing.T) {
 	}
 }
 
-// TestCountsInValuesHaveNoEffect warns where helm_parameters set what the VNFD decides on, and only there.
+// TestCountsInValuesHaveNoEffect warns only if helm_parameters contain a count that follows from the VNFD.
 func TestCountsInValuesHaveNoEffect(t *testing.T) {
 	const warning = `the value %s in helm_parameters has no effect on the count of VDU "amf": the count, 1, follows from scale levels and VNFD; set scale_levels and remove the value`
 	names := func(path string) map[string]any {
@@ -167,8 +166,7 @@ func TestCountsInValuesHaveNoEffect(t *testing.T) {
 	}
 }
 
-// TestAutoscalersOfCharts leaves replicas to an autoscaler, though they go through a
-// value: in the chart itself and in a sub-chart.
+// TestAutoscalersOfCharts leaves replicas to an autoscaler in the chart or in a sub-chart, even if a value sets them.
 func TestAutoscalersOfCharts(t *testing.T) {
 	const (
 		hpa  = "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: { name: a }\nspec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: core-1-amf } }\n"

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The data of Secrets is a secret of the operation, and names of objects stay.
+// TestConceal masks the data of Secrets, but no names of objects.
 func TestConceal(t *testing.T) {
 	ctx := vnfm.WithConcealed(t.Context())
 	r := &Rendering{Objects: []*Object{

@@ -41,8 +41,8 @@ spec:
     spec: {containers: [{name: a, image: a, envFrom: [{configMapRef: {name: elsewhere}}]}]}
 `
 
-// TestConfigurationIsRolledOut changes what pods read in each of the ways in which
-// they can read it: the digest of the workload changes, and of no other.
+// TestConfigurationIsRolledOut changes a ConfigMap or Secret for each way in which pods can read it. Only the digest of the reading
+// workload changes.
 func TestConfigurationIsRolledOut(t *testing.T) {
 	container := func(fields string) string { return "{containers: [{name: a, image: a, " + fields + "}]}" }
 	for spec, kind := range map[string]string{
@@ -75,7 +75,7 @@ func TestConfigurationIsRolledOut(t *testing.T) {
 	}
 }
 
-// TestConfigurationNeedsNoRollOut changes what no pod sees.
+// TestConfigurationNeedsNoRollOut changes a label of a ConfigMap, which pods cannot read.
 func TestConfigurationNeedsNoRollOut(t *testing.T) {
 	digest := func(from, to string) string {
 		text := strings.NewReplacer("SPEC", "{containers: [{name: a, image: a, envFrom: [{configMapRef: {name: NAME}}]}]}").Replace(readers)

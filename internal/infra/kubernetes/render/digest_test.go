@@ -15,8 +15,8 @@ func TestDigestIsStable(t *testing.T) {
 	a := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: w}\n")
 	b := renderOne(t, "# another text of the same object\nkind: ConfigMap\ndata:\n  l: 'w'\n  k: |-\n    v\nstatus: {}\nmetadata: {labels: {y: \"2\", x: \"1\"}, name: a, uid: u}\napiVersion: v1\n")
 	assert.Equal(t, b.Digest, a.Digest, "the order of keys changes the digest")
-	// The digest is stored beside live objects: another value for the same object
-	// would make every object of every instance look changed.
+	// The digest is stored with live objects: a different digest of the same object would make every object of every
+	// instance look changed.
 	assert.Equal(t, "sha256:ba507e04df254a8e", a.Digest, "digest")
 	c := renderOne(t, "apiVersion: v1\nkind: ConfigMap\nmetadata:\n  name: a\n  labels: {x: '1', y: '2'}\ndata: {k: v, l: x}\n")
 	assert.NotEqual(t, c.Digest, a.Digest, "another value has the same digest")
@@ -51,8 +51,8 @@ func TestSecretDigestIsKeyed(t *testing.T) {
 	assert.NotEqual(t, sum(other, one), sum(plain, one), "the digest of a Secret does not depend on its value")
 }
 
-// TestKeyedDigests: what may hold a secret has a digest that depends on the key, and none
-// without; what holds none has the same with any key.
+// TestKeyedDigests: the digest of an object that may hold a secret depends on the key and is empty without a key. All other digests
+// are the same with any key.
 func TestKeyedDigests(t *testing.T) {
 	const deployment = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\nspec:\n  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n" +
 		"    spec: {containers: [{name: c, image: i, env: [{name: MODE, value: fast}, {name: %s, value: hunter2}]}]}\n"

@@ -13,8 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// FuzzManifests reads a text as a file of the package and as one that was rendered: it ends, within its budget, in the
-// same way each time, and what is refused is at a place that exists.
+// FuzzManifests reads a text as a file of the package and as a rendered template. Reading stays within the budget, always has the
+// same result, and reports problems only at existing lines.
 func FuzzManifests(f *testing.F) {
 	for _, seed := range []string{
 		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata: &d {a: b, <<: {c: d}}\nmore: [*d, *d]\n---\n",

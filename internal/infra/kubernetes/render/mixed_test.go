@@ -16,7 +16,7 @@ func alone(servers ...string) *vnfm.Part {
 	return &vnfm.Part{Rest: true, VDUIDs: servers, Alone: true, Foreign: servers}
 }
 
-// The only Kubernetes VIM has a chart whole; a second one cannot.
+// TestChartBesideServers: the only Kubernetes VIM has all objects of a chart. With a second Kubernetes VIM a chart is an error.
 func TestChartBesideServers(t *testing.T) {
 	chart := func(part *vnfm.Part) *vnfm.Target {
 		target := targettest.Chart(map[string]string{
@@ -34,13 +34,13 @@ func TestChartBesideServers(t *testing.T) {
 	require.True(t, ps.HasErrors())
 	require.Equal(t, "a Helm chart cannot be placed on several Kubernetes VIMs", ps[0].Summary)
 
-	// What has left the VIM leaves it whole.
+	// A VIM that the instance has left has no objects.
 	preview, ps = new(Renderings).Preview(t.Context(), chart(&vnfm.Part{Foreign: []string{"fw"}}))
 	require.False(t, ps.HasErrors(), "%v", ps)
 	require.Empty(t, preview.Objects)
 }
 
-// Objects that are of no VDU are on the only Kubernetes VIM; a workload of a VDU that is a server elsewhere is not.
+// TestManifestsBesideServers: objects without a VDU are on the only Kubernetes VIM; workloads of VDUs that are servers are not.
 func TestManifestsBesideServers(t *testing.T) {
 	target := targettest.Manifests(map[string]string{
 		"a.yaml": deploymentAMF,

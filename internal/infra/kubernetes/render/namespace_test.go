@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
-// scattered are manifests that name several namespaces, and none.
+// scattered are manifests with different namespaces, and without one.
 const scattered = `apiVersion: apps/v1
 kind: Deployment
 metadata: {name: amf, namespace: one}
@@ -53,8 +53,8 @@ kind: Secret
 metadata: {name: there, namespace: far}
 `
 
-// The parameter overrides the namespaces of manifests, of whatever number, and what moves is named. References among objects
-// that move hold. Without it nothing moves.
+// TestNamespaceOverridesManifests: the parameter overrides all namespaces in manifests, and a warning names the moved objects.
+// References between moved objects stay valid. Without the parameter nothing moves.
 func TestNamespaceOverridesManifests(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": scattered}, map[string]int{"amf": 1})
 	stays, ps := new(Renderings).Preview(t.Context(), target)
@@ -91,7 +91,7 @@ func TestNamespaceOverridesManifests(t *testing.T) {
 	require.Empty(t, ps, "the argument is for objects that name none")
 }
 
-// Objects of two namespaces that become one are an error where they differ.
+// TestNamespaceMakesObjectsOne: different objects that get the same identity are an error.
 func TestNamespaceMakesObjectsOne(t *testing.T) {
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: two}\ndata: {b: c}\n"
 	target := targettest.Manifests(map[string]string{"a.yaml": text}, nil)
@@ -100,7 +100,8 @@ func TestNamespaceMakesObjectsOne(t *testing.T) {
 	require.ErrorContains(t, ps.Err(), "v1/ConfigMap far/a is defined twice")
 }
 
-// The namespace of a chart is that of its release: what its templates place elsewhere stays there.
+// TestNamespaceOfAChartMovesNothing: the parameter is the namespace of the release. Objects with another namespace in their template
+// stay there.
 func TestNamespaceOfAChartMovesNothing(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a, namespace: one}\n"}, nil)
 	target.Instance.AdditionalParams = map[string]any{"namespace": "ran"}

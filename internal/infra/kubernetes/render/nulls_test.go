@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/targettest"
 )
 
-// TestDropNulls reads nulls, letters and repeated objects as Helm and kubectl do.
+// TestDropNulls reads nulls and the boolean y like Helm and kubectl.
 func TestDropNulls(t *testing.T) {
 	const text = `apiVersion: apps/v1
 kind: Deployment
@@ -46,7 +46,7 @@ spec:
 	}
 }
 
-// TestBlocksOfCharts reads a block of text at the end of an object, followed by another object, as Helm does: with its line break.
+// TestBlocksOfCharts reads a block scalar at the end of an object like Helm: it keeps its line break, even if another object follows.
 func TestBlocksOfCharts(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": `apiVersion: v1
 kind: ConfigMap

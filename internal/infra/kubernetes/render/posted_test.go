@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Reviews go without a name, which only a Binding needs; they are shown as posted. A digest of a token cannot be guessed from.
+// TestRequests: only a Binding needs a name. Digests mark reviews as posted. The digest of a token is keyed, and the token is masked.
 func TestRequests(t *testing.T) {
 	const reviews = `apiVersion: authorization.k8s.io/v1
 kind: SelfSubjectAccessReview

@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestKept: volume claims, and what is annotated to stay, stay when they leave the package.
+// TestKept: volume claims and objects with the annotation keep stay when they leave the package.
 func TestKept(t *testing.T) {
 	const text = `apiVersion: v1
 kind: PersistentVolumeClaim

@@ -13,8 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// passwordChart has a Secret with a random password, a Deployment whose pods read it, and one
-// that has nothing to do with it.
+// passwordChart has a Secret with a random password, a Deployment whose pods read the Secret, and an unrelated Deployment.
 func passwordChart() *vnfm.Target {
 	return targettest.Chart(map[string]string{
 		"templates/secret.yaml": "apiVersion: v1\nkind: Secret\nmetadata: { name: login }\nstringData: { password: {{ randAlphaNum 20 }} }\n",
@@ -31,8 +30,8 @@ func digestsOf(t *testing.T, target *vnfm.Target, render func(*budget.Budget, *v
 	return r.digests()
 }
 
-// TestWhatDependsOnAResultHasNoDigest: neither the Secret, nor the pods that read it, nor the
-// release, until an apply has made the password, which is saved first.
+// TestWhatDependsOnAResultHasNoDigest: the Secret, the Deployment that reads it and the release have no digest until an apply has made
+// and saved the password.
 func TestWhatDependsOnAResultHasNoDigest(t *testing.T) {
 	target := passwordChart()
 	target.Results = vnfm.NewResults(nil)
@@ -61,7 +60,7 @@ func TestWhatDependsOnAResultHasNoDigest(t *testing.T) {
 	require.Equal(t, 1, saved)
 }
 
-// TestPartsHaveTheirResultsInCommon renders as the VIMs of an instance do, at the same time.
+// TestPartsHaveTheirResultsInCommon renders concurrently with the same results, like the VIMs of an instance.
 func TestPartsHaveTheirResultsInCommon(t *testing.T) {
 	results := vnfm.NewResults(nil)
 	var all sync.WaitGroup
@@ -82,7 +81,7 @@ func TestPartsHaveTheirResultsInCommon(t *testing.T) {
 	}
 }
 
-// TestChartWithoutMemory is one of a target without results, which must be the same at every rendering.
+// TestChartWithoutMemory rejects random functions for a target without results, because each rendering would differ.
 func TestChartWithoutMemory(t *testing.T) {
 	_, ps := Make(budget.New(t.Context(), budget.Limits{}), passwordChart())
 	require.Len(t, ps, 1)

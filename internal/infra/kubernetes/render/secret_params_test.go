@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// secretChart puts a password into a Secret, and what it is made of into a ConfigMap.
+// secretChart has a password in a Secret, its hash in one ConfigMap and a list of users in another.
 func secretChart(plain, secrets map[string]any) *vnfm.Target {
 	t := targettest.Chart(map[string]string{
 		"values.schema.json": `{"properties": {"auth": {"properties": {"password": {"type": "string", "pattern": "^[a-z-]*$"}, "pin": {"writeOnly": true}}, "additionalProperties": false}}}`,
@@ -32,8 +32,7 @@ func values(entries ...any) map[string]any {
 	return map[string]any{"helm_parameters": inside}
 }
 
-// TestSecretParamProblems: what is wrong with secret parameters names their argument, and no
-// value.
+// TestSecretParamProblems: problems of secret parameters name the argument and show no value.
 func TestSecretParamProblems(t *testing.T) {
 	tests := map[string]struct {
 		target *vnfm.Target
@@ -70,8 +69,8 @@ func TestSecretParamProblems(t *testing.T) {
 	}
 }
 
-// TestSecretValues lays secret values into plain ones, be they written as paths or not, and
-// shows of what is made of them nothing that could be guessed from.
+// TestSecretValues merges secret values, with or without paths as keys, into plain ones. Digests of objects that depend on secrets
+// are keyed, so guesses cannot be tested against them.
 func TestSecretValues(t *testing.T) {
 	plain := values("users", []any{map[string]any{"name": "a", "role": "r"}, map[string]any{"name": "b"}}, "auth", map[string]any{"password": "in-clear", "pin": 12})
 	secrets := values("users", []any{map[string]any{"name": "b", "password": "hunter"}}, "auth.password", "hunter")
@@ -108,7 +107,7 @@ func TestSecretValues(t *testing.T) {
 	for key, digest := range objects("one", "") {
 		assert.Empty(t, digest, "without a key the digest of %s", key)
 	}
-	// A digest that is the same without the key can be made of a guess.
+	// A digest that does not depend on the key can be computed from a guess.
 	unkeyed := secretChart(values("auth.password", "one", "users", plain["helm_parameters"].(map[string]any)["users"], "auth", map[string]any{"pin": 12}), nil) //nolint:forcetypeassert // a test
 	p, ps := new(Renderings).Preview(t.Context(), unkeyed)
 	require.False(t, ps.HasErrors(), "the digest of what a password is in can be guessed: %v, %v", p, ps)

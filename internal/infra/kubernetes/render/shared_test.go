@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// sharedTarget is a target of a VDU and a Secret with everything that a rendering depends on.
+// sharedTarget is a target with a VDU and a Secret. All inputs of its rendering are set.
 func sharedTarget() *vnfm.Target {
 	t := targettest.Manifests(map[string]string{
 		"a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: amf }\nspec: { replicas: 1 }\n---\napiVersion: v1\nkind: Secret\nmetadata: { name: login }\nstringData: { password: one }\n",
@@ -24,7 +24,7 @@ func sharedTarget() *vnfm.Target {
 	return t
 }
 
-// TestEqualInputsShareARendering asks as a preview, an observation and an apply do. What a rendering does not depend on may differ.
+// TestEqualInputsShareARendering renders for a preview, a comparison and an apply. Fields that are no inputs of a rendering differ.
 func TestEqualInputsShareARendering(t *testing.T) {
 	var shared Renderings
 	first, ps := shared.Render(t.Context(), sharedTarget())
@@ -41,14 +41,14 @@ func TestEqualInputsShareARendering(t *testing.T) {
 	}
 	preview, ps := shared.Preview(t.Context(), recorded)
 	require.Empty(t, ps)
-	// Who is given a preview may add to it.
+	// Callers may change a preview.
 	clear(preview.Objects)
 	clear(preview.VDUs)
 	own, _ := Render(budget.New(t.Context(), budget.Limits{}), sharedTarget())
 	require.True(t, reflect.DeepEqual(own.Objects, first.Objects) && reflect.DeepEqual(own.States, first.States), "the shared rendering was changed")
 }
 
-// TestOtherInputsShareNothing changes each input by itself.
+// TestOtherInputsShareNothing changes each input individually.
 func TestOtherInputsShareNothing(t *testing.T) {
 	tb := t
 	changes := map[string]func(*vnfm.Target){
@@ -114,7 +114,7 @@ func TestOtherInputsShareNothing(t *testing.T) {
 			change(everything)
 		}
 	}
-	// Each field of a target that a rendering gets is among them.
+	// The changes cover all fields that inputsOf copies.
 	got := reflect.ValueOf(*inputsOf(everything))
 	for field, value := range got.Fields() {
 		_, tested := changes[field.Name]
@@ -126,8 +126,7 @@ func TestOtherInputsShareNothing(t *testing.T) {
 	}
 }
 
-// TestWhatIsNotKept: a package without a digest, a rendering that ends with an error, one that is too large, one that is too old, and more
-// than there is room for.
+// TestWhatIsNotKept: packages without a digest, renderings with errors, too large ones, too old ones, and more than the bounds allow.
 func TestWhatIsNotKept(t *testing.T) {
 	var shared Renderings
 	render := func(change func(*vnfm.Target)) {
@@ -160,7 +159,7 @@ func TestWhatIsNotKept(t *testing.T) {
 	require.Nil(t, r)
 }
 
-// TestProblemsOfASharedRendering are those of the first time, for each who asks.
+// TestProblemsOfASharedRendering: each caller gets a copy of the warnings of the first rendering.
 func TestProblemsOfASharedRendering(t *testing.T) {
 	var shared Renderings
 	for range 2 {
@@ -177,7 +176,7 @@ func TestProblemsOfASharedRendering(t *testing.T) {
 	}
 }
 
-// TestChartOfAnApplyIsItsOwn: results are made and saved, and hooks note how they run.
+// TestChartOfAnApplyIsItsOwn: the rendering of a chart for an apply makes and saves results and is not shared.
 func TestChartOfAnApplyIsItsOwn(t *testing.T) {
 	var shared Renderings
 	planned, saved := passwordChart(), 0
@@ -197,7 +196,7 @@ func TestChartOfAnApplyIsItsOwn(t *testing.T) {
 	require.NotSame(t, made, shown)
 }
 
-// TestSharedResultsAreTooLarge notes the size of planned results each time: the parts of an instance have their room in common.
+// TestSharedResultsAreTooLarge checks the size of planned results for each caller, because the parts of an instance share the limit.
 func TestSharedResultsAreTooLarge(t *testing.T) {
 	var shared Renderings
 	target := passwordChart()
@@ -210,7 +209,7 @@ func TestSharedResultsAreTooLarge(t *testing.T) {
 	require.Contains(t, ps[0].Summary, "the results of random functions would take")
 }
 
-// TestOtherPlaceOfReplicas leaves the rendering as it is.
+// TestOtherPlaceOfReplicas moves replicas to another path in a copy and leaves the rendering unchanged.
 func TestOtherPlaceOfReplicas(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": "apiVersion: example.com/v1\nkind: Pool\nmetadata: { name: amf }\nspec: { replicas: 1, size: 3, a: b }\n"},
 		map[string]int{"amf": 2})

@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// tackerChart is a target of a chart whose flavour names it nowhere, as packages of Tacker's first API.
+// tackerChart is a target with a chart that its flavour does not name, like packages for Tacker's first API.
 func tackerChart(params map[string]any) *vnfm.Target {
 	t := targettest.Chart(map[string]string{
 		"values.yaml":      "count: 1\nservice: {port: 80}\n",
@@ -25,7 +25,7 @@ func tackerChart(params map[string]any) *vnfm.Target {
 	return t
 }
 
-// A request for Tacker's first API works as it is when its chart is in the package.
+// TestChartParamsOfTacker accepts an unchanged request for Tacker's first API if the chart is in the package.
 func TestChartParamsOfTacker(t *testing.T) {
 	target := tackerChart(map[string]any{
 		"use_helm": "true", "helm_replica_values": map[string]any{"calls": "count"},
@@ -79,7 +79,7 @@ func TestChartParamsOfTackerThatAreRefused(t *testing.T) {
 	}
 }
 
-// Of a package with several charts each instance has one, and no VNFC of the VDUs of the others.
+// TestOneOfSeveralChartsOfTacker: an instance has one of several charts, and no VNFCs of VDUs in the others.
 func TestOneOfSeveralChartsOfTacker(t *testing.T) {
 	for param, params := range map[string]map[string]any{
 		"using_helm_install_param": {"using_helm_install_param": []any{map[string]any{"helmchartfile_path": "Files/core", "helmreleasename": "one"}}},
@@ -96,7 +96,7 @@ func TestOneOfSeveralChartsOfTacker(t *testing.T) {
 	}
 }
 
-// What is for others is left alone: who takes it is no matter of the driver.
+// TestForeignParams ignores parameters of other drivers.
 func TestForeignParams(t *testing.T) {
 	target := targettest.Manifests(map[string]string{"a.yaml": deploymentAMF}, map[string]int{"amf": 1})
 	target.Instance.AdditionalParams = map[string]any{"upgrade_type": "RollingUpdate", "nfv": map[string]any{}, "use_helm": "false", "lcm-operation-user-data": "a"}

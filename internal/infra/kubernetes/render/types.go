@@ -215,7 +215,7 @@ func (c *typeCheck) object(t reflect.Type, fields map[string]any, at []yamlpos.S
 		at, goType := step(at, yamlpos.Step{Key: name}), known.types[name]
 		switch {
 		case len(at) == 1 && name == "status":
-			// The API server ignores the status in an apply.
+			// renderObject removes the status.
 		case goType != nil:
 			c.value(goType, value, at)
 			if keys := known.keys[name]; keys != nil {

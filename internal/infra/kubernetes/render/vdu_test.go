@@ -73,8 +73,8 @@ func TestVDUs(t *testing.T) {
 	}
 }
 
-// A package has manifests for several cases, of which a request picks some: a VDU without a workload there has no VNFC. A
-// workload that the request names itself must be there.
+// TestPickedManifests: if a request selects manifests, a VDU without a workload in the selection has no VNFC. A workload in
+// vdu_mapping must be in the selection.
 func TestPickedManifests(t *testing.T) {
 	files := map[string]string{"a.yaml": deploymentAMF, "b.yaml": deploymentAMF2("smf"), "c.yaml": deploymentAMF2("upf")}
 	target := targettest.Manifests(files, map[string]int{"amf": 1, "smf": 2, "upf": 3})
@@ -92,7 +92,7 @@ func TestPickedManifests(t *testing.T) {
 	require.ErrorContains(t, ps.Err(), `VDU "amf" is mapped to Deployment "amf", which is not in the package`)
 }
 
-// A chart for Tacker names a workload after its VDU and the release.
+// TestWorkloadsOfAChartForTacker: charts for Tacker name a workload after its VDU and the release.
 func TestWorkloadsOfAChartForTacker(t *testing.T) {
 	target := targettest.Chart(map[string]string{"templates/a.yaml": deploymentAMF2("amf-{{ .Release.Name }}")}, map[string]int{"amf": 2})
 	preview, ps := new(Renderings).Preview(t.Context(), target)
@@ -121,8 +121,8 @@ func TestReplicasAreLeftOutOfTheManifest(t *testing.T) {
 	assert.Equal(t, first.Objects, second.Objects, "scaling changes digests")
 }
 
-// TestReplicasOfAnAutoscaler: the replicas of a workload are an autoscaler's whether its manifest has some or not, and a new object gets
-// those of the manifest.
+// TestReplicasOfAnAutoscaler: an autoscaler owns the replicas of its workload even if the manifest has replicas. A new object starts
+// with the replicas in the manifest.
 func TestReplicasOfAnAutoscaler(t *testing.T) {
 	t.Parallel()
 	hpa := "---\napiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nmetadata: {name: h}\nspec: {scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}\n"
@@ -135,7 +135,7 @@ func TestReplicasOfAnAutoscaler(t *testing.T) {
 		require.Equal(t, want, o.Scaling.Initial(), spec)
 		require.Equal(t, map[string]any{"paused": true}, o.Field("spec"), spec)
 
-		// One of others leaves the object as it is, and its digest.
+		// An autoscaler outside the package changes neither the object nor its digest.
 		r, ps = Render(budget.New(t.Context(), budget.Limits{}), targettest.Manifests(map[string]string{"a.yaml": text}, nil))
 		require.False(t, ps.HasErrors(), ps)
 		o = r.Objects[0]

@@ -1,7 +1,6 @@
 package translate_test
 
-// translations are VNFDs and the objects that they give; some limits the comparison
-// to the objects that are named.
+// translations are VNFDs with the expected objects; some limits the comparison to the objects in want.
 var translations = []struct {
 	name, vnfd string
 	some       bool

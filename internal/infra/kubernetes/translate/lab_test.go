@@ -10,8 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/testsupport/labtest"
 )
 
-// TestTranslationsAreAccepted asks the API server what it thinks of all objects
-// that the table of translations gives.
+// TestTranslationsAreAccepted has the API server validate all objects of the table translations.
 func TestTranslationsAreAccepted(t *testing.T) {
 	lab := labtest.Kubernetes(t)
 	namespace := lab.Namespace(t)

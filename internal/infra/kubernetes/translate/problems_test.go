@@ -24,8 +24,7 @@ func ruled(policy string) string {
 	return sol001(webVDU + nginx + "  policies: [ { rule: { " + policy + " } } ]\n")
 }
 
-// badTranslations are VNFDs of which no objects can be made, with all that must be
-// said of them.
+// badTranslations are VNFDs that cannot be translated, with all expected problems.
 var badTranslations = []struct {
 	name, vnfd, want string
 	params           map[string]any

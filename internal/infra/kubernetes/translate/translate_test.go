@@ -123,7 +123,7 @@ func TestTranslateProblems(t *testing.T) {
 	}
 }
 
-// TestTranslateWarns of a device that nobody named.
+// TestTranslateWarns of a connection point without the name of its device.
 func TestTranslateWarns(t *testing.T) {
 	target, ps := vnfdTarget(t, sol001(webVDU+nginx+`    n3:
       type: tosca.nodes.nfv.VduCp
@@ -138,7 +138,7 @@ func TestTranslateWarns(t *testing.T) {
 	}
 }
 
-// TestTranslateTwice instantiates one VNFD a second time beside the first.
+// TestTranslateTwice instantiates one VNFD twice in a namespace.
 func TestTranslateTwice(t *testing.T) {
 	target, ps := vnfdTarget(t, sol001(strings.Replace(webVDU, "[ container: nginx ]", "[ container: nginx, virtual_storage: files ]", 1)+
 		strings.Replace(nginx, nginxImage, "      properties: { env: { A: b } }\n"+nginxImage, 1)+`    files:
@@ -169,8 +169,7 @@ func TestTranslateTwice(t *testing.T) {
 	}
 }
 
-// TestManifestsBeforeContainers: a package that lists manifests is what they say,
-// however its VNFD describes containers.
+// TestManifestsBeforeContainers: manifests in a package take precedence over containers in its VNFD.
 func TestManifestsBeforeContainers(t *testing.T) {
 	target, ps := vnfdTarget(t, osContainer("ports: [ none ]"))
 	require.False(t, ps.HasErrors(), ps)
