@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// maxBetween bounds the kinds that are listed to find out whose event one is.
+// maxBetween bounds the kinds listed to trace the object of an event to its owner.
 const maxBetween = 5
 
 var claimResource = Resource{
@@ -20,20 +20,20 @@ var claimResource = Resource{
 	Namespaced: true,
 }
 
-// causes attributes the events of one namespace to the objects that are explained: events of
-// the object, of its pods that are not ready, of the claims for which these pods wait, and of
-// what stands between the object and the pods that it does not get, such as a ReplicaSet.
+// causes attributes the events of one namespace to the explained objects. An event may be about
+// such an object, about one of its pods that are not ready, about a claim that such a pod waits
+// for, or about an object between it and its missing pods, such as a ReplicaSet.
 type causes struct {
 	tree ownerTree
 	// owners are the objects that may have pods.
 	owners map[types.UID]string
-	// of says to which object the UID of another one belongs.
+	// of maps the UID of another object to the UID of the explained object that it belongs to.
 	of map[types.UID]types.UID
-	// claims are those that are not bound, by the UID of the pod that waits for them.
+	// claims are the unbound claims, by the UID of the pod that waits for them.
 	claims map[types.UID][]corev1.PersistentVolumeClaim
 }
 
-// addPods takes over the pods of an object that are not ready, and their claims.
+// addPods records the pods of an object that are not ready, and their unbound claims.
 func (c *causes) addPods(uid types.UID, pods []corev1.Pod, unbound map[string]corev1.PersistentVolumeClaim) {
 	for i := range pods {
 		pod := &pods[i]
@@ -51,7 +51,7 @@ func (c *causes) addPods(uid types.UID, pods []corev1.Pod, unbound map[string]co
 }
 
 // attribute groups events by the object that they explain. Warnings about unknown objects are
-// traced through their owners; a kind that cannot be listed has no events.
+// traced through their owners, unless their kind cannot be listed.
 func (c *causes) attribute(ctx context.Context, events []corev1.Event) map[types.UID][]corev1.Event {
 	out := map[types.UID][]corev1.Event{}
 	for i := range events {
@@ -70,8 +70,8 @@ func (c *causes) attribute(ctx context.Context, events []corev1.Event) map[types
 	return out
 }
 
-// ownerOf finds the explained object that owns another one, directly or not. Pods are known
-// already, and the ready ones are of no interest.
+// ownerOf finds the explained object that owns another one, directly or not. It skips pods: the
+// unready ones are recorded already, and the ready ones explain nothing.
 func (c *causes) ownerOf(ctx context.Context, about *corev1.ObjectReference) (types.UID, bool) {
 	gvk := schema.FromAPIVersionAndKind(about.APIVersion, about.Kind)
 	if len(c.owners) == 0 || about.UID == "" || gvk.Kind == podResource.GVK.Kind || !mayHavePods(gvk) {
@@ -97,7 +97,7 @@ func (c *Client) unboundClaims(ctx context.Context, namespace string, pods map[s
 		return nil
 	}
 	out := map[string]corev1.PersistentVolumeClaim{}
-	// Without the right to list claims the event of the pod is what is known.
+	// Without the right to list claims, the pod's own event has to do.
 	_, _ = listPages(ctx, c, listRequest{resource: claimResource, namespace: namespace}, func(claim *corev1.PersistentVolumeClaim) error {
 		if claim.Status.Phase != corev1.ClaimBound {
 			out[claim.Name] = *claim
@@ -107,7 +107,7 @@ func (c *Client) unboundClaims(ctx context.Context, namespace string, pods map[s
 	return out
 }
 
-// claimsOf names the claims that a pod waits for; none once it has started.
+// claimsOf names the claims that a pending pod waits for; nil once the pod has started.
 func claimsOf(pod *corev1.Pod) []string {
 	if pod.Status.Phase != corev1.PodPending {
 		return nil
@@ -124,7 +124,7 @@ func claimsOf(pod *corev1.Pod) []string {
 	return names
 }
 
-// claimState says in which phase a claim is and which StorageClass it asks for.
+// claimState describes the phase of a claim and its StorageClass.
 func claimState(claim *corev1.PersistentVolumeClaim) string {
 	text := "claim " + claim.Name + ": " + cmp.Or(string(claim.Status.Phase), "phase unknown")
 	switch class := claim.Spec.StorageClassName; {
@@ -137,8 +137,8 @@ func claimState(claim *corev1.PersistentVolumeClaim) string {
 	}
 }
 
-// withoutSuffix replaces the names of pods that could not be made for an object. Each try has
-// another name, and the message is reported once.
+// withoutSuffix cuts the random suffix off the names of pods that could not be created for an
+// object. Each attempt has a new name, and the message is reported once.
 func withoutSuffix(message, name string) string {
 	words := strings.Fields(message)
 	for i, word := range words {

@@ -19,7 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The oldest release whose server-side apply and field validation are relied on.
+// The oldest supported release: the drivers rely on its server-side apply and field validation.
 const (
 	minMajor = 1
 	minMinor = 25
@@ -31,7 +31,7 @@ type need struct {
 	verbs                        []string
 }
 
-// name is how kubectl auth can-i names the resource.
+// name returns the resource in the form of kubectl auth can-i.
 func (n need) name() string {
 	name := n.resource
 	if n.group != "" {
@@ -60,10 +60,11 @@ var (
 	}
 )
 
-// Check reaches the API server, authenticates, and looks what it offers. A server
-// that does not answer is a *vnfm.UnreachableError, refused credentials are a
-// *CredentialsError, a server before 1.25 is refused. Rights that are missing in
-// the default namespace of the VIM are a warning; without one each plan checks those in the namespace of its instance. All is asked at once; what /version says comes first.
+// Check reads the version of the API server, its API groups and the rights of the credentials, all
+// concurrently. A server that does not answer is a *vnfm.UnreachableError, rejected credentials are
+// a *CredentialsError, a server before 1.25 is an error. An error of /version takes precedence.
+// Rights missing in the default namespace of the VIM are a warning; without a default namespace,
+// each plan checks the rights in the namespace of its instance.
 func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	check := vnfm.VIMCheck{Endpoint: c.endpoint.String()}
 	quick := c.retry.once()
@@ -76,7 +77,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	)
 	defer others.Wait()
 	defer endOthers()
-	// /version may be open to everybody: the reviews prove who is asking.
+	// /version may be open to anonymous users: only the reviews prove that the credentials work.
 	others.Go(func() { missing, rightsErr = c.missingRights(beside, namespace) })
 	others.Go(func() { check.APIGroups, groupsErr = c.GroupVersions(beside) })
 	version, err := c.version(ctx, &quick)
@@ -97,7 +98,7 @@ func (c *Client) Check(ctx context.Context) (vnfm.VIMCheck, error) {
 	return check, groupsErr
 }
 
-// missingRightsProblem is one problem for all that is missing: whoever grants one right grants the others with it.
+// missingRightsProblem reports all missing rights as one problem, because one Role grants them all.
 func (c *Client) missingRightsProblem(missing MissingRights, namespace string) vnfm.Problem {
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
@@ -106,7 +107,7 @@ func (c *Client) missingRightsProblem(missing MissingRights, namespace string) v
 	}
 }
 
-// serverVersion is what an API server says of itself.
+// serverVersion has the used fields of the answer to /version.
 type serverVersion struct {
 	Major      string `json:"major"`
 	Minor      string `json:"minor"`
@@ -127,7 +128,7 @@ func (c *Client) version(ctx context.Context, policy *retryPolicy) (v serverVers
 	return v, nil
 }
 
-// ServerVersion returns the version of Kubernetes that the API server has now.
+// ServerVersion returns the API server's current version of Kubernetes.
 func (c *Client) ServerVersion(ctx context.Context) (string, error) {
 	v, err := c.version(ctx, nil)
 	return v.GitVersion, err
@@ -138,8 +139,8 @@ var namespaceResource = Resource{
 	GVR: schema.GroupVersionResource{Version: "v1", Resource: "namespaces"},
 }
 
-// ClusterUID returns the UID of the namespace kube-system, or nothing where it may
-// not be read.
+// ClusterUID returns the UID of the namespace kube-system, or "" if the credentials may not read
+// it.
 func (c *Client) ClusterUID(ctx context.Context) (string, error) {
 	obj, err := c.Get(ctx, Ref{Resource: namespaceResource, Name: metav1.NamespaceSystem})
 	if apierrors.IsForbidden(err) || apierrors.IsNotFound(err) {
@@ -151,7 +152,7 @@ func (c *Client) ClusterUID(ctx context.Context) (string, error) {
 	return string(obj.GetUID()), nil
 }
 
-// tooOld compares numbers like "1" and "27+"; what is not a number is believed.
+// tooOld compares numbers like "1" and "27+". A version without numbers is accepted.
 func tooOld(major, minor string) bool {
 	a, errA := strconv.Atoi(major)
 	b, errB := strconv.Atoi(strings.TrimRight(minor, "+"))
@@ -161,8 +162,8 @@ func tooOld(major, minor string) bool {
 	return a < minMajor || a == minMajor && b < minMinor
 }
 
-// missingRights asks once for all rules of the namespace; only an authorizer that
-// cannot list its rules is asked right by right for what is not in the list.
+// missingRights reads all rules of the namespace with one request. Only if the authorizer cannot
+// list all its rules, each right missing from the list takes a request of its own.
 func (c *Client) missingRights(ctx context.Context, namespace string) (MissingRights, error) {
 	review, err := c.rules(ctx, namespace)
 	if err != nil {

@@ -10,8 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// bindingModes remembers which StorageClasses bind a claim only when a pod uses
-// it, for the length of one wait.
+// bindingModes caches, for one wait, which StorageClasses bind a claim only when a pod uses it.
 type bindingModes struct {
 	client *Client
 
@@ -24,8 +23,8 @@ var storageClass = Resource{
 	GVR: schema.GroupVersionResource{Group: "storage.k8s.io", Version: "v1", Resource: "storageclasses"},
 }
 
-// waitsForConsumer reports whether a pending claim stays so until a pod uses it.
-// Without the right to read StorageClasses the claim's event tells it.
+// waitsForConsumer reports whether a pending claim stays pending until a pod uses it. Without the
+// right to read StorageClasses, the claim's event decides.
 func (b *bindingModes) waitsForConsumer(ctx context.Context, claim *unstructured.Unstructured) bool {
 	name := readiness.Text(claim, "spec", "storageClassName")
 	if name == "" {

@@ -18,19 +18,19 @@ import (
 type Client struct {
 	vim  string
 	peer vnfm.Peer
-	// namespace is the default one of the VIM, for its check.
+	// namespace is the default namespace of the VIM, for Check.
 	namespace string
 	endpoint  *url.URL
 	http      *http.Client
 	config    *rest.Config
-	// source, when set, has the credentials of each request. present are those that new
-	// connections authenticate with, and connections are all that are open.
+	// source, if set, provides the credentials of each request. present is the identity that new
+	// connections authenticate with, connections are all open ones.
 	source      identitySource
 	present     atomic.Pointer[identity]
 	connections *connrotation.ConnectionTracker
 	retry       retryPolicy
-	// answered is set once the server has answered anything: from then on an
-	// interruption is taken for a restart and waited out.
+	// answered is set once the server has answered: from then on an interruption counts as a
+	// restart and is retried for longer.
 	answered atomic.Bool
 	// clockOffset is the server's clock minus ours, in nanoseconds.
 	clockOffset atomic.Int64
@@ -38,8 +38,8 @@ type Client struct {
 	ahead       rulesAhead
 }
 
-// New makes a client without sending a request. Arguments that cannot be used are
-// a *vnfm.InvalidError whose problems name the attribute.
+// New returns a client and sends no request. Unusable arguments are a *vnfm.InvalidError whose
+// problems name the attribute.
 func New(cfg Config) (*Client, error) {
 	r, err := resolve(cfg)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c *Client) newHTTP() (*http.Client, error) {
 	}
 	return &http.Client{
 		Transport: tracing.Transport(rt, tracing.Kubernetes),
-		// A redirect is not followed: the transport would send the credentials to wherever it points.
+		// Redirects are not followed: the transport would send the credentials to the new address.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}, nil
 }

@@ -15,19 +15,19 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The requests of this file read and write typed objects, and write only what is still as
-// it was read: the server refuses a write of another resource version with a conflict, which
-// is for the caller to judge and never sent again.
+// The requests of this file read and write typed objects. Replacements, changes and deletions carry
+// the resource version that was read: the server rejects them with a conflict if the object has
+// changed since. A conflict is never retried; the caller judges it.
 
-// UndecidedError says that a write failed and may have been carried out all the same, or may
-// be carried out yet: a request was sent, and no answer came that says what became of it.
+// UndecidedError reports a failed write of unknown outcome: a request was sent, and no answer
+// stated its outcome. The write may have taken effect, or may still do so.
 type UndecidedError struct{ Err error }
 
 func (e *UndecidedError) Error() string { return e.Err.Error() }
 
 func (e *UndecidedError) Unwrap() error { return e.Err }
 
-// GetInto reads an object into a typed one.
+// GetInto reads an object into a typed value.
 func (c *Client) GetInto(ctx context.Context, ref Ref, into any) error {
 	path, err := ref.path("")
 	if err != nil {
@@ -56,23 +56,23 @@ func (c *Client) GetMetadata(ctx context.Context, ref Ref) (*metav1.PartialObjec
 	return decodeMetadata(ref, res.body)
 }
 
-// ListEach calls item with each object of a kind in a namespace, page by page. A list that
-// expires between two pages is begun again, after a call of reset.
+// ListEach calls item with each object of a kind in a namespace, page by page. A list that expires
+// between two pages starts again, after a call of reset.
 func (c *Client) ListEach(ctx context.Context, r Resource, namespace string, o ListOptions, item func(json.RawMessage) error, reset func()) error {
 	_, err := listPages(ctx, c, listRequest{resource: r, namespace: namespace, options: o}, func(raw *json.RawMessage) error { return item(*raw) }, reset)
 	return err
 }
 
-// Create creates an object and returns its metadata. One that exists is an error for which
-// apierrors.IsAlreadyExists is true, also when it was made by an earlier try of this call
-// whose answer was lost.
+// Create creates an object and returns its metadata. An existing object is an error for which
+// apierrors.IsAlreadyExists is true, even if an earlier try of this call created it and its answer
+// was lost.
 func (c *Client) Create(ctx context.Context, ref Ref, obj any) (*metav1.PartialObjectMetadata, error) {
 	return c.writeObject(ctx, "creating", http.MethodPost, ref.Resource.collectionPath(ref.Namespace), ref, obj)
 }
 
-// Replace replaces an object that still has the resource version of obj and returns its
-// metadata. One that has changed is an error for which apierrors.IsConflict is true, also
-// when an earlier try of this call did that.
+// Replace replaces an object that still has the resource version of obj and returns its metadata. A
+// changed object is an error for which apierrors.IsConflict is true, even if an earlier try of this
+// call changed it.
 func (c *Client) Replace(ctx context.Context, ref Ref, obj any) (*metav1.PartialObjectMetadata, error) {
 	path, err := ref.path("")
 	if err != nil {
@@ -88,7 +88,7 @@ func (c *Client) writeObject(ctx context.Context, doing, method, path string, re
 	}
 	res, err := c.write(ctx, request{
 		doing: doing, object: ref.String(), method: method, path: path, query: url.Values{"fieldManager": {FieldManager}},
-		// The answer is the object: its contents need not travel back.
+		// The answer would be the whole object: its contents need not travel back.
 		contentType: jsonType, accept: metadataObject + "," + jsonType, body: body,
 		sensitive: &redactor{vnfm.NewMask()},
 	})
@@ -98,8 +98,8 @@ func (c *Client) writeObject(ctx context.Context, doing, method, path string, re
 	return decodeMetadata(ref, res.body)
 }
 
-// ChangeMetadata sets labels and annotations of an object that still has a resource version,
-// removes those whose value is nil, and returns its metadata.
+// ChangeMetadata sets labels and annotations of an object that still has the given resource
+// version, removes those with a nil value, and returns its metadata.
 func (c *Client) ChangeMetadata(ctx context.Context, ref Ref, version string, labels, annotations map[string]*string) (*metav1.PartialObjectMetadata, error) {
 	path, err := ref.path("")
 	if err != nil {
@@ -120,9 +120,10 @@ func (c *Client) ChangeMetadata(ctx context.Context, ref Ref, version string, la
 	return decodeMetadata(ref, res.body)
 }
 
-// DeleteVersion deletes an object that still has that UID and resource version. One that has
-// changed is a conflict, one that is gone an error for which apierrors.IsNotFound is true;
-// it is an *UndecidedError as well when an earlier try of this call may have deleted it.
+// DeleteVersion deletes an object that still has the given UID (empty for any) and resource
+// version. A changed object is a conflict, a missing one an error for which apierrors.IsNotFound is
+// true. Either is also an *UndecidedError if an earlier try of this call may have deleted the
+// object.
 func (c *Client) DeleteVersion(ctx context.Context, ref Ref, uid types.UID, version string) error {
 	path, err := ref.path("")
 	if err != nil {
@@ -146,8 +147,8 @@ func (c *Client) DeleteVersion(ctx context.Context, ref Ref, uid types.UID, vers
 	return err
 }
 
-// write is do for a request whose outcome matters: a failure after which nobody knows it is
-// an *UndecidedError.
+// write is do for a request whose outcome matters: a failure of unknown outcome is an
+// *UndecidedError.
 func (c *Client) write(ctx context.Context, r request) (*response, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, interrupted(r, err, nil)
@@ -161,7 +162,7 @@ func (c *Client) write(ctx context.Context, r request) (*response, error) {
 	return res, err
 }
 
-// isUndecided reports whether a try that failed may have reached the server and done its work.
+// isUndecided reports whether a failed try may have reached the server and taken effect.
 func isUndecided(err error) bool {
 	if server, ok := errors.AsType[*serverError](err); ok {
 		return server.code >= http.StatusInternalServerError

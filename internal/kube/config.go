@@ -22,27 +22,27 @@ import (
 
 // Config says how to reach one API server.
 type Config struct {
-	// Connection and Credentials are those of the VIM. Nothing is read but what they name: no
-	// KUBECONFIG, no file in the home directory, no service account of a pod by itself.
+	// Connection and Credentials belong to the VIM. Nothing else is read: neither KUBECONFIG nor a
+	// file in the home directory, and the service account of a pod only if Connection asks for it.
 	Connection  vnfm.KubernetesConnection
 	Credentials vnfm.Credentials
 	// UserAgent is sent with every request, "terraform-provider-vnf/<version>".
 	UserAgent string
 	// VIM is the name of the VIM, for errors.
 	VIM string
-	// Peer is set for what is no VIM.
+	// Peer describes a server that is not a VIM; zero for a VIM.
 	Peer vnfm.Peer
-	// serviceAccount is the folder of the service account of a pod, where a test has another.
+	// serviceAccount is the folder of the pod's service account; tests set it.
 	serviceAccount string
 }
 
 func (c Config) peer() vnfm.Peer { return cmp.Or(c.Peer, vnfm.VIMPeer(c.VIM, c.Connection.PerRun)) }
 
-// dialTimeout bounds the wait for an address that swallows packets.
+// dialTimeout bounds connecting to an address that drops packets.
 const dialTimeout = 10 * time.Second
 
-// access is a Config after a kubeconfig was resolved: one server and exactly one
-// way of authentication.
+// access is a Config with its kubeconfig resolved: one server and exactly one way of
+// authentication.
 type access struct {
 	endpoint string
 	ca       []byte
@@ -56,29 +56,29 @@ type access struct {
 	password      string
 	certificate   []byte
 	key           []byte
-	// source, when set, gives the credentials instead of the fields above.
+	// source, if set, provides the credentials instead of the fields above.
 	source identitySource
-	// incomplete is set when the endpoint is not known for a reason that was said.
+	// incomplete is set if the endpoint is unknown for a reason that is already reported.
 	incomplete bool
 }
 
-// resolved is a Config that was checked.
+// resolved is a checked Config.
 type resolved struct {
 	rest   *rest.Config
 	server *url.URL
 	source identitySource
 }
 
-// CheckConfig returns what is wrong with the arguments of a connection, as a
-// *vnfm.InvalidError that names every wrong one. It reads no files.
+// CheckConfig checks the arguments of a connection and reads no files. It returns a
+// *vnfm.InvalidError that names every invalid argument.
 func CheckConfig(cfg Config) error {
 	var problems vnfm.Problems
 	checkAccess(resolveAccess(cfg, false, &problems), &problems)
 	return problems.Err()
 }
 
-// resolve checks cfg and turns it into the configuration of a transport. It
-// returns a *vnfm.InvalidError that names every wrong argument.
+// resolve checks cfg and converts it to the configuration of a transport. It returns a
+// *vnfm.InvalidError that names every invalid argument.
 func resolve(cfg Config) (*resolved, error) {
 	var problems vnfm.Problems
 	a := resolveAccess(cfg, true, &problems)
@@ -108,7 +108,7 @@ func resolve(cfg Config) (*resolved, error) {
 	}}, nil
 }
 
-// checkAccess checks what is known of a server and the way to it.
+// checkAccess checks the address of a server, its TLS settings, the proxy and the token.
 func checkAccess(a access, problems *vnfm.Problems) (*url.URL, func(*http.Request) (*url.URL, error)) {
 	var server *url.URL
 	if a.endpoint != "" || !a.incomplete {
@@ -122,8 +122,9 @@ func checkAccess(a access, problems *vnfm.Problems) (*url.URL, func(*http.Reques
 	return server, proxy
 }
 
-// resolveAccess merges the connection over the kubeconfig or the pod, if there is one, and
-// refuses anything but one way of authentication. Files are read only with machine.
+// resolveAccess overrides the kubeconfig or the pod's settings, if any, with the connection's
+// arguments. It rejects anything but exactly one way of authentication, and reads files only if
+// machine is set.
 func resolveAccess(cfg Config, machine bool, problems *vnfm.Problems) access {
 	conn := cfg.Connection
 	ways := waysOf(cfg)
@@ -153,7 +154,7 @@ func resolveAccess(cfg Config, machine bool, problems *vnfm.Problems) access {
 	return a
 }
 
-// waysOf returns the ways of authentication that are given, by the argument of each.
+// waysOf returns the ways of authentication that are set, each by its argument.
 func waysOf(cfg Config) []string {
 	var ways []string
 	for _, name := range []string{vnfm.CredentialBearerToken, vnfm.CredentialPassword, vnfm.CredentialClientKey, vnfm.CredentialKubeconfig} {
@@ -174,8 +175,8 @@ func checkWays(ways []string, problems *vnfm.Problems) {
 	}
 }
 
-// authenticate returns what a way of authentication brings: the credentials, or where they
-// are read, and perhaps the server.
+// authenticate returns the credentials of a way of authentication, or their source, and the server
+// if a kubeconfig or a pod names it.
 func authenticate(cfg Config, way string, machine bool, problems *vnfm.Problems) access {
 	conn, creds := cfg.Connection, cfg.Credentials
 	switch way {
@@ -225,8 +226,8 @@ func authenticate(cfg Config, way string, machine bool, problems *vnfm.Problems)
 	return a
 }
 
-// checkPairs refuses halves: a user name without password, a certificate without key, a
-// context without kubeconfig.
+// checkPairs rejects halves: a user name without password, a certificate without key, a context
+// without kubeconfig.
 func checkPairs(cfg Config, problems *vnfm.Problems) {
 	conn := cfg.Connection
 	has := func(name string) bool { return cfg.Credentials[name].Reveal() != "" }
@@ -248,7 +249,8 @@ func checkPairs(cfg Config, problems *vnfm.Problems) {
 	}
 }
 
-// checkExec checks the program that prints the credentials, without looking for it.
+// checkExec checks the arguments of the program that prints credentials. It does not look for the
+// program.
 func checkExec(plugin *vnfm.ExecPlugin, problems *vnfm.Problems) {
 	if plugin == nil {
 		return
@@ -308,8 +310,8 @@ func checkProxy(text string, problems *vnfm.Problems) func(*http.Request) (*url.
 	return http.ProxyURL(u)
 }
 
-// cleanToken returns a token without the white space around it, or an error for what is not a
-// token alone. The error does not repeat it.
+// cleanToken trims white space around a token. It rejects an empty token and one with white space
+// or control characters inside. The error does not repeat the token.
 func cleanToken(text string) (string, error) {
 	token := strings.TrimSpace(text)
 	switch {

@@ -17,8 +17,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// aggregatedDiscovery asks for all kinds at once (since Kubernetes 1.27), and for
-// the plain list of groups from a server that cannot do that.
+// aggregatedDiscovery requests all kinds at once (since Kubernetes 1.27), or the plain list of
+// groups from an older server.
 const aggregatedDiscovery = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList," +
 	"application/json;g=apidiscovery.k8s.io;v=v2beta1;as=APIGroupDiscoveryList,application/json"
 
@@ -28,21 +28,20 @@ type discoveryCache struct {
 	snapshot *snapshot
 }
 
-// snapshot is what the server serves at one moment.
+// snapshot is the discovery of the server at one moment.
 type snapshot struct {
 	taken time.Time
 	kinds map[schema.GroupVersionKind]Resource
-	// versions are those of each group in the order of the server's preference.
+	// versions are the group versions; each group's are in the server's order of preference.
 	versions []schema.GroupVersion
-	// partial are group versions whose kinds are not known yet: the server has no
-	// aggregated discovery, or could not reach the extension that serves them.
+	// partial are group versions with unknown kinds: the server has no aggregated discovery, or
+	// could not reach the extension that serves them.
 	partial map[schema.GroupVersion]bool
 }
 
-// Resource returns what the server says of a kind. The first call takes a snapshot
-// of everything with two requests. A kind that is not in it is looked for in a new
-// snapshot, then in its own group version, and is an *UnknownKindError if it is in
-// neither.
+// Resource returns the discovery of a kind. The first call takes a snapshot of all kinds with two
+// requests. A kind missing there is looked up in a new snapshot and in its own group version. A
+// kind in neither is an *UnknownKindError.
 func (c *Client) Resource(ctx context.Context, gvk schema.GroupVersionKind) (Resource, error) {
 	asked := time.Now()
 	c.discovery.mu.Lock()
@@ -68,8 +67,7 @@ func (c *Client) Resource(ctx context.Context, gvk schema.GroupVersionKind) (Res
 			return r, nil
 		}
 	}
-	// A kind that a definition brought a moment ago is served under its own group
-	// version before the snapshots show it.
+	// The group version serves the kind of a new definition before snapshots show it.
 	r, ok, err := c.lookInVersion(ctx, s, gvk)
 	switch {
 	case err != nil:
@@ -81,7 +79,7 @@ func (c *Client) Resource(ctx context.Context, gvk schema.GroupVersionKind) (Res
 	}
 }
 
-// RefreshDiscovery forgets the snapshot: the next call of Resource takes a new one.
+// RefreshDiscovery discards the snapshot: the next call of Resource takes a new one.
 func (c *Client) RefreshDiscovery() {
 	c.discovery.mu.Lock()
 	defer c.discovery.mu.Unlock()
@@ -105,9 +103,9 @@ func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
 	return names, nil
 }
 
-// Kind is Resource for a kind of which any version will do: it takes the one that the
-// server prefers of those that have the kind. Kinds of one group may come from several
-// definitions, so that the newest version of the group need not have all of them.
+// Kind is Resource for any version of a kind: it returns the one that the server prefers among the
+// versions with the kind. Kinds of one group may come from several definitions, so the newest
+// version of the group may lack some.
 func (c *Client) Kind(ctx context.Context, gk schema.GroupKind) (Resource, error) {
 	asked := time.Now()
 	c.discovery.mu.Lock()
@@ -128,8 +126,7 @@ func (c *Client) Kind(ctx context.Context, gk schema.GroupKind) (Resource, error
 	}
 }
 
-// lookInGroup finds a kind in the versions of its group, which a snapshot has in the
-// order of the server's preference.
+// lookInGroup finds a kind in the versions of its group, in the server's order of preference.
 func (c *Client) lookInGroup(ctx context.Context, s *snapshot, gk schema.GroupKind) (Resource, bool, error) {
 	for _, gv := range slices.Clone(s.versions) {
 		if gv.Group != gk.Group {
@@ -148,7 +145,7 @@ func (c *Client) lookInGroup(ctx context.Context, s *snapshot, gk schema.GroupKi
 	return Resource{}, false, nil
 }
 
-// takeSnapshot returns the snapshot or takes one. The caller holds the lock.
+// takeSnapshot returns the cached snapshot or takes one. The caller holds the lock.
 func (c *Client) takeSnapshot(ctx context.Context) (*snapshot, error) {
 	if c.discovery.snapshot != nil {
 		return c.discovery.snapshot, nil
@@ -191,8 +188,7 @@ func (s *snapshot) add(res *response) error {
 	return s.addGroups(res.body)
 }
 
-// groupDiscoveryList is the part of apidiscovery.k8s.io/v2 that is used; v2beta1
-// has the same form.
+// groupDiscoveryList has the used fields of apidiscovery.k8s.io/v2; v2beta1 has the same form.
 type groupDiscoveryList struct {
 	Items []struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -231,8 +227,8 @@ func (s *snapshot) addAggregated(body []byte) error {
 					continue
 				}
 				res := Resource{
-					// The kind of an answer may belong to another group: what a
-					// manifest names is the group that serves it.
+					// A manifest names the group that serves the kind. The kind of the answer may
+					// belong to another group.
 					GVK:        gv.WithKind(r.ResponseKind.Kind),
 					GVR:        gv.WithResource(r.Resource),
 					Namespaced: r.Scope == "Namespaced",
@@ -277,7 +273,7 @@ func (s *snapshot) addGroups(body []byte) error {
 	return nil
 }
 
-// lookInVersion asks for the kinds of one group version and adds them to s.
+// lookInVersion reads the kinds of one group version and adds them to s.
 func (c *Client) lookInVersion(ctx context.Context, s *snapshot, gvk schema.GroupVersionKind) (Resource, bool, error) {
 	gv := gvk.GroupVersion()
 	res, err := c.do(ctx, request{
@@ -323,7 +319,7 @@ func sorted(in []string) []string {
 	return out
 }
 
-// near returns up to five served kinds that may have been meant.
+// near returns up to five served kinds with a similar name, the nearest first.
 func (s *snapshot) near(gvk schema.GroupVersionKind) []string {
 	type candidate struct {
 		name     string
@@ -335,8 +331,8 @@ func (s *snapshot) near(gvk schema.GroupVersionKind) []string {
 		if d > 1+len(gvk.Kind)/5 {
 			continue
 		}
-		// Twice the distance of the kind, so that the same kind of another group
-		// comes before another kind of the same group.
+		// The distance of the kind counts twice, so that the same kind of another group precedes
+		// another kind of the same group.
 		d *= 2
 		if k.Group != gvk.Group {
 			d++

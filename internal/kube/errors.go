@@ -20,12 +20,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// CredentialsError says that the API server does not accept the credentials (401).
+// CredentialsError means that the API server rejects the credentials (401).
 type CredentialsError struct {
 	Peer     vnfm.Peer
 	Endpoint string
-	// Source names where the credentials are read from, again when they are refused; empty for
-	// those that were given as they are.
+	// Source names the place where the credentials are read, and read again after a rejection;
+	// empty for credentials given as arguments.
 	Source string
 	Err    error
 }
@@ -44,7 +44,7 @@ func (e *CredentialsError) Unwrap() error { return e.Err }
 // Is makes errors.Is(err, vnfm.ErrCredentials) true.
 func (e *CredentialsError) Is(target error) bool { return target == vnfm.ErrCredentials }
 
-// UnknownKindError says that the API server does not serve a kind.
+// UnknownKindError means that the API server does not serve a kind.
 type UnknownKindError struct {
 	GVK schema.GroupVersionKind
 	// Known are served kinds with a similar name, the nearest first, each as
@@ -60,7 +60,7 @@ func (e *UnknownKindError) Error() string {
 	return msg + "; if a CustomResourceDefinition defines the kind, apply that first"
 }
 
-// transportError says that no answer came.
+// transportError means that no usable answer came.
 type transportError struct {
 	err       error
 	permanent bool
@@ -73,7 +73,7 @@ func (e *transportError) Error() string {
 
 func (e *transportError) Unwrap() error { return e.err }
 
-// advice says which argument of the VIM makes up for a failed handshake.
+// advice returns the remedy for a failed handshake, usually an argument of the VIM.
 func advice(err error) string {
 	var (
 		unknown  x509.UnknownAuthorityError
@@ -97,7 +97,7 @@ func advice(err error) string {
 	}
 }
 
-// isPermanentTransport reports whether trying again cannot help.
+// isPermanentTransport reports whether a retry cannot help.
 func isPermanentTransport(err error) bool {
 	var t *transportError
 	if errors.As(err, &t) && t.permanent {
@@ -106,22 +106,21 @@ func isPermanentTransport(err error) bool {
 	return endpoint.IsPermanent(err)
 }
 
-// serverError is an answer that is not success. It unwraps to the server's Status,
-// so that the predicates of apimachinery's errors package work.
+// serverError is an unsuccessful answer. It unwraps to the server's Status, so that the predicates
+// of apimachinery's errors package work.
 type serverError struct {
 	*apierrors.StatusError
 	code       int
 	retryAfter time.Duration
-	// transientConflict is a 409 that comes from concurrency and not from a field
-	// that somebody else owns.
+	// transientConflict is a 409 caused by a concurrent change, not by a field of another manager.
 	transientConflict bool
-	// notServed is a 404 for the path itself: the kind is not served, or not yet.
+	// notServed is a 404 for the path itself: the server does not serve the kind, or not yet.
 	notServed bool
-	// noAccount is a 403 because a service account does not exist, or not yet: a
-	// controller makes that of a new namespace.
+	// noAccount is a 403 because a service account does not exist, or not yet: a controller creates
+	// the account of a new namespace.
 	noAccount bool
-	// webhook is what the server could not ask; denied is the refusal of one that
-	// it did ask, whatever status code that chose.
+	// webhook is a webhook that the server could not call. denied is the rejection by a webhook
+	// that it did call, with any status code.
 	webhook *silentWebhook
 	denied  bool
 }
@@ -158,8 +157,8 @@ func newServerError(res *http.Response, body []byte, r request) *serverError {
 	return e
 }
 
-// failure is what the caller gets: what was tried, on which object, and what the
-// other side said.
+// failure adds operation and object to an error. It makes a transport error a
+// *vnfm.UnreachableError and a 401 a *CredentialsError.
 func (c *Client) failure(r request, err error) error {
 	var transport *transportError
 	var server *serverError

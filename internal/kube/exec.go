@@ -21,19 +21,19 @@ import (
 const (
 	// execLimit bounds one run of a program that prints credentials.
 	execLimit = time.Minute
-	// execGrace is how long the output of a program that has ended is waited for: something
-	// that it started may hold it open.
+	// execGrace bounds the wait for the output of a program that has ended: a child process may
+	// hold the output open.
 	execGrace = time.Second
-	// maxExecOutput is far more than credentials have.
+	// maxExecOutput is in bytes, far more than credentials have.
 	maxExecOutput = 1 << 20
-	// execInfo is the environment variable that tells a program what is asked of it.
+	// execInfo is the environment variable that passes the request to the program.
 	execInfo = "KUBERNETES_EXEC_INFO"
 )
 
-// execPlugin is a program that prints credentials as an ExecCredential. It is run when the
-// credentials have expired by their own account, or are refused. Client-go has the same, which
-// writes what the program says to the standard error, where Terraform logs it, waits for the
-// program for ever, and quotes the output in errors. So this is one of our own.
+// execPlugin is a program that prints credentials as an ExecCredential. It runs if the credentials
+// have expired by their own timestamp or were rejected. Client-go's implementation does not fit: it
+// copies the program's messages to standard error, where Terraform logs them, waits for the program
+// without a limit, and quotes the output in errors.
 type execPlugin struct {
 	plugin  vnfm.ExecPlugin
 	cluster *execCluster
@@ -42,7 +42,8 @@ type execPlugin struct {
 	last *identity
 }
 
-// execCluster is what a program is told about the cluster, if its kubeconfig wants that.
+// execCluster describes the cluster to a program whose kubeconfig asks for this
+// (provideClusterInfo).
 type execCluster struct {
 	Server        string `json:"server"`
 	TLSServerName string `json:"tls-server-name,omitempty"`
@@ -83,7 +84,7 @@ func (e *execPlugin) current(ctx context.Context) (*identity, error) {
 }
 
 func (e *execPlugin) renewed(ctx context.Context, refused *identity) (*identity, error) {
-	// Another request may have run it since.
+	// Another request may have run the program since.
 	who, err := e.inTurn(ctx, func() bool { return e.last != nil && e.last != refused })
 	if err != nil || who.same(refused) {
 		return nil, err
@@ -91,7 +92,8 @@ func (e *execPlugin) renewed(ctx context.Context, refused *identity) (*identity,
 	return who, nil
 }
 
-// inTurn returns the last identity if it is good, and else runs the program.
+// inTurn returns the last identity if good reports true, and else runs the program. Requests take
+// turns.
 func (e *execPlugin) inTurn(ctx context.Context, good func() bool) (*identity, error) {
 	select {
 	case e.turn <- struct{}{}:
@@ -110,7 +112,7 @@ func (e *execPlugin) inTurn(ctx context.Context, good func() bool) (*identity, e
 	return who, nil
 }
 
-// run runs the program. Its output is in no error: it may be credentials.
+// run runs the program. Errors do not contain its output, which may be credentials.
 func (e *execPlugin) run(ctx context.Context) (*identity, error) {
 	asked, err := json.Marshal(execCredential{Kind: "ExecCredential", APIVersion: e.plugin.APIVersion, Spec: execSpec{Cluster: e.cluster}})
 	if err != nil {
@@ -120,7 +122,8 @@ func (e *execPlugin) run(ctx context.Context) (*identity, error) {
 	defer cancel()
 	var out limitedBuffer
 	cmd := exec.CommandContext(limited, e.plugin.Command, e.plugin.Args...) //nolint:gosec // the user's configuration names the program
-	// Neither standard input nor standard error are the provider's, which speaks to Terraform there.
+	// The program gets neither standard input nor standard error of the provider, which uses both
+	// to talk to Terraform.
 	cmd.Stdout, cmd.WaitDelay = &out, execGrace
 	cmd.Env = os.Environ()
 	for _, name := range slices.Sorted(maps.Keys(e.plugin.Env)) {
@@ -140,7 +143,7 @@ func (e *execPlugin) run(ctx context.Context) (*identity, error) {
 	return e.parse(out.buffer.Bytes())
 }
 
-// runError says why a program did not run to its end.
+// runError returns the reason of a program's failure.
 func runError(err error) error {
 	const hint = "its output is not shown, since it may contain credentials: run it by hand to see it"
 	if ended, ok := errors.AsType[*exec.ExitError](err); ok {
@@ -196,7 +199,7 @@ func (e *execPlugin) parse(out []byte) (*identity, error) {
 	return who, nil
 }
 
-// limitedBuffer is a buffer that refuses to grow beyond maxExecOutput.
+// limitedBuffer rejects writes beyond maxExecOutput.
 type limitedBuffer struct {
 	buffer bytes.Buffer
 	full   bool
