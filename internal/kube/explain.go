@@ -26,40 +26,40 @@ const (
 	// Limits of a diagnosis of one object.
 	maxEvents = 5
 	maxPods   = 3
-	// maxExplained bounds the objects that are looked into; the others keep their
-	// condition.
+	// maxExplained bounds the objects whose events, pods and logs are read; the others have their
+	// condition alone.
 	maxExplained = 20
 )
 
-// depth says how far an explanation goes.
+// depth is the level of detail of an explanation.
 type depth struct {
 	// lines and bytes bound the end of a log.
 	lines, bytes int
-	// all has the conditions of objects, and logs of containers that run and are not ready as well.
+	// all adds the conditions of objects, and the logs of containers that run but are not ready.
 	all bool
 }
 
 var (
-	// forError is for a text that people read in a terminal, forReport for one that they read in a ticket.
+	// forError is for messages in a terminal, forReport for texts in a ticket.
 	forError  = depth{lines: 10, bytes: 2 << 10}
 	forReport = depth{lines: 50, bytes: 8 << 10, all: true}
 )
 
-// subject is an object that is to be explained, as it was last seen.
+// subject is an object to explain, as it was last seen.
 type subject struct {
 	ref     Ref
 	obj     *unstructured.Unstructured
 	verdict readiness.Verdict
 }
 
-// Explain says of each object what state it is in and why: its condition, its
-// last events, its pods that are not ready, and the end of the log of containers
-// that crash. It tells what it can find within ctx and never fails.
+// Explain returns the state of each object and its causes: the condition, the last events, the pods
+// that are not ready, and the end of the logs of crashing containers. It reports everything that it
+// finds within ctx and never fails.
 func (c *Client) Explain(ctx context.Context, refs []Ref) []ObjectState {
 	return c.explain(ctx, c.look(ctx, refs), forError)
 }
 
-// Report is Explain of those of the objects that are not ready, with more of what is known of them.
+// Report explains the objects that are not ready, in more detail than Explain.
 func (c *Client) Report(ctx context.Context, refs []Ref) (unready []ObjectState) {
 	subjects := slices.DeleteFunc(c.look(ctx, refs), func(s subject) bool { return s.verdict.Ready })
 	return c.explain(ctx, subjects, forReport)
@@ -112,7 +112,7 @@ func (c *Client) explain(ctx context.Context, subjects []subject, d depth) []Obj
 	return out
 }
 
-// conditionLines are the conditions of an object in words.
+// conditionLines renders each condition of an object as one line.
 func conditionLines(obj *unstructured.Unstructured) []string {
 	all := readiness.Conditions(obj)
 	out := make([]string, 0, len(all))
@@ -146,9 +146,10 @@ func statusOf(s subject) string {
 	}
 }
 
-// explainNamespace adds events, pods and logs to the objects of one namespace. Each
-// index is its own, so out needs no lock. It takes one LIST of the pods, of the events and, where a pod waits
-// for one, of the claims, and one of each kind between the objects and their pods.
+// explainNamespace adds events, pods and logs to the objects of one namespace. No other goroutine
+// writes the same indices, so out needs no lock. It takes one LIST of the pods, one of the events,
+// one of the claims if a pod waits for one, and one of each kind between the objects and their
+// pods.
 func (c *Client) explainNamespace(ctx context.Context, namespace string, subjects []subject, indices []int, out []ObjectState, d depth) {
 	why := causes{tree: newOwnerTree(c, namespace), owners: map[types.UID]string{}, of: map[types.UID]types.UID{}, claims: map[types.UID][]corev1.PersistentVolumeClaim{}}
 	for _, i := range indices {
@@ -164,8 +165,8 @@ func (c *Client) explainNamespace(ctx context.Context, namespace string, subject
 		unbound map[string]corev1.PersistentVolumeClaim
 		events  []corev1.Event
 	)
-	// Objects that cannot be read, for lack of rights or of time, are left out: the state of
-	// the object is reported in any case.
+	// Errors are ignored: without rights or time the diagnosis lacks details, but has the state of
+	// each object.
 	wg.Go(func() {
 		pods, _ = c.podsOf(ctx, &why.tree, why.owners)
 		unbound = c.unboundClaims(ctx, namespace, pods)
@@ -198,7 +199,7 @@ func (c *Client) explainNamespace(ctx context.Context, namespace string, subject
 	wg.Wait()
 }
 
-// mayHavePods leaves out the built-in kinds that never own one.
+// mayHavePods is false for the built-in kinds that never own pods.
 func mayHavePods(gvk schema.GroupVersionKind) bool {
 	switch gvk.Group {
 	case "":
@@ -222,8 +223,8 @@ func podReady(pod *corev1.Pod) bool {
 	return false
 }
 
-// podState says what is wrong with a pod: the first container that crashed or
-// waits, else the condition that is not met, and the claims that are not bound.
+// podState describes the trouble of a pod: the first container that crashed or cannot start, else
+// the pod's own reason, else the first condition that is not met; and the unbound claims.
 func podState(pod *corev1.Pod, unbound ...corev1.PersistentVolumeClaim) PodState {
 	s := PodState{Name: pod.Name, Phase: string(pod.Status.Phase), Reason: pod.Status.Reason, Message: pod.Status.Message}
 	for i := range unbound {
@@ -259,8 +260,8 @@ func podState(pod *corev1.Pod, unbound ...corev1.PersistentVolumeClaim) PodState
 	return s
 }
 
-// containerTrouble tells a container that crashes or cannot start from one that is
-// well or is just being started.
+// containerTrouble distinguishes a container that crashes or cannot start (bad) from one that runs
+// or is being started.
 func containerTrouble(cs corev1.ContainerStatus) (reason, message string, crashed, bad bool) {
 	end := func(t *corev1.ContainerStateTerminated) string {
 		text := fmt.Sprintf("ended with exit code %d", t.ExitCode)
@@ -289,7 +290,7 @@ func containerTrouble(cs corev1.ContainerStatus) (reason, message string, crashe
 	}
 }
 
-// crashing names the first containers that crash, for the progress of a wait.
+// crashing describes one crashing pod, for the progress of a wait.
 func (c *Client) crashing(ctx context.Context, unready []subject) string {
 	byNamespace := map[string]map[types.UID]string{}
 	for _, s := range unready {
@@ -328,15 +329,15 @@ func (c *Client) eventsOf(ctx context.Context, namespace, selector string) ([]co
 	return events, err
 }
 
-// LastWarnings are the newest warnings of the events of a namespace, by the object that they are about: one request. Events of before
-// that time are left out. Some
-// controllers send what has failed as a normal event, and call the reason so.
+// LastWarnings returns the newest warning about each object of a namespace, with one request. It
+// ignores events before since. Some controllers report failures as normal events with a reason that
+// begins with "Failed"; these count as warnings.
 func (c *Client) LastWarnings(ctx context.Context, namespace string, since time.Time) (map[types.UID]string, error) {
 	events, err := c.eventsOf(ctx, namespace, "")
 	if err != nil {
 		return nil, err
 	}
-	// Times of events are whole seconds of the server's clock, which is known to half a second.
+	// Event times are whole seconds of the server's clock, whose offset is known to half a second.
 	now, oldest := c.serverNow(), since.Add(time.Duration(c.clockOffset.Load())-2*time.Second)
 	events = slices.DeleteFunc(events, func(e corev1.Event) bool {
 		return e.Type != corev1.EventTypeWarning && !strings.HasPrefix(e.Reason, "Failed") || eventTime(&e).Before(oldest)
@@ -349,7 +350,7 @@ func (c *Client) LastWarnings(ctx context.Context, namespace string, since time.
 	return out, nil
 }
 
-// lastEvents renders the newest events, the last one last, each message once.
+// lastEvents renders the newest events in the order of time, each message once.
 func lastEvents(events []corev1.Event, now time.Time) []string {
 	slices.SortStableFunc(events, func(a, b corev1.Event) int { return eventTime(&a).Compare(eventTime(&b)) })
 	seen := map[string]bool{}
@@ -394,8 +395,7 @@ func eventCount(e *corev1.Event) int32 {
 	return e.Count
 }
 
-// logTail is the end of the log of a container that crashed: of the one that runs
-// or ended last, else of the one before.
+// logTail returns the end of a container's log: of the present run, else of the previous one.
 func (c *Client) logTail(ctx context.Context, namespace, pod, container string, d depth) string {
 	for _, previous := range []string{"false", "true"} {
 		if tail := c.readLog(ctx, namespace, pod, container, previous, d); tail != "" {

@@ -2,7 +2,7 @@ package kube
 
 import "maps"
 
-// SetNested sets a nested value. The maps on the way to it are copied, root is not.
+// SetNested sets a nested value in root. It copies the maps on the path, but changes root itself.
 func SetNested(root map[string]any, value any, path ...string) {
 	for _, field := range path[:len(path)-1] {
 		next := Merged(root[field], nil)
@@ -12,8 +12,8 @@ func SetNested(root map[string]any, value any, path ...string) {
 	root[path[len(path)-1]] = value
 }
 
-// Merged returns a new map with the entries of both; those of extra win. A base that is
-// no map has no entries.
+// Merged returns a new map with the entries of both; entries of extra win. A base that is not a map
+// has no entries.
 func Merged(base any, extra map[string]any) map[string]any {
 	old, _ := base.(map[string]any)
 	out := make(map[string]any, len(old)+len(extra))

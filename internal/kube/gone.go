@@ -13,23 +13,23 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// Standing is an object that should be gone.
+// Standing is an object that still exists although its removal was awaited.
 type Standing struct {
 	Ref Ref
-	// DeletionTimestamp is when the deletion was asked for; nil means that nobody did.
+	// DeletionTimestamp is the time of the deletion request; nil without a request.
 	DeletionTimestamp *metav1.Time
-	// Age is how long ago that was by the server's clock.
+	// Age is the time since the deletion request, by the server's clock.
 	Age time.Duration
-	// Finalizers must be removed by their controllers before the object goes.
+	// Finalizers keep the object until their controllers remove them.
 	Finalizers []string
-	// Owners are the objects that it belongs to, "Kind/name".
+	// Owners are the owners of the object, as "Kind/name".
 	Owners []string
-	// Message is what the object says of its own deletion: a Namespace names what is
-	// left in it, a definition what is left of its kind.
+	// Message is the object's own report on its deletion: a Namespace names its remaining contents,
+	// a definition the remaining objects of its kind.
 	Message string
 }
 
-// StillThereError says which objects were not removed in time.
+// StillThereError names the objects that were not removed in time.
 type StillThereError struct {
 	Objects []Standing
 	Elapsed time.Duration
@@ -54,7 +54,7 @@ func (e *StillThereError) Error() string {
 
 func (e *StillThereError) Unwrap() error { return e.Err }
 
-// String says on one line what keeps the object.
+// String returns in one line the reasons why the object still exists.
 func (s Standing) String() string {
 	var parts []string
 	if s.DeletionTimestamp == nil {
@@ -74,8 +74,8 @@ func (s Standing) String() string {
 	return s.Ref.String() + " " + strings.Join(parts, "; ")
 }
 
-// WaitGone waits until none of the objects exists. It ends with a
-// *StillThereError when ctx does.
+// WaitGone waits until none of the objects exists. It ends with a *StillThereError if ctx ends or a
+// kind cannot be followed.
 func (c *Client) WaitGone(ctx context.Context, refs []Ref, o WaitOptions) error {
 	if len(refs) == 0 {
 		return nil
@@ -113,7 +113,7 @@ type goneWait struct {
 	done  chan struct{}
 
 	mu sync.Mutex
-	// left are the objects that are, or may be, still there.
+	// left are the objects that still exist, nil before they were first seen.
 	left     map[int]*unstructured.Unstructured
 	reported time.Time
 	closed   bool
@@ -142,7 +142,7 @@ func (w *goneWait) see(i int, obj *unstructured.Unstructured) {
 	}
 }
 
-// report says how many objects are gone, and for what the wait is.
+// report passes the number of removed objects, and one that is awaited, to Progress.
 func (w *goneWait) report(next string) {
 	if w.o.Progress != nil && (time.Since(w.reported) >= progressEvery || len(w.left) == 0) {
 		w.reported = time.Now()
@@ -156,7 +156,7 @@ func (w *goneWait) allGone() bool {
 	return len(w.left) == 0
 }
 
-// standing describes what is left, in the order of the references.
+// standing describes the remaining objects, in the order of the references.
 func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,8 +192,8 @@ func (c *Client) standing(ctx context.Context, w *goneWait) []Standing {
 	return out
 }
 
-// contentsLeft is what a Namespace, or a definition, says of the contents that keep
-// it, in the condition of that type or in all of them.
+// contentsLeft returns the messages of a Namespace or a definition about its remaining contents,
+// from the conditions of type kind, or from all conditions if kind is empty.
 func (c *Client) contentsLeft(ctx context.Context, ref Ref, kind string) string {
 	obj, err := c.Get(ctx, ref)
 	if err != nil {

@@ -7,15 +7,15 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// scope is a kind in a namespace: what one LIST and one WATCH cover.
+// scope is a kind in a namespace, the range of one LIST and one WATCH.
 type scope struct {
 	resource  Resource
 	namespace string
-	// byName are indices into the references.
+	// byName maps names to indices of the references.
 	byName map[string]int
 }
 
-// scopes sorts references by kind and namespace and leaves out repetitions.
+// scopes groups references by kind and namespace and drops repetitions.
 func scopes(refs []Ref) []*scope {
 	type key struct{ resource, namespace string }
 	index := map[key]*scope{}
@@ -35,7 +35,7 @@ func scopes(refs []Ref) []*scope {
 	return out
 }
 
-// options narrows the list down to the one object when there is only one.
+// options narrows the list to the object if there is only one.
 func (s *scope) options(labels string) ListOptions {
 	o := ListOptions{LabelSelector: labels}
 	if len(s.byName) == 1 {
@@ -48,7 +48,7 @@ func (s *scope) options(labels string) ListOptions {
 
 // following is a follow that runs in the background.
 type following struct {
-	// ended is closed at its end; err is to be read afterwards.
+	// ended is closed when the follow has ended; err is valid afterwards.
 	ended chan struct{}
 	err   error
 }
@@ -63,7 +63,8 @@ func inBackground(follow func() error) *following {
 	return f
 }
 
-// wait waits until done is closed, the follow or ctx ends, then stops the follow and returns its error.
+// wait waits until done is closed or the follow or ctx ends. It then stops the follow and returns
+// its error.
 func (f *following) wait(ctx context.Context, done <-chan struct{}, stop func()) error {
 	select {
 	case <-done:
@@ -81,9 +82,9 @@ func (c *Client) startFollow(
 	return inBackground(func() error { return c.follow(ctx, all, labels, known, metadataOnly, see) })
 }
 
-// follow runs one follower for each scope until ctx ends, and returns the first
-// error that no waiting cures. see is called for every object of refs that was
-// seen or is missing (nil), for one object by one goroutine at a time.
+// follow runs one follower per scope until ctx ends, and returns the first permanent error. It
+// calls see with each object of the references, or with nil if the object is missing. Calls for one
+// object never overlap.
 func (c *Client) follow(
 	ctx context.Context, all []*scope, labels string, known map[int]Known, metadataOnly func(Resource) bool, see func(i int, obj *unstructured.Unstructured),
 ) error {

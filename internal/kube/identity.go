@@ -12,26 +12,26 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// identity is what a request authenticates with: a token, a user name and password, or a client
+// identity holds the credentials of a request: a token, a user name and password, or a client
 // certificate.
 type identity struct {
 	token, username, password string
 	certificate               *tls.Certificate
-	// key is the private key of the certificate as text, which errors must not repeat.
+	// key is the private key of the certificate in PEM form, which errors must not repeat.
 	key string
-	// expires is when it ends by its own account; zero is not known.
+	// expires is the expiry that the source reports; zero if unknown.
 	expires time.Time
 }
 
-// expiryMargin is how long before its end an identity is not used any more: a request takes
-// time, and clocks differ.
+// expiryMargin is the time before its expiry from which an identity is no longer used: a request
+// takes time, and clocks differ.
 const expiryMargin = 10 * time.Second
 
 func (i *identity) expired() bool {
 	return !i.expires.IsZero() && time.Now().Add(expiryMargin).After(i.expires)
 }
 
-// same reports whether two identities would be refused alike.
+// same reports whether the server would treat two identities alike.
 func (i *identity) same(other *identity) bool {
 	return i.token == other.token && i.username == other.username && i.password == other.password &&
 		bytes.Equal(leaf(i.certificate), leaf(other.certificate))
@@ -44,7 +44,7 @@ func leaf(c *tls.Certificate) []byte {
 	return c.Certificate[0]
 }
 
-// authorize adds the identity to a request. A certificate belongs to the connection.
+// authorize adds the identity to a request. A certificate belongs to the connection instead.
 func (i *identity) authorize(req *http.Request) {
 	switch {
 	case i.token != "":
@@ -54,18 +54,18 @@ func (i *identity) authorize(req *http.Request) {
 	}
 }
 
-// identitySource reads credentials that can be read again. It is safe for concurrent use.
+// identitySource reads credentials that may change. It is safe for concurrent use.
 type identitySource interface {
 	// String names the source in errors: the token file "/run/token".
 	String() string
 	// current returns the identity for the next request.
 	current(ctx context.Context) (*identity, error)
-	// renewed reads again after an identity was refused. It returns nil when that gives no
-	// other one.
+	// renewed reads the credentials again after a rejection. It returns nil if they have not
+	// changed.
 	renewed(ctx context.Context, refused *identity) (*identity, error)
 }
 
-// fixedIdentity is a source that always gives the same.
+// fixedIdentity is a source of one constant identity.
 type fixedIdentity struct{ only *identity }
 
 // String implements identitySource.
@@ -80,10 +80,10 @@ func (f fixedIdentity) renewed(_ context.Context, refused *identity) (*identity,
 	return f.only, nil
 }
 
-// SourceError says that credentials cannot be read on this machine.
+// SourceError means that credentials cannot be read on this machine.
 type SourceError struct {
 	Peer vnfm.Peer
-	// Source names where they are read.
+	// Source names the file, program or kubeconfig with the credentials.
 	Source string
 	Err    error
 }
@@ -94,7 +94,7 @@ func (e *SourceError) Error() string {
 
 func (e *SourceError) Unwrap() error { return e.Err }
 
-// identity returns what the next request authenticates with; nil when the transport does it.
+// identity returns the identity for the next request; nil if the transport authenticates.
 func (c *Client) identity(ctx context.Context) (*identity, error) {
 	if c.source == nil {
 		return nil, nil
@@ -107,8 +107,7 @@ func (c *Client) identity(ctx context.Context) (*identity, error) {
 	return who, nil
 }
 
-// renewedIdentity reads the credentials again after they were refused, nil when there are no
-// others.
+// renewedIdentity reads the credentials again after a rejection; nil if they have not changed.
 func (c *Client) renewedIdentity(ctx context.Context, refused *identity) (*identity, error) {
 	if c.source == nil {
 		return nil, nil
@@ -130,8 +129,8 @@ func (c *Client) unread(ctx context.Context, err error) error {
 	return &SourceError{Peer: c.peer, Source: c.source.String(), Err: err}
 }
 
-// use has new connections authenticate with an identity, and ends those that authenticate with
-// another certificate.
+// use makes new connections authenticate with an identity. If its certificate is a new one, all
+// open connections are closed, because they authenticate with the old one.
 func (c *Client) use(ctx context.Context, who *identity) {
 	vnfm.Conceal(ctx, who.token, who.password, who.key)
 	if before := c.present.Swap(who); before != nil && !bytes.Equal(leaf(before.certificate), leaf(who.certificate)) {
@@ -139,7 +138,8 @@ func (c *Client) use(ctx context.Context, who *identity) {
 	}
 }
 
-// presentCertificate is the client certificate of a new connection, nil for none.
+// presentCertificate returns the client certificate for a new connection; nil for an identity
+// without certificate.
 func (c *Client) presentCertificate() (*tls.Certificate, error) {
 	who := c.present.Load()
 	if who == nil {

@@ -7,22 +7,24 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Known is what the caller of a wait knows of an object already: from a list of its kind, or the answer to a later write.
+// Known is the state of an object that the caller of a wait has read already: from a list of its
+// kind, or from the answer to a later write.
 type Known struct {
 	Object *unstructured.Unstructured
 	// Listed is the resource version of the list.
 	Listed string
 }
 
-// MaxKnown is how many objects of a kind a wait follows from what is known of them. Of more objects the changes since
-// the list may be more than the objects.
+// MaxKnown bounds the objects of a kind that a wait follows from known states. With more objects,
+// the changes since the list may outnumber the objects.
 const MaxKnown = 100
 
-// grows reports whether the resource versions of a kind are numbers that grow. Those of the API server's own kinds are.
+// grows reports whether the resource versions of a kind are increasing numbers. The API server's
+// own kinds guarantee that; a dot in the group may mean a custom resource.
 func grows(r Resource) bool { return !strings.Contains(r.GVK.Group, ".") }
 
-// knownIn returns what is known of the objects of a scope, and the version to watch its collection from: an empty one when
-// something is not known.
+// knownIn returns the known states of the objects of a scope, and the version to watch its
+// collection from; "" if a state is unknown.
 func knownIn(s *scope, known map[int]Known) (objects map[string]*unstructured.Unstructured, from string) {
 	if len(s.byName) > MaxKnown || !grows(s.resource) {
 		return nil, ""
@@ -46,7 +48,7 @@ func knownIn(s *scope, known map[int]Known) (objects map[string]*unstructured.Un
 	return objects, from
 }
 
-// olderThan reports whether an event about an object is not newer than what is known of it.
+// olderThan reports whether an event about an object is not newer than the known state.
 func olderThan(event, known *unstructured.Unstructured) bool {
 	if event == nil || known == nil {
 		return false

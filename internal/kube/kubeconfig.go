@@ -11,8 +11,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// ReadKubeconfig returns what the current context of a kubeconfig says. Everything
-// must be in the text itself.
+// ReadKubeconfig returns the contents of the current context of a kubeconfig. The text must not
+// refer to files.
 func ReadKubeconfig(text string) (*vnfm.Kubeconfig, error) {
 	a, err := parseKubeconfig(text, "")
 	if err != nil {
@@ -30,8 +30,8 @@ func ReadKubeconfig(text string) (*vnfm.Kubeconfig, error) {
 	return k, nil
 }
 
-// KubeconfigFor writes the kubeconfig of another user, who has a client certificate, for
-// the cluster of the current context of one: server, CA, TLS name, proxy and namespace stay. Extensions are left out.
+// KubeconfigFor writes a kubeconfig for another user with a client certificate. Server, CA, TLS
+// name, proxy and namespace come from the current context of text; extensions are dropped.
 func KubeconfigFor(text, user string, certificate, key []byte) (string, error) {
 	c, err := readContext(text, "")
 	if err != nil {
@@ -50,7 +50,8 @@ func KubeconfigFor(text, user string, certificate, key []byte) (string, error) {
 	return string(out), err
 }
 
-// readContext reads one context of a kubeconfig, the current one when none is named, with which the provider can log in.
+// readContext reads one context of a kubeconfig, the current one if context is empty, and checks
+// that the provider supports its login.
 func readContext(text, context string) (*kubeconfig.Config, error) {
 	c, err := kubeconfig.Read(text, context)
 	if err != nil {
@@ -59,7 +60,7 @@ func readContext(text, context string) (*kubeconfig.Config, error) {
 	return c, c.CheckLogin()
 }
 
-// parseKubeconfig is readContext as access to the API server.
+// parseKubeconfig reads the access to the API server from one context of a kubeconfig.
 func parseKubeconfig(text, context string) (access, error) {
 	c, err := readContext(text, context)
 	if err != nil {
@@ -71,7 +72,7 @@ func parseKubeconfig(text, context string) (access, error) {
 	}, nil
 }
 
-// bytesOf is nil for an empty text.
+// bytesOf returns nil for an empty text.
 func bytesOf(text string) []byte {
 	if text == "" {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// openKubeconfig reads one context of a kubeconfig that is a file of the user: it may name other
-// files and a program, relative to its folder as for kubectl.
+// openKubeconfig reads one context of a kubeconfig file of the user. The file may name other files
+// and a program, relative to its folder as for kubectl.
 func openKubeconfig(path, name string) (access, error) {
 	f := &kubeconfigFile{path: path, context: name}
 	c, err := f.read()
@@ -35,15 +35,15 @@ func openKubeconfig(path, name string) (access, error) {
 	return a, nil
 }
 
-// kubeconfigFile gives the credentials of a kubeconfig that is a file. When they are refused,
-// and their own source has no others, the file is read again.
+// kubeconfigFile reads credentials from a kubeconfig file. If they are rejected, and their own
+// source has no others, the file is read again.
 type kubeconfigFile struct {
 	path, context string
 	// server is the address in the file, to which the credentials belong.
 	server string
 
 	mu sync.Mutex
-	// text is what was read last, and user the source of the credentials in it.
+	// text is the content of the file at the last read, user the source of its credentials.
 	text []byte
 	user identitySource
 }
@@ -51,7 +51,8 @@ type kubeconfigFile struct {
 // String implements identitySource.
 func (f *kubeconfigFile) String() string { return fmt.Sprintf("the kubeconfig %q", f.path) }
 
-// read reads the file and its user.
+// read reads the file and the source of its credentials. Another server than at the first read is
+// an error, because the credentials belong to that server.
 func (f *kubeconfigFile) read() (*kubeconfig.Config, error) {
 	text, err := readLocal(f.path)
 	if err != nil {
@@ -75,7 +76,7 @@ func (f *kubeconfigFile) read() (*kubeconfig.Config, error) {
 	return c, nil
 }
 
-// userOf is the source of the credentials of a context, which has one way of authentication.
+// userOf returns the source of the credentials of a context, which has one way of authentication.
 func (f *kubeconfigFile) userOf(c *kubeconfig.Config) (identitySource, error) {
 	switch {
 	case c.Exec != nil:
@@ -109,7 +110,7 @@ func (f *kubeconfigFile) userOf(c *kubeconfig.Config) (identitySource, error) {
 	return fixedIdentity{&identity{certificate: &pair, key: string(key)}}, nil
 }
 
-// program is the program that the user of a context logs in with.
+// program returns the credential program (exec) of a context's user.
 func (f *kubeconfigFile) program(c *kubeconfig.Config) (identitySource, error) {
 	plugin := c.Exec.ExecPlugin
 	var problems vnfm.Problems
@@ -133,7 +134,7 @@ func (f *kubeconfigFile) program(c *kubeconfig.Config) (identitySource, error) {
 	return newExecPlugin(plugin, cluster), nil
 }
 
-// beside is a path that the file names.
+// beside resolves a path in the file, relative to the folder of the file.
 func (f *kubeconfigFile) beside(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -154,7 +155,8 @@ func (f *kubeconfigFile) renewed(ctx context.Context, refused *identity) (*ident
 	if who, err := f.user.renewed(ctx, refused); who != nil || err != nil {
 		return who, err
 	}
-	// Credentials in the file, or in files that it names, are read again with it.
+	// Fixed credentials may come from other files, so they are read again even if this file is
+	// unchanged.
 	_, fixed := f.user.(fixedIdentity)
 	if text, err := readLocal(f.path); err == nil && !fixed && bytes.Equal(text, f.text) {
 		return nil, nil

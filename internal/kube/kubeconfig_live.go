@@ -10,8 +10,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// liveKubeconfig gives the credentials of a kubeconfig that somebody else keeps, as Cluster API does those of
-// workload clusters. It is read again when they are refused.
+// liveKubeconfig reads the credentials of a kubeconfig that another system maintains, as Cluster
+// API does for workload clusters. The kubeconfig is read again when the credentials are rejected.
 type liveKubeconfig struct {
 	name    string
 	context string
@@ -23,7 +23,7 @@ type liveKubeconfig struct {
 	last *identity
 }
 
-// renewableAccess is the access of a kubeconfig whose connection can read it again.
+// renewableAccess returns the access of a kubeconfig that the connection can read again.
 func renewableAccess(a access, conn vnfm.KubernetesConnection) (access, error) {
 	who, err := a.identity()
 	if err != nil {
@@ -37,7 +37,7 @@ func renewableAccess(a access, conn vnfm.KubernetesConnection) (access, error) {
 	return access{endpoint: a.endpoint, ca: a.ca, insecure: a.insecure, tlsServerName: a.tlsServerName, proxyURL: a.proxyURL, source: source}, nil
 }
 
-// identity is what an access authenticates with that has no source.
+// identity returns the identity of an access without a source.
 func (a access) identity() (*identity, error) {
 	who := &identity{username: a.username, password: a.password}
 	if a.token != "" {
@@ -71,7 +71,7 @@ func (k *liveKubeconfig) renewed(ctx context.Context, refused *identity) (*ident
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.last.same(refused) {
-		// Another request has read it meanwhile.
+		// Another request has already read the new credentials.
 		return k.last, nil
 	}
 	text, err := k.read(ctx)
