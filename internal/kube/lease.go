@@ -25,32 +25,30 @@ import (
 )
 
 const (
-	// leaseDuration is how long a lease lives after its last renewal, renewEvery
-	// the distance of two renewals. An API server that is away for half a minute, as
-	// at its own upgrade, must not cost an operation its lease.
+	// leaseDuration is the life of a lease after its last renewal, renewEvery the interval of
+	// renewals. Half a minute without the API server, as during its upgrade, must not cost an
+	// operation its lease.
 	leaseDuration = 60 * time.Second
 	renewEvery    = 5 * time.Second
-	// answerTimeout is how long to wait for the answer to an acquisition that the
-	// caller no longer wants: a Lease that the server made, and nobody knows of,
-	// would stand in the way for leaseDuration.
+	// answerTimeout bounds the wait for the answer to a cancelled acquisition: a Lease that was
+	// created unnoticed would block others for leaseDuration.
 	answerTimeout = time.Second
-	// leaseMargin is the part of leaseDuration by which a holder that cannot renew
-	// stops before somebody else may begin.
+	// leaseMargin is the part of leaseDuration by which a holder that cannot renew stops before
+	// another may begin. It is also the tolerated difference of clocks.
 	leaseMargin = 5 * time.Second
-	// expirySlack is how long after its end a lease counts as held for those who wait for its
-	// end: the Date header, which the server's clock is known by, has whole seconds.
+	// expirySlack is added to the expiry that waiting processes get: the server's clock is known
+	// from the Date header, which has whole seconds.
 	expirySlack = 2 * time.Second
 )
 
-// leaseMark begins the part of a holder's identity that AcquireLease adds.
+// leaseMark begins the part of a holder's identity that AcquireLease appends.
 const leaseMark = " lease="
 
-// acquisitions are the marks of the leases that this process takes or holds. A Lease
-// that names this process with another mark is left over: its deletion did not get
-// through to a busy API server.
+// acquisitions are the marks of the leases that this process acquires or holds. A Lease of this
+// process with another mark is stale: a busy API server did not get its deletion.
 var acquisitions sync.Map
 
-// holderGone reports whether the holder of a Lease is known to work no longer.
+// holderGone reports whether the holder of a Lease is known to have ended.
 func holderGone(identity string) bool {
 	name, mark, _ := strings.Cut(identity, leaseMark)
 	if name == process.Name() {
@@ -66,23 +64,20 @@ var leaseResource = Resource{
 	Namespaced: true,
 }
 
-// AcquireLease takes the Lease of that name for holder (see process.Name) and
-// renews it in the background until release, which deletes it. The end of ctx does
-// not end the lease.
+// AcquireLease takes the Lease of the given name for holder (see process.Name) and renews it in the
+// background until release, which deletes it. The end of ctx does not end the lease.
 //
-// A *vnfm.BusyError says that somebody has it and is alive: another process, or
-// another caller with the same holder. A holder whose
-// process on this machine is known to be dead, or in this process to have ended,
-// loses it at once, any other after 60 seconds without renewal, by the clock of the
-// API server. The channel is closed
-// when the lease could not be renewed in time or was taken: the work must stop.
-// Missing rights are an error for which apierrors.IsForbidden is true, a missing
-// namespace one for which apierrors.IsNotFound is.
+// A *vnfm.BusyError means that a live holder has the lease: another process, or another caller with
+// the same holder. A holder loses the lease at once if its process is known to be dead on this
+// machine, or if it has ended in this process. Any other holder loses it after 60 seconds without
+// renewal, by the clock of the API server. The channel is closed when the lease could not be
+// renewed in time or was taken: the work must stop. Missing rights are an error for which
+// apierrors.IsForbidden is true, a missing namespace one for which apierrors.IsNotFound is.
 func (c *Client) AcquireLease(
 	ctx context.Context, namespace, name, holder string, labels map[string]string,
 ) (release func(context.Context) error, lost <-chan struct{}, err error) {
 	ref := Ref{Resource: leaseResource, Namespace: namespace, Name: name}
-	// The mark tells this acquisition from others of the same process.
+	// The mark distinguishes this acquisition from others of the same process.
 	random := make([]byte, 8)
 	if _, err := rand.Read(random); err != nil {
 		return nil, nil, fmt.Errorf("acquiring %s: %w", ref, err)
@@ -97,13 +92,13 @@ func (c *Client) AcquireLease(
 	holder += leaseMark + mark
 	acquiring, cancel := outliving(ctx, answerTimeout)
 	defer cancel()
-	// Two rounds more than needed: somebody may take or give it back in between.
+	// Two rounds more than needed: another process may take or release the lease in between.
 	for range 4 {
 		var lease *coordinationv1.Lease
 		lease, err = c.tryLease(acquiring, ref, holder, labels)
 		if ctx.Err() != nil {
 			if err == nil {
-				// A Lease that cannot be deleted now expires.
+				// A Lease whose deletion fails expires by itself.
 				err = c.deleteLease(acquiring, ref, lease)
 			}
 			return nil, nil, errors.Join(fmt.Errorf("acquiring %s: %w", ref, ctx.Err()), err)
@@ -122,7 +117,7 @@ func (c *Client) AcquireLease(
 	return nil, nil, err
 }
 
-// outliving returns a context that ends a while after ctx does.
+// outliving returns a context that ends one grace period after ctx.
 func outliving(ctx context.Context, grace time.Duration) (context.Context, context.CancelFunc) {
 	longer, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	stop := context.AfterFunc(ctx, func() {
@@ -132,9 +127,9 @@ func outliving(ctx context.Context, grace time.Duration) (context.Context, conte
 	return longer, func() { stop(); cancel() }
 }
 
-// tryLease creates the lease or takes it over from a holder that is dead. A
-// conflict means that it changed since it was read. Nearly always there is none:
-// it is created without a look.
+// tryLease creates the lease or takes it over from a dead holder. A conflict means that the lease
+// has changed since it was read. The lease is created without reading it first, because it rarely
+// exists.
 func (c *Client) tryLease(ctx context.Context, ref Ref, holder string, labels map[string]string) (*coordinationv1.Lease, error) {
 	clockKnown := c.answered.Load()
 	lease, err := c.createLease(ctx, ref, holder, labels)
@@ -186,8 +181,9 @@ func (c *Client) fillLease(lease *coordinationv1.Lease, holder string) {
 	lease.Spec.LeaseTransitions = &transitions
 }
 
-// correctLease writes the time of the server into a lease that was created before its clock was known, where ours is
-// another: other processes could take it for an expired one. A process that has done so meanwhile keeps it; that is a conflict here.
+// correctLease writes the server's time into a lease that was created before the server's clock was
+// known, if the clocks differ: other processes could take the lease for an expired one. A process
+// that has already done so keeps the lease, and the error is a conflict.
 func (c *Client) correctLease(ctx context.Context, ref Ref, lease *coordinationv1.Lease) (*coordinationv1.Lease, error) {
 	now := metav1.NewMicroTime(c.serverNow())
 	if now.Sub(lease.Spec.RenewTime.Time).Abs() <= leaseMargin {
@@ -196,7 +192,7 @@ func (c *Client) correctLease(ctx context.Context, ref Ref, lease *coordinationv
 	lease.Spec.AcquireTime, lease.Spec.RenewTime = &now, &now
 	corrected, err := c.writeLease(ctx, ref, http.MethodPut, lease)
 	if apierrors.IsNotFound(err) {
-		// Whoever took it has given it back.
+		// Another process took the lease and has released it since.
 		return nil, apierrors.NewConflict(ref.Resource.GVR.GroupResource(), ref.Name, err)
 	}
 	return corrected, err
@@ -299,7 +295,7 @@ func (k *leaseKeeper) run(ctx context.Context) {
 		case err == nil:
 			renewed, next = begun, renewEvery
 			if k.mistimed(begun) {
-				// Not at once: the clocks of several API servers can be apart.
+				// Not at once: the clocks of several API servers may differ.
 				next = time.Second
 			}
 		case errors.Is(err, errLeaseTaken), !time.Now().Before(deadline):
@@ -311,10 +307,10 @@ func (k *leaseKeeper) run(ctx context.Context) {
 	}
 }
 
-// mistimed reports whether the renewal that began at that time wrote a time that is not the
-// server's, for our clock was set since the answer before: others would take the lease for
-// one that has expired, or wait for too long. The answer to the renewal has told how far off
-// it was.
+// mistimed reports whether the renewal that began at that time wrote another time than the
+// server's, because the local clock was set after the previous answer. Others would take such a
+// lease for an expired one, or wait too long. The answer to the renewal has corrected the known
+// difference of the clocks.
 func (k *leaseKeeper) mistimed(begun time.Time) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -326,11 +322,11 @@ func (k *leaseKeeper) mistimed(begun time.Time) bool {
 	return off.Abs() > leaseMargin
 }
 
-// errLeaseTaken says that somebody else holds the lease, or that it was deleted.
+// errLeaseTaken means that another process holds the lease, or that the lease was deleted.
 var errLeaseTaken = errors.New("another process took the lease")
 
-// renew writes a new time. A lease that was changed meanwhile, by a label for
-// example, is read again.
+// renew writes a new time. After a conflict, for example with a change of labels, it reads the
+// lease and tries once more.
 func (k *leaseKeeper) renew(ctx context.Context, deadline time.Time) error {
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
@@ -365,8 +361,8 @@ func (k *leaseKeeper) renew(ctx context.Context, deadline time.Time) error {
 	return nil
 }
 
-// release ends the renewals and deletes the lease, unless somebody else has it. It
-// can be called again.
+// release ends the renewals and deletes the lease, unless another process holds it. It can be
+// called again.
 func (k *leaseKeeper) release(ctx context.Context) error {
 	k.stop()
 	<-k.ended
@@ -374,7 +370,8 @@ func (k *leaseKeeper) release(ctx context.Context) error {
 	if !apierrors.IsConflict(err) {
 		return err
 	}
-	// It is not as it was written last: somebody took it, or only labelled it.
+	// The lease has changed since the last renewal: another process took it, or a client only
+	// labelled it.
 	lease, err := k.client.readLease(ctx, k.ref)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -390,9 +387,9 @@ func (k *leaseKeeper) release(ctx context.Context) error {
 	return nil
 }
 
-// deleteLease deletes a lease as it was read or written: the resource version keeps
-// it from deleting one that was taken in between, which is a conflict. One that is
-// gone is success.
+// deleteLease deletes a lease in the state that was last read or written. The resource version
+// protects a lease that another process took in between, which is a conflict. A missing lease is
+// success.
 func (c *Client) deleteLease(ctx context.Context, ref Ref, lease *coordinationv1.Lease) error {
 	path, err := ref.path("")
 	if err != nil {

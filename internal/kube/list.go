@@ -23,11 +23,11 @@ const pageSize = 500
 type ListOptions struct {
 	LabelSelector string
 	FieldSelector string
-	// AtMost has a list of more objects end in ErrMore; 0 is no bound.
+	// AtMost bounds the number of objects: a longer list ends in ErrMore; 0 is no bound.
 	AtMost int
 }
 
-// ErrMore is returned for a list of more objects than it may have.
+// ErrMore is returned for a list longer than ListOptions.AtMost.
 var ErrMore = errors.New("there are more objects")
 
 func (o ListOptions) query() url.Values {
@@ -73,7 +73,7 @@ func (c *Client) ListMetadataVersion(ctx context.Context, r Resource, namespace 
 	return out, version, err
 }
 
-// decodeItem decodes an object of a kind that is in an answer of another one.
+// decodeItem decodes an object of kind r inside another answer, such as an event of a watch.
 func decodeItem(raw json.RawMessage, r Resource, into *unstructured.Unstructured) error {
 	fields := map[string]any{}
 	if err := utiljson.Unmarshal(raw, &fields); err != nil {
@@ -83,8 +83,8 @@ func decodeItem(raw json.RawMessage, r Resource, into *unstructured.Unstructured
 	return nil
 }
 
-// ofKind completes the fields of an item of a list: those of built-in kinds carry no kind of
-// their own, which unstructured objects need.
+// ofKind sets the kind of a list item: items of built-in kinds lack it, and unstructured objects
+// need it.
 func ofKind(fields map[string]any, r Resource) map[string]any {
 	if fields == nil {
 		fields = map[string]any{}
@@ -115,8 +115,8 @@ func listAll[T any](ctx context.Context, c *Client, l listRequest) ([]T, string,
 	return out, version, err
 }
 
-// listPages reads a list page by page and returns its resource version. A page is decoded once, its items are those of item. A list
-// that expires between two pages is begun again, after a call of reset.
+// listPages reads a list page by page, calls item with each object, and returns the resource
+// version of the list. A list that expires between two pages starts again, after a call of reset.
 func listPages[T any](ctx context.Context, c *Client, l listRequest, item func(*T) error, reset func()) (string, error) {
 	decode := l.decode
 	if decode == nil {

@@ -24,27 +24,27 @@ import (
 type ApplyOptions struct {
 	// FieldManager owns the fields of the object; empty means the constant FieldManager.
 	FieldManager string
-	// Force takes fields over that another manager owns.
+	// Force takes over fields that other managers own.
 	Force bool
-	// DryRun lets the server do everything but store the object. Its answer of now
-	// is what is asked for: failures are retried for a short time.
+	// DryRun makes the server do everything but store the object. The answer must be a current one,
+	// so failures are retried for a short time only.
 	DryRun bool
 	// Subresource is "scale" or "status", empty for the object itself.
 	Subresource string
 }
 
-// FieldConflict is one field that somebody else owns.
+// FieldConflict is one field that another manager owns.
 type FieldConflict struct {
 	Manager string
 	// Field is the path as the server writes it, for example ".spec.replicas".
 	Field string
 }
 
-// ConflictError says that an apply would change fields which other managers own.
+// ConflictError means that an apply would change fields that other managers own.
 type ConflictError struct {
 	Ref       Ref
 	Conflicts []FieldConflict
-	// Dropped is set when the manifest does not have the fields any more.
+	// Dropped is set if the manifest no longer has the fields.
 	Dropped bool
 	Err     error
 }
@@ -62,10 +62,9 @@ func (e *ConflictError) Error() string {
 
 func (e *ConflictError) Unwrap() error { return e.Err }
 
-// Apply creates or changes an object by server-side apply and returns what the
-// server then holds. Unknown and duplicate fields are refused (strict field
-// validation). Fields of other managers are a *ConflictError; failures that pass
-// by themselves are retried within ctx.
+// Apply creates or changes an object by server-side apply and returns the stored object. The server
+// rejects unknown and duplicate fields (strict field validation). Fields of other managers are a
+// *ConflictError; transient failures are retried within ctx.
 func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o ApplyOptions) (*unstructured.Unstructured, error) {
 	path, err := ref.path(o.Subresource)
 	if err != nil {
@@ -99,8 +98,8 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 	return decodeObject(ref, res.body)
 }
 
-// TryCreate asks the server whether it would create an object, without storing it. A valid object of a name that exists is an error
-// for which apierrors.IsAlreadyExists is true.
+// TryCreate reports whether the server would create an object, without storing it. A valid object
+// with an existing name is an error for which apierrors.IsAlreadyExists is true.
 func (c *Client) TryCreate(ctx context.Context, ref Ref, obj map[string]any) error {
 	body, err := json.Marshal(obj)
 	if err != nil {
@@ -122,7 +121,7 @@ func (c *Client) Get(ctx context.Context, ref Ref) (*unstructured.Unstructured, 
 	return read(ctx, c, ref, decodeObject)
 }
 
-// read reads an object into what decode makes of it.
+// read reads and decodes an object.
 func read[T any](ctx context.Context, c *Client, ref Ref, decode func(Ref, []byte) (*T, error)) (*T, error) {
 	path, err := ref.path("")
 	if err != nil {
@@ -145,17 +144,18 @@ func decodeObject(ref Ref, body []byte) (*unstructured.Unstructured, error) {
 
 // DeleteOptions modify a deletion.
 type DeleteOptions struct {
-	// UID is the object that is meant; empty means whichever has the name.
+	// UID is the UID of the object to delete; empty means any object of the name.
 	UID types.UID
-	// ResourceVersion is the state of the object that is meant; empty means any. A conflict with another one is returned.
+	// ResourceVersion is the version of the object to delete; empty means any. With a version,
+	// conflicts are returned and not retried.
 	ResourceVersion string
 	// GracePeriod is in seconds; nil means the kind's default.
 	GracePeriod *int64
-	// Propagation says what happens to dependents; empty means the kind's default.
+	// Propagation is the treatment of dependents; empty means the kind's default.
 	Propagation metav1.DeletionPropagation
 }
 
-// encode is what is sent to the server.
+// encode returns the body of the request.
 func (o DeleteOptions) encode() ([]byte, error) {
 	options := metav1.DeleteOptions{
 		TypeMeta:           metav1.TypeMeta{Kind: "DeleteOptions", APIVersion: "v1"},
@@ -176,8 +176,8 @@ func (o DeleteOptions) encode() ([]byte, error) {
 	return json.Marshal(options)
 }
 
-// Delete removes an object. An object that is not there, or that has another UID
-// than the one that is meant, is success.
+// Delete removes an object. A missing object, or one with another UID than the given one, is
+// success.
 func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 	path, err := ref.path("")
 	if err != nil {
@@ -199,7 +199,7 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 		case !apierrors.IsConflict(err), o.ResourceVersion != "":
 			return err
 		}
-		// The conflict is that of the UID, or one with a concurrent change.
+		// The cause of the conflict is the UID, or a concurrent change.
 		if o.UID != "" {
 			same, lookErr := c.isThere(ctx, ref, o.UID)
 			if lookErr != nil || !same {
@@ -215,8 +215,8 @@ func (c *Client) Delete(ctx context.Context, ref Ref, o DeleteOptions) error {
 	}
 }
 
-// DeleteCollection removes the objects of a kind in a namespace that match a selector,
-// with one request. It may have removed some of them when it fails.
+// DeleteCollection removes the objects of a kind in a namespace that match a selector, with one
+// request. If it fails, it may have removed some.
 func (c *Client) DeleteCollection(ctx context.Context, r Resource, namespace, labelSelector string, o DeleteOptions) error {
 	body, err := o.encode()
 	if err != nil {
@@ -225,7 +225,7 @@ func (c *Client) DeleteCollection(ctx context.Context, r Resource, namespace, la
 	_, err = c.do(ctx, request{
 		doing: "deleting", object: "the objects of kind " + r.GVK.Kind,
 		method: http.MethodDelete, path: r.collectionPath(namespace), query: url.Values{"labelSelector": {labelSelector}},
-		// The answer is the objects: their contents need not travel, and a Secret's must not.
+		// The answer lists the objects: their contents need not travel, and a Secret's must not.
 		contentType: jsonType, accept: metadataList + "," + jsonType, body: body,
 	})
 	return err
@@ -276,8 +276,8 @@ func metadataPatch(ref Ref, metadata map[string]any, labels, annotations map[str
 	return body, nil
 }
 
-// SetManagedFields says who owns which fields of an object, as it was read in that
-// version: an object that has changed since is a conflict. Nothing else changes.
+// SetManagedFields replaces the managed fields of an object in the given version, and nothing else.
+// An object that has changed since is a conflict.
 func (c *Client) SetManagedFields(ctx context.Context, ref Ref, version string, entries []metav1.ManagedFieldsEntry) error {
 	path, err := ref.path("")
 	if err != nil {
@@ -298,7 +298,7 @@ func (c *Client) SetManagedFields(ctx context.Context, ref Ref, version string, 
 	return err
 }
 
-// conflictOf turns the server's report of foreign fields into a *ConflictError.
+// conflictOf converts the server's report of foreign fields to a *ConflictError.
 func conflictOf(ref Ref, err error) error {
 	var server *serverError
 	if !errors.As(err, &server) {

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ownerDepth bounds how many objects may stand between a workload and its pods:
-// an operator's resource, a Deployment, a ReplicaSet and some more.
+// ownerDepth bounds the levels of owners between a workload and its pods: an operator's resource, a
+// Deployment, a ReplicaSet and some more.
 const ownerDepth = 5
 
 var podResource = Resource{
@@ -22,10 +22,10 @@ var podResource = Resource{
 	Namespaced: true,
 }
 
-// PodsOf returns the pods of a namespace that belong, directly or through others,
-// to one of the owners, by the id that owners gives for its UID. Owner references
-// decide, never names; a pod may be its own owner. It takes one LIST of the pods
-// and one of each kind that stands between, usually the ReplicaSets.
+// PodsOf returns the pods of a namespace that belong, directly or through other objects, to one of
+// the owners. The keys are the ids that owners has for the UIDs. Owner references decide, never
+// names; a pod may be its own owner. It takes one LIST of the pods and one of each kind in between,
+// usually ReplicaSets.
 func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.UID]string) (map[string][]corev1.Pod, error) {
 	if len(owners) == 0 {
 		return map[string][]corev1.Pod{}, nil
@@ -37,14 +37,14 @@ func (c *Client) PodsOf(ctx context.Context, namespace string, owners map[types.
 	return pods.Of(ctx, owners)
 }
 
-// Pods are the pods of a namespace, and what is known of the objects between workloads and them.
+// Pods are the pods of a namespace, with the objects read between them and their workloads.
 type Pods struct {
 	pods []corev1.Pod
 	tree ownerTree
 }
 
-// ReadPods reads the pods of a namespace, to find those of owners of these kinds; no kinds are any. What stands between a
-// Deployment and its pods is listed at the same time.
+// ReadPods reads the pods of a namespace. kinds are the kinds of the owners that Of will get, none
+// for any kind. The ReplicaSets of Deployments are listed concurrently.
 func (c *Client) ReadPods(ctx context.Context, namespace string, kinds []schema.GroupKind) (*Pods, error) {
 	out := &Pods{tree: newOwnerTree(c, namespace)}
 	out.tree.builtIn = len(kinds) > 0 && !slices.ContainsFunc(kinds, func(gk schema.GroupKind) bool {
@@ -99,15 +99,15 @@ func (c *Client) listPods(ctx context.Context, namespace string, o ListOptions) 
 	return pods, err
 }
 
-// ownerTree reads the objects between workloads and pods, kind by kind, when a pod
-// names one of them.
+// ownerTree reads the objects between workloads and pods, kind by kind, when an owner reference
+// names the kind.
 type ownerTree struct {
 	client    *Client
 	namespace string
 	parents   map[types.UID][]metav1.OwnerReference
 	listed    map[schema.GroupVersionKind]bool
-	// builtIn is set when the owners to find are of Kubernetes' own kinds: none of those owns a controller of pods but a ReplicaSet or
-	// a Job.
+	// builtIn is set if the owners to find are of Kubernetes' own kinds. Among the controllers of
+	// pods, these own only ReplicaSets and Jobs.
 	builtIn bool
 }
 
@@ -116,7 +116,8 @@ var (
 	replicaSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "ReplicaSet"}
 )
 
-// topControllers are Kubernetes' own kinds whose objects have pods and have no owner of another of these kinds; owned are those that may.
+// topControllers are Kubernetes' own kinds with pods whose objects have no owner of these kinds;
+// ownedControllers are the kinds whose objects may have one.
 var (
 	topControllers = []schema.GroupKind{
 		deploymentKind, {Group: "apps", Kind: "StatefulSet"}, {Group: "apps", Kind: "DaemonSet"}, {Group: "batch", Kind: "CronJob"}, {Kind: "ReplicationController"},
@@ -152,8 +153,8 @@ func (t *ownerTree) find(ctx context.Context, refs []metav1.OwnerReference, owne
 	return "", false, nil
 }
 
-// list reads the owners of all objects of a kind. A kind that cannot own a
-// workload's pod, or that may not be read, has none.
+// list reads the owners of all objects of a kind. It skips a kind that cannot own a workload's pod
+// or that may not be read.
 func (t *ownerTree) list(ctx context.Context, gvk schema.GroupVersionKind) error {
 	if t.listed[gvk] || gvk.Kind == "Node" && gvk.Group == "" {
 		return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Pool keeps one client per VIM and credentials, and with it one connection and one
-// look at what the server offers. It is safe for concurrent use.
+// Pool keeps one client per VIM and credentials, so that its connection and its discovery are
+// shared. It is safe for concurrent use.
 type Pool struct {
 	userAgent string
 	clients   vnfm.Clients[*Client]

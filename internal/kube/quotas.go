@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Quotas are the limits of the ResourceQuotas of a namespace, with what is used of them.
+// Quotas returns the limits and the usage of the ResourceQuotas of a namespace.
 func (c *Client) Quotas(ctx context.Context, namespace string) ([]vnfm.VIMQuota, error) {
 	r, err := c.Resource(ctx, schema.GroupVersionKind{Version: "v1", Kind: "ResourceQuota"})
 	if err != nil {

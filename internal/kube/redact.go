@@ -12,12 +12,12 @@ import (
 
 const redacted = "(sensitive)"
 
-// redactor takes the data of a Secret out of what the server says of it: the
-// server quotes values that it cannot accept.
+// redactor removes the data of a Secret from the server's answers: the server quotes values that it
+// rejects.
 type redactor struct{ mask *vnfm.Mask }
 
-// quoted are the forms in which an API server quotes a value of an object: texts,
-// other scalars, and whole objects, whose end cannot be told from their contents.
+// quoted matches the forms in which an API server quotes a value of an object: strings, other
+// scalars, and whole objects, whose end is ambiguous.
 var quoted = lazyregexp.New(`(?s)((?:Invalid|Unsupported|Duplicate) value: )("(?:[^"\\]|\\.)*"|\{.*\}|\[.*\]|[^:\s]+)|(got )(&value\.valueUnstructured\{.*\}|&value\.[^,\s]*)`)
 
 // secretRedactor returns a redactor for an object that is a Secret, else nil.
@@ -58,8 +58,8 @@ func leaves(v any, f func(any)) {
 	}
 }
 
-// clean takes secrets out of an answer. Without a redactor these are the values of fields that
-// hold secrets in any kind.
+// clean removes secrets from an answer. A nil redactor removes the values of fields that hold
+// secrets in any kind.
 func (r *redactor) clean(s *metav1.Status) {
 	cleanFields(s)
 	if r == nil {

@@ -12,20 +12,20 @@ import (
 )
 
 var (
-	// quoting is how an API server begins to quote the value of a field: in what it finds
-	// invalid, and in what has another type than its schema.
+	// quoting matches the beginning of a quoted value of a field, in messages about invalid values
+	// and about values of another type than in the schema.
 	quoting = lazyregexp.New(`(\S+): (?:Invalid|Unsupported|Duplicate) value: |(\S+): expected [^:"\n]*, got `)
-	// fieldParts are the names in the path of a field, with the keys in brackets.
+	// fieldParts matches the names in the path of a field, and the keys in brackets.
 	fieldParts = lazyregexp.New(`\[([^\]]*)\]|([^.\[\]]+)`)
-	// objectKeys are those in an object that a server quotes as JSON, or as Go does.
+	// objectKeys matches the keys of an object that a server quotes as JSON or in Go's format.
 	objectKeys   = lazyregexp.New(`"([^"]+)"\s*:|(\w+):`)
 	quotedText   = lazyregexp.New(`(?s)^"(?:[^"\\]|\\.)*"`)
 	quotedScalar = lazyregexp.New(`^[^:\s\]]+`)
 	privateKey   = lazyregexp.New(`-----BEGIN [A-Z ]*PRIVATE KEY`)
 )
 
-// cleanFields takes the values of fields that hold secrets out of an answer. A field is
-// known by its path, whatever the kind: there are more kinds than anybody knows.
+// cleanFields removes the values of fields that hold secrets from an answer. The path identifies
+// such a field, because the kinds are not known in advance.
 func cleanFields(s *metav1.Status) {
 	var secrets []string
 	ofSecret := strings.Contains(s.Message, `Secret "`)
@@ -33,7 +33,7 @@ func cleanFields(s *metav1.Status) {
 		for i := range s.Details.Causes {
 			cause := &s.Details.Causes[i]
 			var found []string
-			// The message of a cause begins where the field is left out.
+			// The message of a cause does not repeat the field, by which secrets are found.
 			text := cleanText(cause.Field+": "+cause.Message, ofSecret, &found)
 			cause.Message = strings.TrimPrefix(text, cause.Field+": ")
 			secrets = append(secrets, found...)
@@ -43,7 +43,8 @@ func cleanFields(s *metav1.Status) {
 	s.Message = vnfm.NewMask(secrets...).Hide(s.Message)
 }
 
-// cleanText redacts a text, which may be about a Secret, and notes what it has taken out.
+// cleanText redacts a text and appends the removed values to secrets. ofSecret is set if the text
+// may be about a Secret.
 func cleanText(text string, ofSecret bool, secrets *[]string) string {
 	var out strings.Builder
 	for {
@@ -69,7 +70,7 @@ func cleanText(text string, ofSecret bool, secrets *[]string) string {
 	}
 }
 
-// quotedValue is the value at the beginning of a text.
+// quotedValue returns the value at the beginning of a text.
 func quotedValue(text string) string {
 	if value := quotedText.FindString(text); value != "" {
 		return value
@@ -84,7 +85,7 @@ func quotedValue(text string) string {
 	line, _, _ := strings.Cut(text, "\n")
 	scalar := quotedScalar.FindString(line)
 	if strings.ContainsAny(scalar, "{[") || scalar == "" {
-		// Where an object of Go ends cannot be told from its contents.
+		// The end of an object in Go's format is ambiguous: the last bracket of the line counts.
 		return line[:strings.LastIndexAny(line, "}]")+1]
 	}
 	return scalar
@@ -118,7 +119,7 @@ func isSecretField(field string) bool {
 	return vnfm.NamesSecret(last)
 }
 
-// holdsSecret reports whether a value is one wherever it stands, or an object with one.
+// holdsSecret reports whether a value has a private key or is an object with a secret field.
 func holdsSecret(field, value string) bool {
 	if privateKey.MatchString(value) {
 		return true

@@ -10,14 +10,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/urlpath"
 )
 
-// Resource is what discovery says of a kind.
+// Resource is the discovery of a kind.
 type Resource struct {
 	GVK        schema.GroupVersionKind
 	GVR        schema.GroupVersionResource
 	Namespaced bool
 	// Scale reports whether the kind has a scale subresource.
 	Scale bool
-	// Verbs are those that the server offers for the kind, sorted.
+	// Verbs are the verbs that the server offers for the kind, sorted.
 	Verbs []string
 }
 
@@ -38,7 +38,7 @@ func (r Ref) String() string {
 	return fmt.Sprintf("%s %s", r.Resource.GVK.Kind, r.Name)
 }
 
-// collectionPath is the path of the kind in a namespace, or in all of them.
+// collectionPath returns the path of the kind in a namespace, "" for all namespaces.
 func (r Resource) collectionPath(namespace string) string {
 	var b strings.Builder
 	b.WriteString(groupVersionPath(r.GVR.GroupVersion()))
@@ -58,8 +58,8 @@ func groupVersionPath(gv schema.GroupVersion) string {
 	return "/apis/" + gv.Group + "/" + gv.Version
 }
 
-// path is the path of the object, or an error when the reference is not complete
-// or its names cannot be parts of a path.
+// path returns the path of the object, or an error if the reference is incomplete or a name cannot
+// be part of a path.
 func (r Ref) path(subresource string) (string, error) {
 	switch {
 	case r.Resource.GVR.Resource == "":
@@ -79,7 +79,7 @@ func (r Ref) path(subresource string) (string, error) {
 	return p, nil
 }
 
-// checkPaths returns the error of the first reference whose path cannot be sent.
+// checkPaths returns the error of the first reference without a valid path.
 func checkPaths(refs []Ref) error {
 	for _, ref := range refs {
 		if _, err := ref.path(""); err != nil {
