@@ -96,10 +96,10 @@ func (c *Client) explain(ctx context.Context, subjects []subject, d depth) []Obj
 	for i, s := range subjects {
 		out[i] = ObjectState{Ref: s.ref, Status: statusOf(s), Reason: s.verdict.Reason, Message: s.verdict.Message}
 		if s.obj != nil && i < maxExplained {
-			// Events of cluster-scoped objects are in the namespace default.
 			if d.all {
 				out[i].Conditions = conditionLines(s.obj)
 			}
+			// Events of cluster-scoped objects are in the namespace default.
 			ns := cmp.Or(s.ref.Namespace, "default")
 			namespaces[ns] = append(namespaces[ns], i)
 		}

@@ -98,7 +98,7 @@ func (c *Client) Apply(ctx context.Context, ref Ref, obj map[string]any, o Apply
 	return decodeObject(ref, res.body)
 }
 
-// TryCreate reports whether the server would create an object, without storing it. A valid object
+// TryCreate asks the server whether it would create an object, without storing it. A valid object
 // with an existing name is an error for which apierrors.IsAlreadyExists is true.
 func (c *Client) TryCreate(ctx context.Context, ref Ref, obj map[string]any) error {
 	body, err := json.Marshal(obj)

@@ -8,45 +8,42 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
-// Refusal says what the failure of an apply means for another one.
+// Refusal is the meaning of a failed apply for another apply.
 type Refusal int
 
 const (
-	// Unanswered means that nobody said anything of the object.
+	// Unanswered means that no answer judged the object.
 	Unanswered Refusal = iota
 	// NotAllowed means that the credentials may not apply the object.
 	NotAllowed
-	// RefusedForNow means that the object can be applied under other circumstances:
-	// with quota left, with the consent of a webhook or of another field manager.
+	// RefusedForNow means that the object can be applied under other circumstances: with quota
+	// left, or with the consent of a webhook or of another field manager.
 	RefusedForNow
 	// RefusedAsWritten means that the object cannot be applied as it is.
 	RefusedAsWritten
 )
 
 var (
-	// lacksRight is how RBAC words what it refuses; quotas and policies refuse with
-	// the same status.
+	// lacksRight matches RBAC's refusals; quotas and policies refuse with the same status.
 	lacksRight = lazyregexp.New(`(?s)(User|ServiceAccount) ".*" cannot \w+ resource`)
-	// elsewhere are parts of the messages by which an object is called invalid for
-	// what another one is or has.
+	// elsewhere matches messages that call an object invalid because of other objects.
 	elsewhere = lazyregexp.New(`admission webhook "|is already allocated`)
-	// offTopology is how Cluster API denies what the ClusterClass of a topology does not have. The
-	// class exists: without one the cluster is admitted with a warning.
+	// offTopology matches Cluster API's denial of parts of a topology that its ClusterClass does
+	// not define. The class exists: without one the cluster is admitted with a warning.
 	offTopology = lazyregexp.New(`(?s)admission webhook "[^"]*\bcluster\.x-k8s\.io" denied the request: .*\bspec\.topology\.(variables|workers|controlPlane)\b`)
-	// untyped is how a field is refused that the kind does not have: the server
-	// takes it for an error of its own.
+	// untyped is part of the refusal of a field that the kind does not have: the server reports it
+	// as an internal error.
 	untyped = "failed to create typed patch object"
 )
 
-// IsNamespaceMissing reports whether an object was refused because its namespace
-// does not exist.
+// IsNamespaceMissing reports whether an object was rejected because its namespace does not exist.
 func IsNamespaceMissing(err error) bool {
 	var server *serverError
 	return errors.As(err, &server) && server.code == http.StatusNotFound &&
 		server.ErrStatus.Details != nil && server.ErrStatus.Details.Kind == "namespaces"
 }
 
-// RefusalOf says what an error of Apply means, and what the server said.
+// RefusalOf classifies an error of Apply and returns the server's message.
 func RefusalOf(err error) (r Refusal, message string) {
 	var conflict *ConflictError
 	if errors.As(err, &conflict) {

@@ -16,21 +16,20 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// Replacement is pods of one namespace that give way to others.
+// Replacement describes pods of one namespace and the pods that replace them.
 type Replacement struct {
 	Namespace string
-	// Old are the names of the pods that go, by their UIDs: a pod of a StatefulSet
-	// comes back under the same name.
+	// Old are the names of the old pods by their UIDs: a StatefulSet creates the new pod under the
+	// same name.
 	Old map[types.UID]string
-	// Ready is how many ready pods each controller is to have in the end.
+	// Ready is the number of ready pods that each controller must have in the end.
 	Ready map[types.UID]int
-	// Workloads are what is looked into when the pods do not come.
+	// Workloads are explained in the error if the pods do not become ready.
 	Workloads []Ref
 }
 
-// WaitReplaced waits until none of the old pods is there any more and every
-// controller has its ready pods, with one LIST and one WATCH. It ends with a
-// *NotReadyError when ctx does.
+// WaitReplaced waits until no old pod exists and every controller has its ready pods, with one LIST
+// and one WATCH. It ends with a *NotReadyError if ctx ends or the pods cannot be followed.
 func (c *Client) WaitReplaced(ctx context.Context, r Replacement, o WaitOptions) error {
 	w := &replacedWait{Replacement: r, o: o, pods: map[string]*unstructured.Unstructured{}, done: make(chan struct{})}
 	start := time.Now()
@@ -58,7 +57,7 @@ type replacedWait struct {
 	o WaitOptions
 
 	mu sync.Mutex
-	// pods are those of the namespace by name.
+	// pods are all pods of the namespace by name.
 	pods     map[string]*unstructured.Unstructured
 	reported string
 	done     chan struct{}
@@ -83,7 +82,7 @@ func (w *replacedWait) change(name string, pod *unstructured.Unstructured) {
 	w.look()
 }
 
-// look ends the wait when all is there; the caller holds the lock.
+// look ends the wait when the pods are replaced, and reports progress. The caller holds the lock.
 func (w *replacedWait) look() {
 	standing, missing := w.count()
 	if len(standing) == 0 && missing == 0 && !w.closed {
@@ -98,14 +97,14 @@ func (w *replacedWait) look() {
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 
-// finished reports whether all new pods are there.
+// finished reports whether the pods are replaced.
 func (w *replacedWait) finished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.closed
 }
 
-// count returns the old pods that are still there and how many ready ones are missing.
+// count returns the old pods that still exist and the number of missing ready pods.
 func (w *replacedWait) count() (standing []string, missing int) {
 	ready := map[types.UID]int{}
 	for name, pod := range w.pods {
@@ -130,7 +129,7 @@ func (w *replacedWait) lacking() string {
 	return lack(w.count())
 }
 
-// lack says what the wait is for.
+// lack describes the reasons why the wait continues.
 func lack(standing []string, missing int) string {
 	var parts []string
 	if len(standing) > 0 {

@@ -27,25 +27,26 @@ const (
 	maxBody = 256 << 20
 )
 
-// request is one call of the API. Every one of them may be sent again.
+// request is one call of the API. Every request may be sent again.
 type request struct {
-	// doing and object say in an error what was tried: "applying", "Deployment core/amf".
+	// doing and object name the attempt in errors: "applying", "Deployment core/amf".
 	doing, object       string
 	method, path        string
 	query               url.Values
 	contentType, accept string
 	body                []byte
-	// sensitive holds texts that must not appear in an error.
+	// sensitive redacts values that must not appear in an error.
 	sensitive *redactor
-	// policy replaces the client's when it is set.
+	// policy replaces the client's policy if set.
 	policy *retryPolicy
-	// writes is set when a conflict or a missing endpoint may pass by itself.
+	// writes is set if a conflict or a missing endpoint may be transient.
 	writes bool
-	// metadata is set for a list of metadata. It is retried for a short time only when a conversion webhook does not answer: such lists find
-	// the objects of many kinds, and the operator of one of them may have been removed.
+	// metadata is set for a list of metadata. Such lists find the objects of many kinds, and the
+	// operator of one of the kinds may have been removed: the list is retried only briefly if a
+	// conversion webhook does not answer.
 	metadata bool
-	// undecided, when set, is set to true by a try after which nobody knows whether the
-	// server has done what was asked.
+	// undecided, if set, becomes true after a try that may have taken effect without a
+	// confirmation.
 	undecided *bool
 }
 
@@ -54,8 +55,8 @@ type response struct {
 	header http.Header
 }
 
-// do sends a request until it succeeds, fails for good, or ctx ends. AwaitWebhooks
-// says how long webhooks are retried.
+// do sends a request until it succeeds, fails permanently, or ctx ends. AwaitWebhooks sets how long
+// webhooks are retried.
 func (c *Client) do(ctx context.Context, r request) (*response, error) {
 	if err := urlpath.Check(r.path); err != nil {
 		return nil, fmt.Errorf("%s %s: %w", r.doing, r.object, err)
@@ -95,7 +96,7 @@ func (c *Client) do(ctx context.Context, r request) (*response, error) {
 	}
 }
 
-// interrupted keeps what the server last said beside the end of the context.
+// interrupted adds the last answer of the server to the error of the context.
 func interrupted(r request, ctxErr, last error) error {
 	if last == nil {
 		return fmt.Errorf("%s %s: %w", r.doing, r.object, ctxErr)
@@ -105,7 +106,8 @@ func interrupted(r request, ctxErr, last error) error {
 
 // once sends a request and reads the whole answer.
 func (c *Client) once(ctx context.Context, r request, timeout time.Duration) (*response, error) {
-	// A program that prints the credentials may take longer than the server.
+	// The timeout excludes the program that prints the credentials, which may take longer than the
+	// server.
 	who, err := c.identity(ctx)
 	if err != nil {
 		return nil, err
@@ -136,8 +138,8 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	return c.sendOrRenew(ctx, r, who)
 }
 
-// sendOrRenew is sendAs, again with other credentials when these are refused and others can be
-// read.
+// sendOrRenew is sendAs, repeated once with new credentials if the server rejects these and their
+// source has others.
 func (c *Client) sendOrRenew(ctx context.Context, r request, who *identity) (*http.Response, error) {
 	res, err := c.sendAs(ctx, r, who)
 	if who == nil || !isUnauthorized(err) {
@@ -158,7 +160,7 @@ func isUnauthorized(err error) bool {
 	return errors.As(err, &server) && server.code == http.StatusUnauthorized
 }
 
-// sendAs opens a request with an identity, nil for that of the transport.
+// sendAs opens a request with an identity; nil if the transport authenticates.
 func (c *Client) sendAs(ctx context.Context, r request, who *identity) (*http.Response, error) {
 	u := *c.endpoint
 	u.RawPath = ""
@@ -192,13 +194,13 @@ func (c *Client) sendAs(ctx context.Context, r request, who *identity) (*http.Re
 		return res, nil
 	}
 	defer func() { _ = res.Body.Close() }()
-	// A body that breaks off still leaves the status code to report.
+	// The status code is worth reporting even if the body breaks off.
 	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20))
 	return nil, newServerError(res, body, r)
 }
 
-// noteClock remembers how far the server's clock is from ours. The Date header
-// counts in seconds, so half a second is added.
+// noteClock stores the difference of the server's clock from ours. The Date header has whole
+// seconds, so half a second is added.
 func (c *Client) noteClock(h http.Header, sent time.Time) {
 	date, err := http.ParseTime(h.Get("Date"))
 	if err != nil {
@@ -209,7 +211,7 @@ func (c *Client) noteClock(h http.Header, sent time.Time) {
 	c.clockOffset.Store(int64(date.Add(500 * time.Millisecond).Sub(middle)))
 }
 
-// serverNow is the time of the server's clock.
+// serverNow returns the time of the server's clock.
 func (c *Client) serverNow() time.Time {
 	return time.Now().Add(time.Duration(c.clockOffset.Load()))
 }

@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// retryPolicy says how often one request is sent again when the failure is likely
-// to pass by itself. All requests of this package may be sent twice.
+// retryPolicy bounds the retries of one request after transient failures. All requests of this
+// package may be sent twice.
 type retryPolicy struct {
 	// base and limit bound the delay, which doubles with every attempt.
 	base, limit time.Duration
-	// window is how long the interruption of a server that has answered before,
-	// or its request to come back later, is retried.
+	// window bounds the retries while a server that has answered before is interrupted or asks for
+	// a later try.
 	window time.Duration
-	// propagationWindow is how long to wait for the consequences of another write.
+	// propagationWindow bounds the wait for the effects of another write.
 	propagationWindow time.Duration
-	// attempts bounds the tries against a server that never answered, and against
-	// one that answers with an internal error.
+	// attempts bounds the tries against a server that has never answered or that answers with an
+	// internal error.
 	attempts int
 	// attemptTimeout bounds one try, so that a lost connection is noticed.
 	attemptTimeout time.Duration
@@ -38,14 +38,14 @@ func defaultRetry() retryPolicy {
 	}
 }
 
-// once is the policy of a check: the answer of now is what is asked for.
+// once returns the policy of a check, whose answer must be a current one: retries are short.
 func (p retryPolicy) once() retryPolicy {
 	p.attempts, p.window, p.propagationWindow, p.attemptTimeout = 2, 2*time.Second, 0, dialTimeout
 	return p
 }
 
-// next returns the delay before the next try, or false when err is final. tries
-// counts those done, elapsed is the time since the first.
+// next returns the delay before the next try, or false if err is final. tries is the number of
+// tries so far, elapsed the time since the first.
 func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered bool) (time.Duration, bool) {
 	delay := p.backoff(tries)
 	var server *serverError
@@ -71,7 +71,7 @@ func (p retryPolicy) next(err error, tries int, elapsed time.Duration, answered 
 	case answered:
 		return delay, elapsed+delay <= p.window
 	case isTimeout(err):
-		// The time-out was wait enough for a server that never answered.
+		// A server that has never answered had the whole timeout for its answer.
 		return 0, false
 	default:
 		return delay, tries < p.attempts
@@ -97,17 +97,16 @@ type persistenceOf int
 
 const (
 	final persistenceOf = iota
-	// doubtful failures pass sometimes: a webhook that is just being restarted.
+	// doubtful failures pass sometimes: a webhook that is being restarted.
 	doubtful
-	// propagating failures follow from a write whose consequences are on their way: a
-	// definition whose kind is not served yet, a namespace without its account.
+	// propagating failures follow from a write that has not taken full effect yet: a definition
+	// whose kind is not served, a namespace without its account.
 	propagating
 	// passing failures are known to pass.
 	passing
 )
 
-// passingMessages are what an API server says while its storage changes leader or
-// catches up.
+// passingMessages come from an API server whose storage changes its leader or catches up.
 var passingMessages = []string{
 	"etcdserver: leader changed",
 	"etcdserver: request timed out",

@@ -11,17 +11,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Rights is what credentials may do with some kinds in a namespace.
+// Rights are the rights of credentials to some kinds in a namespace.
 type Rights struct {
-	// Missing are the verbs that an instance needs in its life and that are not given.
+	// Missing are the verbs that an instance needs in its life cycle and that are not granted.
 	Missing MissingRights
-	// ReadOnly is set when none of the resources may be written, and some may be read.
+	// ReadOnly is set if some of the resources may be read and none may be written.
 	ReadOnly bool
-	// Unknown is set when the authorizer cannot list its rules; nothing is missing then.
+	// Unknown is set if the authorizer cannot list its rules; Missing is then empty.
 	Unknown bool
 }
 
-// Rights asks, with one request, what the credentials may do with resources in a namespace.
+// Rights reads the rights of the credentials to resources in a namespace, with one request.
 func (c *Client) Rights(ctx context.Context, namespace string, resources []Resource) (Rights, error) {
 	review, err := c.askedRules(ctx, namespace)
 	if err != nil || review.Status.Incomplete {
@@ -53,10 +53,10 @@ func (c *Client) Rights(ctx context.Context, namespace string, resources []Resou
 	return out, nil
 }
 
-// MissingRights are resources with the verbs that are not given.
+// MissingRights are resources with the verbs that are not granted.
 type MissingRights []need
 
-// String is one phrase: "create, patch configmaps, services; list events".
+// String joins the rights in one phrase: "create, patch configmaps, services; list events".
 func (m MissingRights) String() string {
 	kinds := map[string][]string{}
 	var order []string
@@ -76,10 +76,10 @@ func (m MissingRights) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// rulesAge is how long an answer is used that was asked for ahead.
+// rulesAge bounds the age of a prefetched answer.
 const rulesAge = 10 * time.Second
 
-// rulesAhead are questions for the rules of a namespace that were sent before anybody needs the answer.
+// rulesAhead are prefetched rules by namespace.
 type rulesAhead struct {
 	mu          sync.Mutex
 	byNamespace map[string]*askedRules
@@ -90,7 +90,8 @@ type askedRules struct {
 	wait func() (*authorizationv1.SelfSubjectRulesReview, error)
 }
 
-// AskRights begins to ask what the credentials may do in a namespace. The next call of Rights for it takes the answer.
+// AskRights starts a request for the rights of the credentials in a namespace. The next call of
+// Rights for the namespace takes the answer.
 func (c *Client) AskRights(ctx context.Context, namespace string) {
 	c.ahead.mu.Lock()
 	defer c.ahead.mu.Unlock()
@@ -105,7 +106,7 @@ func (c *Client) AskRights(ctx context.Context, namespace string) {
 	go func() { _, _ = asked.wait() }()
 }
 
-// askedRules takes the answer that was asked for ahead, else it asks.
+// askedRules takes the prefetched answer if it is recent, else it asks.
 func (c *Client) askedRules(ctx context.Context, namespace string) (*authorizationv1.SelfSubjectRulesReview, error) {
 	c.ahead.mu.Lock()
 	asked := c.ahead.byNamespace[namespace]
@@ -122,8 +123,8 @@ func (c *Client) askedRules(ctx context.Context, namespace string) (*authorizati
 // writes are the verbs that change something.
 var writes = []string{"create", "patch", "delete"}
 
-// unnamed are rules without the names of objects that they are limited to, as far as a verb
-// can be: they may be those of the instance.
+// unnamed removes the names of objects from rules, if the verb addresses single objects: the names
+// may belong to objects of the instance.
 func unnamed(rules []authorizationv1.ResourceRule, verb string) []authorizationv1.ResourceRule {
 	if !slices.Contains([]string{"get", "patch", "delete"}, verb) {
 		return rules
@@ -135,7 +136,7 @@ func unnamed(rules []authorizationv1.ResourceRule, verb string) []authorizationv
 	return out
 }
 
-// rules asks for what the credentials may do in a namespace, and in the whole cluster.
+// rules reads the rights of the credentials in a namespace, those in the whole cluster included.
 func (c *Client) rules(ctx context.Context, namespace string) (*authorizationv1.SelfSubjectRulesReview, error) {
 	review := &authorizationv1.SelfSubjectRulesReview{
 		TypeMeta: metav1.TypeMeta{APIVersion: "authorization.k8s.io/v1", Kind: "SelfSubjectRulesReview"},

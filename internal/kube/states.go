@@ -14,7 +14,7 @@ const (
 	StatusFailed      = "Failed"
 	StatusTerminating = "Terminating"
 	StatusNotFound    = "NotFound"
-	// StatusUnknown means that the API server did not tell.
+	// StatusUnknown means that the API server reported no state.
 	StatusUnknown = "Unknown"
 )
 
@@ -24,10 +24,10 @@ type ObjectState struct {
 	Status  string
 	Reason  string
 	Message string
-	// Conditions are all of the object, in a report.
+	// Conditions are all conditions of the object; in reports only.
 	Conditions []string
-	// Events are the last ones of the object, of its pods that are not ready, of the
-	// claims that these wait for, and of what should have made pods; the newest last.
+	// Events are the last events of the object, of its pods that are not ready, of the claims that
+	// these pods wait for, and of controllers that create its pods; the newest last.
 	Events []string
 	// Pods are up to three pods of the object that are not ready.
 	Pods []PodState
@@ -40,12 +40,13 @@ type PodState struct {
 	Reason   string
 	Message  string
 	Restarts int32
-	// Claims are the claims of a pending pod that are not bound.
+	// Claims are the unbound claims of a pending pod.
 	Claims []string
 	// LogTail is the end of the log of a container that crashed: at most ten lines and 2 kB, in a report 50 and 8 kB.
 	LogTail string
 
-	// container is the one whose log is worth reading, unready one that runs and is not ready.
+	// container is the container whose log is read, unready the first one that runs but is not
+	// ready.
 	container, unready string
 }
 
@@ -86,15 +87,15 @@ func (s ObjectState) String() string {
 	return b.String()
 }
 
-// NotReadyError says which objects are not ready, and why.
+// NotReadyError names the objects that are not ready, with the causes.
 type NotReadyError struct {
-	// Objects are in the order of the references, those that failed for good first.
+	// Objects are in the order of the references, permanent failures first.
 	Objects []ObjectState
 	// Total is the number of objects to wait for.
 	Total   int
 	Elapsed time.Duration
-	// Err is the end of the context, or the error that made waiting pointless; nil
-	// when an object failed for good.
+	// Err is the end of the context, or the error that made waiting pointless; nil if an object has
+	// failed permanently.
 	Err error
 }
 

@@ -13,11 +13,11 @@ import (
 	"sync/atomic"
 )
 
-// maxLocalFile is far more than a token, a certificate or a kubeconfig has.
+// maxLocalFile is in bytes, far more than a token, a certificate or a kubeconfig has.
 const maxLocalFile = 4 << 20
 
 // tokenFile is a file with a bearer token, such as a projected token of a pod or of a pipeline,
-// which somebody replaces before the token expires. It is read at each request.
+// which another process replaces before the token expires. It is read at each request.
 type tokenFile struct {
 	path string
 	last atomic.Pointer[identity]
@@ -26,8 +26,8 @@ type tokenFile struct {
 // String implements identitySource.
 func (f *tokenFile) String() string { return fmt.Sprintf("the token file %q", f.path) }
 
-// current reads the file. While it cannot be read, being written just now, the last token is
-// good for another try.
+// current reads the file. If that fails, for example during a replacement, the last token is used
+// again.
 func (f *tokenFile) current(context.Context) (*identity, error) {
 	who, err := f.read()
 	last := f.last.Load()
@@ -66,7 +66,7 @@ func (f *tokenFile) read() (*identity, error) {
 
 // readLocal reads a file of this machine. Its errors do not repeat the path.
 func readLocal(path string) ([]byte, error) {
-	// To open a pipe waits for whoever writes into it.
+	// Opening a pipe would block until another process writes to it.
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -113,10 +113,10 @@ func expandHome(path string) string {
 	return filepath.Join(home, rest)
 }
 
-// serviceAccountFolder is where a pod has its service account.
+// serviceAccountFolder is the folder of the service account in a pod.
 const serviceAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
 
-// podAccess is the access of the pod that this process is in. The kubelet replaces the files,
+// podAccess returns the access of the pod that runs this process. The kubelet replaces the files,
 // which are read again.
 func podAccess(folder string) (access, error) {
 	host, port := os.Getenv("KUBERNETES_SERVICE_HOST"), os.Getenv("KUBERNETES_SERVICE_PORT")

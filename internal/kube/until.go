@@ -17,11 +17,10 @@ type Selection struct {
 	Options   ListOptions
 }
 
-// Until follows the objects of all selections, with one LIST and one WATCH for each,
-// and calls look with them, by selection and name: when all have been listed, and
-// after every change. It ends when look says that it is done, with the error of
-// look, with the error of a selection that cannot be followed, or with that of ctx.
-// The objects must not be changed.
+// Until follows the objects of all selections, with one LIST and one WATCH each. It calls look with
+// the objects, by selection and name: when all selections have been listed, and after every change.
+// It ends when look reports done, or with the first error of look, of a selection that cannot be
+// followed, or of ctx. The objects must not be changed.
 func (c *Client) Until(ctx context.Context, all []Selection, look func([]map[string]*unstructured.Unstructured) (done bool, err error)) error {
 	return tracing.Do(ctx, tracing.Kubernetes, "wait", func(ctx context.Context) error { return c.until(ctx, all, look) })
 }
@@ -65,10 +64,10 @@ func (c *Client) until(ctx context.Context, all []Selection, look func([]map[str
 	}
 }
 
-// untilWait is what is known of the objects.
+// untilWait holds the known objects of all selections.
 type untilWait struct {
 	mu sync.Mutex
-	// objects are nil for a selection that has not been listed yet.
+	// An element is nil if its selection has not been listed yet.
 	objects []map[string]*unstructured.Unstructured
 	changed chan struct{}
 }
@@ -76,7 +75,7 @@ type untilWait struct {
 func (u *untilWait) list(i int, objects map[string]*unstructured.Unstructured) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	// The follower goes on using its own map.
+	// The follower keeps using its own map.
 	u.objects[i] = maps.Clone(objects)
 	u.wake()
 }
@@ -102,7 +101,7 @@ func (u *untilWait) wake() {
 	}
 }
 
-// current returns a copy of what is known, and whether everything was listed.
+// current returns a copy of the known objects, and whether all selections were listed.
 func (u *untilWait) current() (objects []map[string]*unstructured.Unstructured, complete bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

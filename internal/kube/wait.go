@@ -19,42 +19,41 @@ import (
 )
 
 const (
-	// explainAfterTimeout bounds the diagnosis when the time was over,
-	// explainAfterCancel when the user wants to stop now.
+	// explainAfterTimeout bounds the diagnosis after a timeout, explainAfterCancel after a
+	// cancellation, when the user wants to stop now.
 	explainAfterTimeout = 10 * time.Second
 	explainAfterCancel  = 700 * time.Millisecond
-	// progressEvery is the least distance of two calls of Progress.
+	// progressEvery is the minimum interval between calls of Progress.
 	progressEvery = 500 * time.Millisecond
-	// lookAtPodsAfter is how long a wait lasts before Progress looks for crashing
-	// containers, and how often it then does.
+	// lookAtPodsAfter is the interval at which a wait looks for crashing containers, for Progress.
 	lookAtPodsAfter = 5 * time.Second
 )
 
 // WaitOptions modify a wait.
 type WaitOptions struct {
-	// LabelSelector narrows what the server sends; every object of the wait
-	// must match it.
+	// LabelSelector narrows the objects that the server sends; every object of the wait must match
+	// it.
 	LabelSelector string
-	// Rules say when objects are ready, by the index of their reference. A missing
-	// or nil one leaves an object to the built-in rules. Only WaitReady uses them.
+	// Rules are the readiness rules of objects, by the index of their reference. Without a rule
+	// Ready decides. Only WaitReady uses them.
 	Rules map[int]*readiness.Rule
-	// Known is what is known of objects already, by the index of their reference: a kind whose objects are all known is
-	// watched from there and not listed. What has happened since counts: nobody may have done anything meanwhile that the wait is to
-	// see the end of.
+	// Known are the known states of objects, by the index of their reference. A kind whose objects
+	// are all known is watched from there and not listed. Changes since then count: a known state
+	// must include every write whose effect the wait is for, or the wait may end on an older state.
 	Known map[int]Known
-	// Progress gets how many objects are ready and which one is not, at most
-	// twice a second, by one goroutine at a time.
+	// Progress gets the number of ready objects and one that is not ready, at most twice a second,
+	// from one goroutine at a time.
 	Progress func(ready, total int, waitingFor string)
-	// Ended waits until pods have done their work, and not only until they run.
+	// Ended waits until pods have completed, not only until they run.
 	Ended bool
 }
 
-// WaitReady waits until all objects are ready at the same time (see readiness.Of). It
-// uses one LIST, unless all is known, and one WATCH for each kind and namespace, survives lost
-// connections and restarts of the server, and ends with a *NotReadyError when ctx
-// ends or an object has failed for good. It waits also for objects that do not
-// exist yet; one that exists without the labels of the selector has failed. When ctx ends by its deadline, up to ten seconds are spent on the diagnosis;
-// when it is cancelled, less than one.
+// WaitReady waits until all objects are ready at the same time (see Ready). It uses one LIST,
+// unless all is known, and one WATCH for each kind and namespace, and survives lost connections and
+// restarts of the server. It waits also for objects that do not exist yet. An object that exists
+// without the labels of the selector has failed. The wait ends with a *NotReadyError if ctx ends or
+// an object has failed permanently. The diagnosis takes up to ten seconds after a deadline, and
+// less than one after a cancellation.
 func (c *Client) WaitReady(ctx context.Context, refs []Ref, o WaitOptions) error {
 	return tracing.Do(ctx, tracing.Kubernetes, "wait until ready", func(ctx context.Context) error { return c.waitReady(ctx, refs, o) })
 }
@@ -73,7 +72,7 @@ func (c *Client) waitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 		case err == nil && w.allReady():
 			return c.waitServed(ctx, w.current())
 		case err == nil && !w.anyFailed() && ctx.Err() == nil:
-			// What was ready is not any more: nothing of before holds.
+			// An object that was ready no longer is, so the known states are outdated.
 			o.Known = nil
 			continue
 		case err == nil && !w.anyFailed():
@@ -83,7 +82,8 @@ func (c *Client) waitReady(ctx context.Context, refs []Ref, o WaitOptions) error
 	}
 }
 
-// followReady follows the objects until they were all ready at the same time, one has failed, or ctx ends.
+// followReady follows the objects until all are ready at the same time, one has failed, or ctx
+// ends.
 func (c *Client) followReady(ctx context.Context, refs []Ref, o WaitOptions) (*readyWait, error) {
 	w := newReadyWait(c, refs, o)
 	follow, stop := context.WithCancel(ctx)
@@ -170,8 +170,8 @@ func (w *readyWait) see(ctx context.Context) func(int, *unstructured.Unstructure
 	}
 }
 
-// unselected is the verdict on an object that is not among those with the labels of the wait: it does not exist, or another client has given
-// it other ones.
+// unselected judges an object that the label selector does not return: it does not exist, or
+// another client has changed its labels.
 func (w *readyWait) unselected(ctx context.Context, i int) readiness.Verdict {
 	selector, err := labels.Parse(w.o.LabelSelector)
 	if err != nil {
@@ -190,19 +190,19 @@ func (w *readyWait) unselected(ctx context.Context, i int) readiness.Verdict {
 		"the object exists, and another client has taken it: it has not the label %s, but %s", w.o.LabelSelector, strings.Join(has, ", "))}
 }
 
-// stillRuns reports whether an object is a pod that is ready and has not ended.
+// stillRuns reports whether an object is a ready pod that has not ended.
 func stillRuns(obj *unstructured.Unstructured, v readiness.Verdict) bool {
 	return v.Ready && obj.GroupVersionKind().GroupKind().String() == "Pod" && readiness.Text(obj, "status", "phase") != "Succeeded"
 }
 
-// finishedJob reports whether an object that has gone is a Job that was complete:
-// its ttlSecondsAfterFinished removes it.
+// finishedJob reports whether a missing object is a Job that was complete: its
+// ttlSecondsAfterFinished removes it.
 func (w *readyWait) finishedJob(i int) bool {
 	gk := w.refs[i].Resource.GVK.GroupKind()
 	return gk.Group == "batch" && gk.Kind == "Job" && w.verdicts[i].Ready
 }
 
-// ready counts; the caller holds the lock.
+// ready counts the ready objects; the caller holds the lock.
 func (w *readyWait) ready() int {
 	n := 0
 	for _, i := range w.watched {
@@ -231,7 +231,7 @@ func (w *readyWait) current() []*unstructured.Unstructured {
 	return append([]*unstructured.Unstructured(nil), w.objects...)
 }
 
-// unready returns what is known of the objects that are not ready.
+// unready returns the objects that are not ready, with their last verdicts.
 func (w *readyWait) unready() []subject {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -315,7 +315,7 @@ func (w *readyWait) notReady(ctx context.Context, cause error, elapsed time.Dura
 	}
 }
 
-// diagnosis returns the context of a diagnosis after the end of ctx.
+// diagnosis returns a context for a diagnosis after the end of ctx.
 func diagnosis(ctx context.Context) (context.Context, context.CancelFunc) {
 	limit := explainAfterTimeout
 	if errors.Is(ctx.Err(), context.Canceled) {
@@ -324,8 +324,8 @@ func diagnosis(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), limit)
 }
 
-// waitServed waits until the kinds of established definitions are really served:
-// the condition comes a moment before the paths.
+// waitServed waits until the server serves the kinds of established definitions: the condition
+// precedes the paths by a moment.
 func (c *Client) waitServed(ctx context.Context, objects []*unstructured.Unstructured) error {
 	found := false
 	for _, obj := range objects {

@@ -14,23 +14,25 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// Warnings are those that the API server has added to its answers: of deprecated versions, of the
-// policies of a namespace, and of what a webhook admits and doubts.
+// Warnings are the warnings in the API server's answers: about deprecated versions, policies of a
+// namespace, and the doubts of webhooks.
 type Warnings struct {
 	mu sync.Mutex
-	// objects are those that were written, by the text of the warning.
+	// objects are the written objects by the text of the warning.
 	objects map[string][]string
 }
 
 type warningsKey struct{}
 
-// WithWarnings returns a context whose writes and dry runs collect the warnings of the API server. Those about what is deleted help nobody.
+// WithWarnings returns a context whose writes and dry runs collect the warnings of the API server.
+// Warnings about deletions are dropped: they help no user.
 func WithWarnings(ctx context.Context) (context.Context, *Warnings) {
 	w := &Warnings{objects: map[string][]string{}}
 	return context.WithValue(ctx, warningsKey{}, w), w
 }
 
-// Lines are the warnings in their order, each with its object, or with the number of objects.
+// Lines returns the warnings sorted by text, each with its object, or with the first object and the
+// number of others.
 func (w *Warnings) Lines() []string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -45,7 +47,7 @@ func (w *Warnings) Lines() []string {
 	return out
 }
 
-// noteWarnings takes over the warnings of an answer.
+// noteWarnings records the warnings of an answer.
 func noteWarnings(ctx context.Context, r *request, header http.Header) {
 	w, ok := ctx.Value(warningsKey{}).(*Warnings)
 	if !ok || r.method == http.MethodGet || r.method == http.MethodDelete || len(header["Warning"]) == 0 {

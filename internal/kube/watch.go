@@ -19,8 +19,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// follower keeps an eye on the objects of one kind in one namespace with one LIST
-// and one WATCH.
+// follower follows the objects of one kind in one namespace with one LIST and one WATCH.
 type follower struct {
 	client    *Client
 	resource  Resource
@@ -28,24 +27,24 @@ type follower struct {
 	options   ListOptions
 	// metadataOnly asks for metadata instead of whole objects.
 	metadataOnly bool
-	// known are objects by name, as they were at version from or later: they need not be listed. Events that are older
-	// than what is known of their object are left out.
+	// known are objects by name, in the state of version from or later, which need not be listed.
+	// Events that are older than the known state of their object are ignored.
 	known map[string]*unstructured.Unstructured
 	from  string
-	// listed gets all objects by name, at the start and after an interruption that
-	// was too long to be caught up.
+	// listed gets all objects by name, at the start and after an interruption too long for a watch
+	// to resume.
 	listed func(map[string]*unstructured.Unstructured)
-	// changed gets one object, nil when it is gone.
+	// changed gets one object; nil if it was deleted.
 	changed func(name string, obj *unstructured.Unstructured)
 }
 
-// maxWatchFailures is how often in a row a watch may fail before all is listed again.
+// maxWatchFailures is the number of failures in a row after which a watch gives way to a new list.
 const maxWatchFailures = 10
 
-// errExpired says that the changes since the last known version are not kept any more.
+// errExpired means that the server no longer keeps the changes since the last known version.
 var errExpired = errors.New("the resource version is too old")
 
-// run follows until ctx ends, which is nil, or until an error that no waiting cures.
+// run follows until ctx ends, which returns nil, or until a permanent error.
 func (f *follower) run(ctx context.Context) error {
 	for failures := 0; ; {
 		version, err := f.begin(ctx)
@@ -68,7 +67,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// passes reports whether a failure may pass while the wait goes on.
+// passes reports whether a failure may be transient.
 func (f *follower) passes(err error) bool {
 	var unreachable *vnfm.UnreachableError
 	var server *serverError
@@ -76,14 +75,14 @@ func (f *follower) passes(err error) bool {
 	case errors.As(err, &unreachable):
 		return !isPermanentTransport(err)
 	case errors.As(err, &server):
-		// 404: the kind is not served yet, or not any more.
+		// 404: the kind is not served yet, or no longer.
 		return persistence(server) != final || server.code == http.StatusNotFound
 	default:
 		return false
 	}
 }
 
-// begin lists all objects, unless they are known.
+// begin lists all objects unless they are known, and returns the version to watch from.
 func (f *follower) begin(ctx context.Context) (string, error) {
 	if from := f.from; from != "" {
 		f.from = ""
@@ -115,8 +114,8 @@ func (f *follower) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// watch opens a watch again and again, each from where the last one ended, until
-// an error other than the end of the stream.
+// watch opens one watch after the other, each from the end of the last one, until an error other
+// than the end of the stream.
 func (f *follower) watch(ctx context.Context, version string) error {
 	for failures := 0; ; {
 		opened := time.Now()
@@ -130,10 +129,10 @@ func (f *follower) watch(ctx context.Context, version string) error {
 		case err != nil && (!f.passes(err) || apierrors.IsNotFound(err)):
 			return err
 		case failures == maxWatchFailures:
-			// Perhaps it is this version that the server cannot continue from.
+			// Perhaps the server cannot continue from this version.
 			return errExpired
 		}
-		// A server that is being stopped closes streams as soon as they are opened.
+		// A server that is being stopped closes streams as soon as they open.
 		if err == nil && time.Since(opened) > time.Second {
 			failures = 0
 			continue
@@ -145,13 +144,13 @@ func (f *follower) watch(ctx context.Context, version string) error {
 	}
 }
 
-// request is that for a watch from a version.
+// request returns the request for a watch from a version.
 func (f *follower) request(version string) request {
 	query := f.options.query()
 	query.Set("watch", "true")
 	query.Set("allowWatchBookmarks", "true")
 	query.Set("resourceVersion", version)
-	// Different ends for different watches, so that they are not all opened again at once.
+	// Random timeouts keep all watches from reopening at once.
 	query.Set("timeoutSeconds", strconv.Itoa(240+rand.N(120))) //nolint:gosec // spreading load
 	accept := jsonType
 	if f.metadataOnly {
@@ -163,7 +162,7 @@ func (f *follower) request(version string) request {
 	}
 }
 
-// stream reads one watch to its end and returns the last version that it saw.
+// stream reads one watch until it ends and returns the last version seen.
 func (f *follower) stream(ctx context.Context, version string) (string, error) {
 	r := f.request(version)
 	res, err := f.client.send(ctx, r)
@@ -181,8 +180,8 @@ func (f *follower) stream(ctx context.Context, version string) (string, error) {
 			Object json.RawMessage `json:"object"`
 		}
 		if err := decoder.Decode(&event); err != nil {
-			// The server closes a watch when its time is over, and a connection may
-			// break: both are caught up from the last version.
+			// The server closes a watch at its timeout, and a connection may break: the next watch
+			// resumes from the last version.
 			return version, nil //nolint:nilerr // see above
 		}
 		if event.Type == "ERROR" {

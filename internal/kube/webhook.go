@@ -10,10 +10,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/lazyregexp"
 )
 
-// silentWebhook is a webhook that the API server could not ask. That of an operator
-// which is just being started is asked long before it answers.
+// silentWebhook is a webhook that the API server could not call. The webhook of a starting operator
+// is called long before it answers.
 type silentWebhook struct {
-	// name is that of an admission webhook, or says whose conversion webhook it is.
+	// name is the name of an admission webhook, or the kind of a conversion webhook.
 	name  string
 	cause string
 	// conversion is set for a conversion webhook.
@@ -26,8 +26,8 @@ var (
 	failedAdmission  = lazyregexp.New(`failed calling webhook "([^"]+)"`)
 	failedConversion = lazyregexp.New(`conversion webhook for (\S+, Kind=\w+) failed`)
 	deniedAdmission  = lazyregexp.New(`admission webhook "[^"]+" denied the request`)
-	// silence is why nobody answers: no pod, no listener, no certificate yet. What
-	// else an API server says of a webhook does not pass by waiting.
+	// silence matches the reasons of a missing answer: no pod, no listener, no certificate yet.
+	// Other failures of a webhook do not pass by waiting.
 	silence = lazyregexp.New(`no endpoints available for service "[^"]*"|service "[^"]*" not found|connection refused|connection reset by peer|no such host|no route to host|i/o timeout|context deadline exceeded|x509: certificate signed by unknown authority|EOF$`)
 )
 
@@ -51,15 +51,15 @@ func webhookIn(code int, message string) *silentWebhook {
 
 type webhookKey struct{}
 
-// AwaitWebhooks returns a context under which requests that change something wait,
-// as long as it lasts, for webhooks that do not answer yet. report hears which one
-// and why. Without it such a failure is given up after a short while.
+// AwaitWebhooks returns a context under which writes wait, until it ends, for webhooks that do not
+// answer yet. report gets the webhook and the cause. Without this context such failures are retried
+// only briefly.
 func AwaitWebhooks(ctx context.Context, report func(waitingFor string)) context.Context {
 	return context.WithValue(ctx, webhookKey{}, report)
 }
 
-// awaits reports whether a failed request is to be sent again because a webhook did
-// not answer, and tells so.
+// awaits reports whether a failed request is sent again because a webhook did not answer. If so, it
+// reports the webhook to the context.
 func awaits(ctx context.Context, r request, err error) bool {
 	report, ok := ctx.Value(webhookKey{}).(func(string))
 	var server *serverError
