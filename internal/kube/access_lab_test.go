@@ -67,7 +67,8 @@ func TestCheckMissingRights(t *testing.T) {
 	assert.Equal(t, "They may not get, list, watch, create, patch, delete deployments.apps, statefulsets.apps, services; list replicasets.apps, events; "+
 		"patch deployments.apps/scale; get, list, delete pods; get pods/log; get, create, update, delete leases.coordination.k8s.io. "+
 		"Apply the Role of `examples/rights/kubernetes.yaml` in this namespace.", p.Detail)
-	// Nothing is to run in the namespace that VIMs without one have.
+	// Without a default namespace Check reports no missing rights: no instance will run in
+	// "default".
 	cfg.Connection.DefaultNamespace = ""
 	check, err = newClient(t, cfg).Check(t.Context())
 	require.NoError(t, err)
@@ -147,8 +148,8 @@ func TestLease(t *testing.T) {
 	}
 	assert.Empty(t, env.Kubectl(t, "get", "leases", "-n", ns, "-o", "name"), "left")
 
-	// A holder on another machine keeps a lease until it expires; here the one that
-	// stopped renewing an hour ago.
+	// A holder on another machine keeps a lease until it expires. This one stopped renewing an hour
+	// ago.
 	ref := Ref{Resource: leaseResource, Namespace: ns, Name: "old"}
 	stale := func(holder, renewed string) {
 		applied(t, c, ref, manifest(ref, map[string]any{"spec": map[string]any{"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed}}))
@@ -156,7 +157,7 @@ func TestLease(t *testing.T) {
 	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 	release, lost, err = c.AcquireLease(ctx, ns, "old", holder, nil)
 	require.NoError(t, err, "an expired lease")
-	// Somebody takes it: the next renewal notices.
+	// Another process takes the lease: the next renewal notices.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"pid=8 host=elsewhere"}}`)
 	select {
 	case <-lost:
@@ -168,14 +169,14 @@ func TestLease(t *testing.T) {
 		t.Errorf("the lease of somebody else is now %q", out)
 	}
 
-	// This process loses what it holds no longer: a server that was busy did not delete it.
+	// This process loses a lease that it no longer holds: a busy server did not delete it.
 	env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+holder+leaseMark+`0123456789abcdef","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 	release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
 	require.NoError(t, err, "the lease that this process has given back")
 	require.NoError(t, release(ctx))
 	stale("pid=7 host=elsewhere", time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z"))
 
-	// A process of this machine that is known to be dead loses it at once.
+	// A process of this machine that is known to be dead loses the lease at once.
 	if dead := deadHolder(holder); dead != "" {
 		env.Kubectl(t, "patch", "lease", "old", "-n", ns, "--type=merge", `-p={"spec":{"holderIdentity":"`+dead+`","renewTime":"`+time.Now().UTC().Format("2006-01-02T15:04:05.000000Z")+`"}}`)
 		release, _, err = c.AcquireLease(ctx, ns, "old", holder, nil)
@@ -184,8 +185,8 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestLeaseInterrupted stops an acquisition while its request is on the way: the
-// Lease that the server makes all the same must not stand in the way of the next.
+// TestLeaseInterrupted cancels an acquisition during its request: the Lease that the server creates
+// all the same must not block the next acquisition.
 func TestLeaseInterrupted(t *testing.T) {
 	t.Parallel()
 	env, c, ns := labNamespace(t)
@@ -193,7 +194,7 @@ func TestLeaseInterrupted(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		plain := c.http
 		c.http = &http.Client{Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
-			// The server gets the request, whatever becomes of its caller.
+			// The server gets the request even if its caller has ended.
 			res, err := plain.Transport.RoundTrip(r.WithContext(context.WithoutCancel(r.Context())))
 			if r.Method == method {
 				cancel()
@@ -204,7 +205,8 @@ func TestLeaseInterrupted(t *testing.T) {
 			}
 			return res, err
 		})}
-		// The clock of the server is asked for once; each round looks again.
+		// The clocks are compared only at the first answer of the server, so each round starts
+		// before that.
 		c.answered.Store(false)
 		release, _, err := c.AcquireLease(ctx, ns, "instance", process.Name(), nil)
 		if err == nil {
@@ -221,8 +223,8 @@ func TestLeaseInterrupted(t *testing.T) {
 	}
 }
 
-// TestLeaseOfAClockThatIsSet sets the clock of the holder: what it writes at its next renewal
-// is wrong, and put right by the next one, which is early, since others would take the lease for one that has expired.
+// TestLeaseOfAClockThatIsSet sets the clock of the holder. The next renewal writes a wrong time.
+// Another one corrects it early, since others would take the lease for an expired one.
 func TestLeaseOfAClockThatIsSet(t *testing.T) {
 	t.Parallel()
 	_, c, ns := labNamespace(t)
@@ -268,7 +270,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// deadHolder is this process as if it had started at another time: then it is gone.
+// deadHolder returns this process with another start time, so that it counts as dead.
 func deadHolder(holder string) string {
 	i := strings.LastIndex(holder, "start=")
 	if i < 0 {
@@ -290,7 +292,7 @@ func TestPodsOf(t *testing.T) {
 	t.Parallel()
 	_, c, ns := labNamespace(t)
 	amf := reference(t, c, "apps/v1", "Deployment", ns, "amf")
-	// The name of the second begins like a pod of the first.
+	// The name of the second Deployment begins like a pod of the first.
 	other := reference(t, c, "apps/v1", "Deployment", ns, "amf-0123456789-abcde")
 	applied(t, c, amf, deployment(amf, 2, nil))
 	applied(t, c, other, deployment(other, 1, nil))

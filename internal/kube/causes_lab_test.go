@@ -12,8 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
-// TestExplainCauses checks that a diagnosis goes to the cause: the claim behind a pending pod, the quota behind a missing one, the webhook
-// behind a refused one. Each is said by an event of an object that is not explained itself.
+// TestExplainCauses checks that a diagnosis names the cause: the claim of a pending pod, the quota
+// of a missing pod, the webhook of a rejected pod. Each is reported by an event of an object that
+// is not explained itself.
 func TestExplainCauses(t *testing.T) {
 	t.Parallel()
 	_, c, ns := labNamespace(t)

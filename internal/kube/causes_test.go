@@ -39,7 +39,7 @@ func TestCausesOfAPod(t *testing.T) {
 	require.Empty(t, claimsOf(&pod))
 }
 
-// TestLastEventsOfOneCause tells a message once that differs in the name of the pod alone.
+// TestLastEventsOfOneCause reports messages once that differ only in the name of the pod.
 func TestLastEventsOfOneCause(t *testing.T) {
 	event := func(second int, message string) corev1.Event {
 		return corev1.Event{

@@ -10,7 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// TestUndecided has each failure of a write say whether it may have been carried out.
+// TestUndecided checks which failures of a write leave its outcome unknown.
 func TestUndecided(t *testing.T) {
 	t.Parallel()
 	abort := func(http.ResponseWriter) { panic(http.ErrAbortHandler) }
@@ -23,7 +23,7 @@ func TestUndecided(t *testing.T) {
 		answers []func(http.ResponseWriter)
 		tries   int64
 		fails   bool
-		// undecided is whether nobody knows, conflict whether the last answer was one.
+		// undecided is set if the outcome is unknown, conflict if the last answer was a conflict.
 		undecided, conflict bool
 	}{
 		{name: "success", answers: []func(http.ResponseWriter){configMap}, tries: 1},
@@ -38,7 +38,7 @@ func TestUndecided(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			c, n := scripted(t, tc.answers...)
-			// An interruption is waited out after the first answer.
+			// After a first answer, interruptions are retried for longer.
 			c.answered.Store(true)
 			ctx := tc.ctx
 			if ctx == nil {

@@ -46,7 +46,7 @@ func TestNewRefusals(t *testing.T) {
 		name       string
 		connection vnfm.KubernetesConnection
 		creds      vnfm.Credentials
-		// attribute is that of the first problem, empty when the client can be made.
+		// attribute is the attribute of the first problem, empty for a valid configuration.
 		attribute string
 	}{
 		{"token", vnfm.KubernetesConnection{Endpoint: endpoint}, token, ""},
@@ -105,7 +105,7 @@ func TestNewRefusals(t *testing.T) {
 	}
 }
 
-// TestAllFaultsAtOnce: one error names everything that is wrong, also without a look at files.
+// TestAllFaultsAtOnce: one error names all faults, also without reading files.
 func TestAllFaultsAtOnce(t *testing.T) {
 	t.Parallel()
 	cfg := Config{VIM: "edge", Connection: vnfm.KubernetesConnection{

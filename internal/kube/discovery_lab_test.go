@@ -16,7 +16,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// plainJSON makes a server answer as one without aggregated discovery does.
+// plainJSON makes a server answer without aggregated discovery.
 type plainJSON struct{ next http.RoundTripper }
 
 func (p plainJSON) RoundTrip(r *http.Request) (*http.Response, error) {

@@ -72,8 +72,8 @@ func TestRedactor(t *testing.T) {
 	assert.Nil(t, secretRedactor(Resource{GVK: gvk("example.org/v1", "Secret")}, nil), "only Secrets of the core group are cleaned")
 }
 
-// scripted is a server that gives the next answer of a list, for faults that a
-// real API server cannot be made to show.
+// scripted is a server that returns a list of answers in turn, for faults that a real API server
+// cannot be made to show.
 func scripted(t *testing.T, answers ...func(http.ResponseWriter)) (*Client, *atomic.Int64) {
 	t.Helper()
 	var n atomic.Int64
@@ -110,7 +110,7 @@ func TestRetries(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		answers []func(http.ResponseWriter)
-		// requests is how many are sent; want is empty for success.
+		// requests is the number of requests sent; want is empty for success.
 		requests int64
 		want     string
 	}{

@@ -10,7 +10,8 @@ import (
 
 const fuzzSecret = "planted-secret"
 
-// FuzzKubeconfig reads foreign kubeconfigs: no error repeats a secret, and one that is read leads nowhere outside of its text.
+// FuzzKubeconfig reads foreign kubeconfigs: no error repeats a secret, and a valid one refers to
+// nothing outside its text.
 func FuzzKubeconfig(f *testing.F) {
 	const good = `{apiVersion: v1, kind: Config, current-context: a, clusters: [{name: c, cluster: {server: "https://a:6443", certificate-authority-data: Zm9v}}],
 contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u, user: {token: planted-secret}}]}`
@@ -25,7 +26,7 @@ contexts: [{name: a, context: {cluster: c, user: u}}], users: [{name: u, user: {
 		k, err := ReadKubeconfig(text)
 		if err != nil {
 			if strings.Contains(err.Error(), fuzzSecret) {
-				// A name may be whatever text, the secret's too.
+				// A name may be any text, even the secret's.
 				assert.NotEqual(t, strings.Count(good, fuzzSecret), strings.Count(text, fuzzSecret), "the error tells the secret: %v", err)
 			}
 			return

@@ -53,7 +53,7 @@ func newGate(t *testing.T, accepted string) *gate {
 	return g
 }
 
-// accept has the server accept another token from now on, and forgets what it has seen.
+// accept makes the server accept another token from now on, and forgets earlier requests.
 func (g *gate) accept(token string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -82,7 +82,8 @@ func write(t *testing.T, path, text string) string {
 // script writes a program for the shell.
 func script(t *testing.T, path, text string) string {
 	t.Helper()
-	// A process that is just started has all open files: one that is open for writing cannot be run.
+	// A child process that is being started inherits all open files, and a program that is open for
+	// writing cannot be run.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	if err := os.WriteFile(path, []byte("#!/bin/sh\n"+text), 0o700); err != nil { //nolint:gosec // a program
@@ -106,7 +107,7 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	write(t, path, "token-2")
 	require.NoError(t, g.read(t, c))
 	g.saw(t, "token-2")
-	// While the file is being written, the last token is good for another try.
+	// While another process writes the file, the last token is used again.
 	write(t, path, "")
 	require.NoError(t, g.read(t, c))
 	write(t, path, "token-2\n")
@@ -118,7 +119,7 @@ func TestTokenFileIsReadAgain(t *testing.T) {
 	mustSay(t, err, `VIM "edge"`, fmt.Sprintf("refused the credentials of the token file %q: Unauthorized; they were read again", path), "or correct its vnf_vim resource, and apply again")
 }
 
-// TestSourcesThatFail: the errors name the source and why, and repeat nothing of it.
+// TestSourcesThatFail: errors name the source and the cause, and repeat none of its contents.
 func TestSourcesThatFail(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -174,8 +175,8 @@ func TestSourcesThatFail(t *testing.T) {
 	}
 }
 
-// TestExec runs a program once for many requests, again when its credentials have expired or
-// are refused, and tells it what client-go tells.
+// TestExec runs a program once for many requests, and again after its credentials have expired or
+// were rejected. The program gets the same input as from client-go.
 func TestExec(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -222,7 +223,7 @@ printf '{"kind":"ExecCredential","apiVersion":"`+execV1+`","status":{"token":"%s
 	}
 	wg.Wait()
 	runs(2)
-	// Without others it is refused after one run.
+	// Without new credentials, one run follows and the request fails.
 	g.accept("token-3")
 	err = g.read(t, c)
 	runs(3)
@@ -255,8 +256,8 @@ func TestExecExpires(t *testing.T) {
 	}
 }
 
-// TestExecCertificate logs in with a certificate that a program prints. Another one needs another
-// connection.
+// TestExecCertificate logs in with a certificate that a program prints. A new certificate needs a
+// new connection.
 func TestExecCertificate(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -296,8 +297,8 @@ func TestExecCertificate(t *testing.T) {
 	}
 }
 
-// TestExecEndsWithItsContext: a program that hangs does not outlive the request, nor does what
-// it has started keep it.
+// TestExecEndsWithItsContext: a program that hangs is ended with the request, and its child process
+// does not delay the end.
 func TestExecEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	command := script(t, filepath.Join(t.TempDir(), "login"), "sleep 60\n")
@@ -310,13 +311,13 @@ func TestExecEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestKubeconfigFile logs in with a kubeconfig that names files and programs beside it, and is
-// read again when its credentials are refused.
+// TestKubeconfigFile logs in with a kubeconfig that names files and programs in its folder. The
+// kubeconfig is read again when its credentials are rejected.
 func TestKubeconfigFile(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		user string
-		// renew replaces what has the token.
+		// renew replaces the file or the program that has the token.
 		renew func(t *testing.T, dir, config string)
 	}{
 		"token": {"token: token-1", func(t *testing.T, dir, config string) {
@@ -392,7 +393,7 @@ func TestKubeconfigOfAClusterIsReadAgain(t *testing.T) {
 	require.ErrorContains(t, g.read(t, c), "it names another server now")
 }
 
-// TestInCluster is a client of the pod that it is in, whose token the kubelet replaces.
+// TestInCluster is a client inside a pod, whose token the kubelet replaces.
 func TestInCluster(t *testing.T) {
 	g := newGate(t, "token-1")
 	at, err := url.Parse(g.URL)

@@ -15,8 +15,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestWaitFromKnown: a wait for objects that are known lists nothing, and does not take what was before for
-// what is. One of another group is listed.
+// TestWaitFromKnown: a wait for known objects sends no LIST and ignores events older than their
+// known states. A kind of a dotted group is listed.
 func TestWaitFromKnown(t *testing.T) {
 	t.Parallel()
 	job := func(version, complete string) map[string]any {
@@ -42,7 +42,7 @@ func TestWaitFromKnown(t *testing.T) {
 					_ = json.NewEncoder(w).Encode(map[string]any{"type": "MODIFIED", "object": job(version, complete)})
 					_ = http.NewResponseController(w).Flush()
 				}
-				// It was complete once, before it was written.
+				// The object was ready before the write.
 				event("9", "True")
 				event("12", "False")
 				select {
@@ -69,8 +69,8 @@ func TestWaitFromKnown(t *testing.T) {
 	}
 }
 
-// TestWaitGoneFromKnown: a wait for the end of objects that are listed already watches from the version of the list, and does not take
-// the end of one of the same name that was before for theirs.
+// TestWaitGoneFromKnown: a wait for the deletion of listed objects watches from the version of the
+// list, and ignores the earlier deletion of an object of the same name.
 func TestWaitGoneFromKnown(t *testing.T) {
 	t.Parallel()
 	pod := func(version string) map[string]any {

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A user with a kubeconfig of their own reaches the cluster as its administrator does,
-// without that one's rights.
+// A user with a kubeconfig of their own reaches the cluster like its administrator, but without the
+// administrator's credentials.
 func TestKubeconfigForAnotherUser(t *testing.T) {
 	text, err := KubeconfigFor(`{
 		"clusters": [

@@ -36,8 +36,8 @@ const (
 	// leaseMargin is the part of leaseDuration by which a holder that cannot renew stops before
 	// another may begin. It is also the tolerated difference of clocks.
 	leaseMargin = 5 * time.Second
-	// expirySlack is added to the expiry that waiting processes get: the server's clock is known
-	// from the Date header, which has whole seconds.
+	// expirySlack is added to the expiry in a *vnfm.BusyError: the server's clock comes from the
+	// Date header, which has whole seconds.
 	expirySlack = 2 * time.Second
 )
 

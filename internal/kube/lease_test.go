@@ -18,7 +18,7 @@ import (
 // leaseServer keeps one Lease and has a clock of its own.
 type leaseServer struct {
 	ahead time.Duration
-	// meanwhile is called once a Lease was created, to do what others do.
+	// meanwhile is called after a Lease was created, in the role of another process.
 	meanwhile func(*coordinationv1.Lease)
 
 	mu       sync.Mutex
@@ -58,8 +58,9 @@ func (s *leaseServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s.lease)
 }
 
-// TestLeaseOfAnUnknownClock: a Lease is created before the clock of the API server is known. Where that is another than ours it is
-// written again before anybody works, and whoever took it in between has it.
+// TestLeaseOfAnUnknownClock: a Lease is created before the clock of the API server is known. If the
+// clocks differ, it is written again before the acquisition returns. A process that takes it in
+// between keeps it.
 func TestLeaseOfAnUnknownClock(t *testing.T) {
 	t.Parallel()
 	other := "somebody else" + leaseMark + "1"

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLabListWithoutConversion lists the metadata of a kind whose conversion webhook does not exist any more: that fails soon, and not
-// after the time for which an interruption of the API server is retried.
+// TestLabListWithoutConversion lists the metadata of a kind whose conversion webhook no longer
+// exists: the list fails soon, long before the retries of an interrupted API server would end.
 func TestLabListWithoutConversion(t *testing.T) {
 	t.Parallel()
 	env, c, ns := labNamespace(t)

@@ -16,7 +16,7 @@ import (
 	kyaml "sigs.k8s.io/yaml"
 )
 
-// TestDocumentedRights checks that the Role of the documentation gives every right that the check of a VIM looks for.
+// TestDocumentedRights checks that the documented Role grants every right that Check requires.
 func TestDocumentedRights(t *testing.T) {
 	t.Parallel()
 	rules, text := documented(t, "kubernetes.yaml")
@@ -28,8 +28,8 @@ func TestDocumentedRights(t *testing.T) {
 	assert.NotContains(t, text, "*", "the Role gives everything of something")
 }
 
-// TestDocumentedRightsToPlan checks that the Role of who only plans reads all kinds of objects that the other one manages, and does
-// nothing else.
+// TestDocumentedRightsToPlan checks that the Role for planning reads all kinds that the other Role
+// manages, and grants nothing else.
 func TestDocumentedRightsToPlan(t *testing.T) {
 	t.Parallel()
 	all, _ := documented(t, "kubernetes.yaml")
@@ -53,7 +53,7 @@ func TestDocumentedRightsToPlan(t *testing.T) {
 	require.NotContains(t, text, "*")
 }
 
-// documented are the rules of the Roles in a file of the examples, and its text.
+// documented returns the rules of the Roles in a file of the examples, and the text of the file.
 func documented(t *testing.T, file string) (rules []authorizationv1.ResourceRule, text string) {
 	t.Helper()
 	data, err := os.ReadFile("../../examples/rights/" + file)
@@ -68,7 +68,8 @@ func documented(t *testing.T, file string) (rules []authorizationv1.ResourceRule
 	return rules, string(data)
 }
 
-// TestRights names what is missing for all kinds of an instance, with one request, and knows who may only read.
+// TestRights reports the missing rights for all kinds of an instance with one request, and
+// recognises read-only credentials.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	resource := func(group, name string, verbs ...string) Resource {

@@ -42,7 +42,8 @@ type PodState struct {
 	Restarts int32
 	// Claims are the unbound claims of a pending pod.
 	Claims []string
-	// LogTail is the end of the log of a container that crashed: at most ten lines and 2 kB, in a report 50 and 8 kB.
+	// LogTail is the end of the log of a container that crashed: at most ten lines and 2 kB, in a
+	// report 50 lines and 8 kB.
 	LogTail string
 
 	// container is the container whose log is read, unready the first one that runs but is not

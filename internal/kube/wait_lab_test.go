@@ -90,7 +90,7 @@ func TestWaitReadyRequests(t *testing.T) {
 		refs = append(refs, d, m)
 	}
 	require.NoError(t, c.WaitReady(within(t, 60*time.Second), refs, WaitOptions{}))
-	// The end of the watches is logged as well, so each request is counted once by its id.
+	// The end of a watch is logged as well, so each request counts once by its id.
 	want := map[string]int{"get": 2, "patch": 10, "list": 2, "watch": 2}
 	got := map[string]int{}
 	for tries := 0; tries < 50; tries++ {
@@ -126,7 +126,7 @@ func TestWaitReadyNever(t *testing.T) {
 	if len(states) != 2 || states[0].Status != StatusNotFound || states[1].Status != StatusInProgress || len(states[1].Pods) != 1 || len(states[1].Events) == 0 {
 		t.Errorf("explained: %+v", states)
 	}
-	// It is another client's by now.
+	// The object lacks the label, as if another client had taken it.
 	e = notReady(t, c.WaitReady(within(t, time.Minute), []Ref{ref}, WaitOptions{LabelSelector: "owner=mine"}))
 	mustSay(t, e, "Deployment "+ns+"/amf: Failed (Relabelled): the object exists, and another client has taken it: it has not the label owner=mine, but owner is \"\"")
 	require.NotErrorIs(t, e, context.DeadlineExceeded, "it was waited for")
@@ -161,7 +161,7 @@ func TestWaitReadyJob(t *testing.T) {
 		applied(t, c, ref, manifest(ref, map[string]any{"spec": map[string]any{"backoffLimit": 0, "ttlSecondsAfterFinished": 0, "template": template}}))
 		return ref
 	}
-	// The job is removed as soon as it is complete, long before the other object is there.
+	// The Job is removed as soon as it is complete, long before the other object exists.
 	good, late := job("good", nil), reference(t, c, "v1", "ConfigMap", ns, "late")
 	done := make(chan error, 1)
 	go func() { done <- c.WaitReady(within(t, 60*time.Second), []Ref{good, late}, WaitOptions{}) }()
@@ -299,7 +299,7 @@ func TestWaitSurvivesCut(t *testing.T) {
 		env.Fault(t, "clear")
 	})
 	require.NoError(t, c.Delete(t.Context(), ref, DeleteOptions{}), "a server that answered before")
-	// With the end of the test the one who clears would be ended as well.
+	// The end of the test would also end the program that clears the fault.
 	<-cleared
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestWarnings: what the API server warns of in its answers to writes is collected once, with its
+// TestWarnings: the warnings in the API server's answers to writes are collected once, with their
 // objects and without the data of Secrets.
 func TestWarnings(t *testing.T) {
 	t.Parallel()
