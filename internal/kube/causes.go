@@ -97,7 +97,7 @@ func (c *Client) unboundClaims(ctx context.Context, namespace string, pods map[s
 		return nil
 	}
 	out := map[string]corev1.PersistentVolumeClaim{}
-	// Without the right to list claims, the pod's own event has to do.
+	// Without the right to list claims, the diagnosis has the events of the pod alone.
 	_, _ = listPages(ctx, c, listRequest{resource: claimResource, namespace: namespace}, func(claim *corev1.PersistentVolumeClaim) error {
 		if claim.Status.Phase != corev1.ClaimBound {
 			out[claim.Name] = *claim

@@ -162,8 +162,8 @@ func tooOld(major, minor string) bool {
 	return a < minMajor || a == minMajor && b < minMinor
 }
 
-// missingRights reads all rules of the namespace with one request. Only if the authorizer cannot
-// list all its rules, each right missing from the list takes a request of its own.
+// missingRights reads all rules of the namespace with one request. If the authorizer cannot list
+// all its rules, each right missing from the list takes one more request.
 func (c *Client) missingRights(ctx context.Context, namespace string) (MissingRights, error) {
 	review, err := c.rules(ctx, namespace)
 	if err != nil {

@@ -105,7 +105,7 @@ func (c *Client) GroupVersions(ctx context.Context) ([]string, error) {
 
 // Kind is Resource for any version of a kind: it returns the one that the server prefers among the
 // versions with the kind. Kinds of one group may come from several definitions, so the newest
-// version of the group may lack some.
+// version of the group may lack the kind.
 func (c *Client) Kind(ctx context.Context, gk schema.GroupKind) (Resource, error) {
 	asked := time.Now()
 	c.discovery.mu.Lock()

@@ -119,8 +119,8 @@ type serverError struct {
 	// noAccount is a 403 because a service account does not exist, or not yet: a controller creates
 	// the account of a new namespace.
 	noAccount bool
-	// webhook is a webhook that the server could not call. denied is the rejection by a webhook
-	// that it did call, with any status code.
+	// webhook is a webhook that the server could not call. denied is set if a webhook that it did
+	// call rejected the request, with any status code.
 	webhook *silentWebhook
 	denied  bool
 }

@@ -97,7 +97,7 @@ func (w *replacedWait) look() {
 	w.o.Progress(max(0, len(w.Old)-len(standing)-missing), len(w.Old), line)
 }
 
-// finished reports whether the pods are replaced.
+// finished reports whether all pods are replaced.
 func (w *replacedWait) finished() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
