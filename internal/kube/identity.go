@@ -23,8 +23,8 @@ type identity struct {
 	expires time.Time
 }
 
-// expiryMargin is the time before its expiry from which an identity is no longer used: a request
-// takes time, and clocks differ.
+// expiryMargin is the time before the expiry of an identity from which it is no longer used: a
+// request takes time, and clocks differ.
 const expiryMargin = 10 * time.Second
 
 func (i *identity) expired() bool {

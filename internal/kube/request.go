@@ -138,7 +138,7 @@ func (c *Client) send(ctx context.Context, r request) (*http.Response, error) {
 	return c.sendOrRenew(ctx, r, who)
 }
 
-// sendOrRenew is sendAs, repeated once with new credentials if the server rejects these and their
+// sendOrRenew is sendAs, repeated once with new credentials if the server rejects who and the
 // source has others.
 func (c *Client) sendOrRenew(ctx context.Context, r request, who *identity) (*http.Response, error) {
 	res, err := c.sendAs(ctx, r, who)
