@@ -1,6 +1,6 @@
 // Package kube is the client that the drivers for Kubernetes share. It connects to one API server,
 // with discovery, server-side apply, lists, watch-driven waits and the diagnosis of objects that
-// are not ready.
+// are not ready. Package readiness decides when an object is.
 //
 // It handles any kind that the server serves, without typed clients: objects are unstructured,
 // lists of many objects carry metadata only. It uses the types of package vnfm and depends neither

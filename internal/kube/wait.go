@@ -35,7 +35,7 @@ type WaitOptions struct {
 	// it.
 	LabelSelector string
 	// Rules are the readiness rules of objects, by the index of their reference. Without a rule
-	// Ready decides. Only WaitReady uses them.
+	// readiness.Of decides by the kind. Only WaitReady uses them.
 	Rules map[int]*readiness.Rule
 	// Known are the known states of objects, by the index of their reference. A kind whose objects
 	// are all known is watched from there and not listed. Changes since then count: a known state
@@ -48,7 +48,7 @@ type WaitOptions struct {
 	Ended bool
 }
 
-// WaitReady waits until all objects are ready at the same time (see Ready). It uses one LIST,
+// WaitReady waits until all objects are ready at the same time (see readiness.Of). It uses one LIST,
 // unless all is known, and one WATCH for each kind and namespace, and survives lost connections and
 // restarts of the server. It waits also for objects that do not exist yet. An object that exists
 // without the labels of the selector has failed. The wait ends with a *NotReadyError if ctx ends or
