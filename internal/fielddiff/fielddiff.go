@@ -354,7 +354,11 @@ func (d *differ) short(v any) string {
 	case map[string]any:
 		return "{" + cut(strings.Join(slices.Sorted(maps.Keys(v)), ", ")) + "}"
 	case []any:
-		if !scalars(v) {
+		switch {
+		case scalars(v):
+		case len(v) == 1:
+			return "1 element"
+		default:
 			return fmt.Sprintf("%d elements", len(v))
 		}
 		parts := make([]string, len(v))

@@ -52,7 +52,7 @@ func (c *typeCheck) unique(keys []string, v any, at []yamlpos.Step) any {
 		default:
 			n := c.manifest.ValueAt(step(at, yamlpos.Step{Index: slices.IndexFunc(items, func(other any) bool { return reflect.DeepEqual(other, out[first]) })})...)
 			c.errors = append(c.errors, c.problem(vnfm.SeverityError, step(at, yamlpos.Step{Index: i}), fmt.Sprintf("%s has %s twice", fieldPath(at), key),
-				fmt.Sprintf("server-side apply identifies its entries by %s; merge the two, the first one is in line %d", strings.Join(keys, " and "), n.Line)))
+				fmt.Sprintf("the API server identifies its entries by %s; merge the two, the first one is in line %d", strings.Join(keys, " and "), n.Line)))
 		}
 		if ok {
 			seen[key] = len(out)
