@@ -52,7 +52,7 @@ func (s *session) expandClaim(ctx context.Context, r kube.Resource, claim *unstr
 		return
 	}
 	ref := kube.Ref{Resource: r, Namespace: claim.GetNamespace(), Name: claim.GetName()}
-	err := errors.New("Kubernetes does not shrink claims")
+	err := errors.New("a claim cannot shrink")
 	if has.Cmp(wanted) < 0 {
 		body := applyIdentity(&targetObject{ref: ref, live: &live{ObjectMeta: metaOf(claim)}})
 		kube.SetNested(body, wanted.String(), "spec", "resources", "requests", "storage")

@@ -156,14 +156,14 @@ webhooks: [{name: a.example.org, failurePolicy: Ignore, sideEffects: None, admis
 		l.apply()
 	}
 	set("first")
-	assert.Equal(t, `{"other":"first"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
+	assert.JSONEq(t, `{"other":"first"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
 	l.kubectl("patch", "configmap", "a", "--type=merge", "-p", `{"data":{"token":"filled"}}`)
 	bundle := base64.StdEncoding.EncodeToString([]byte(l.env.ReadFile(t, l.env.CAFile)))
 	l.kubectl("patch", "validatingwebhookconfiguration", l.namespace, "--type=json", "-p", `[{"op":"add","path":"/webhooks/0/clientConfig/caBundle","value":"`+bundle+`"}]`)
 	l.inSync()
 	set("second")
 	l.inSync()
-	assert.Equal(t, `{"other":"second","token":"filled"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
+	assert.JSONEq(t, `{"other":"second","token":"filled"}`, l.kubectl("get", "configmap", "a", "-o", "jsonpath={.data}"))
 	assert.Equal(t, bundle+" second", l.kubectl("get", "validatingwebhookconfiguration", l.namespace, "-o", "jsonpath={.webhooks[0].clientConfig.caBundle} {.metadata.labels.a}"))
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
