@@ -13,10 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The digest of what its pods read is part of a pod template. Written into the template of a
-// workload that is taken over, it alone would replace pods that run with the same content.
-// So it is noted on the workload instead, where that is so, and is written into the
-// template when the content changes.
+// A pod template contains the digest of the ConfigMaps and Secrets that its pods read. Adding the digest to the template of a
+// workload that is taken over would replace pods although the content is the same. While the content stays, the driver therefore
+// writes the digest to an annotation of the workload. When the content changes, the template gets the digest.
 
 // annotationConfigurationRead is set on a workload that was taken over. It holds the digest of
 // the ConfigMaps and Secrets that its pods read, which is not in the pod template.
@@ -35,8 +34,8 @@ type adoptedConfiguration struct {
 // isForeign reports whether an object exists and is not the instance's yet.
 func (s *session) isForeign(p *targetObject) bool { return p.live != nil && !s.belongs(p) }
 
-// beforeAdoption reads a ConfigMap or Secret that is going to be taken over; nil for other
-// objects. Of one that cannot be read it is unknown whether it changes.
+// beforeAdoption reads a ConfigMap or Secret that is going to be taken over. It returns nil for other objects and for one
+// that cannot be read, which then counts as changed.
 func (s *session) beforeAdoption(ctx context.Context, p *targetObject) *unstructured.Unstructured {
 	if !s.isForeign(p) || p.item.Group != "" || (p.item.Kind != "ConfigMap" && p.item.Kind != "Secret") {
 		return nil
@@ -66,7 +65,7 @@ func (s *session) noteUnchanged(p *targetObject, before, after *unstructured.Uns
 	s.adopted.unchanged[render.IdentityOf(&p.item)] = true
 }
 
-// readBefore returns the digest of what the pods of a workload read when they have read it
+// readBefore returns the digest of the configuration of a workload's pods. The result is true if the pods read the same content
 // before the workload became the instance's.
 func (s *session) readBefore(p *targetObject) (string, bool) {
 	if p.live == nil || p.item.Group != "apps" || !slices.Contains(rollsOut, p.item.Kind) {
@@ -90,8 +89,8 @@ func (s *session) readsUnchanged(p *targetObject) bool {
 	return !slices.ContainsFunc(p.object.Reads(), func(id render.Identity) bool { return !s.adopted.unchanged[id] })
 }
 
-// body is what is sent of an object of the target. The pod template of a workload that was
-// taken over stays as it is while its pods read what they have read.
+// body returns the body of the apply of an object of the target. The pod template of a workload that was taken over gets no digest
+// while the content that its pods read is unchanged.
 func (s *session) body(p *targetObject, replicas *int64) map[string]any {
 	body := applyBody(p.object, s.target, p.ref.Namespace, replicas)
 	digest, read := s.readBefore(p)

@@ -11,9 +11,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Apply brings the API server to the target: it writes what is missing, changed or drifted,
-// waits until everything is ready, and removes what the inventory has and the target does
-// not. An object that needs no change is not written.
+// Apply brings the API server to the target: it writes missing, changed and drifted objects, waits until all objects are ready,
+// and removes objects of the inventory that the target does not contain. An object that needs no change is not written.
 //
 // A drifted object whose content the target does not change is repaired by force: the
 // driver owned those fields. Fields of other managers that the target changes or adds are
@@ -27,14 +26,14 @@ func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, s.apply)
 }
 
-// applyPlan is what one apply works on.
+// applyPlan holds the objects of one apply.
 type applyPlan struct {
-	// target are the objects that the instance is to have, with the namespace that the
-	// driver makes for it; hooks are those of the chart's hooks.
+	// target are the desired objects of the instance, including the namespace that the driver creates for it. hooks are the objects
+	// of the chart's hooks.
 	target, hooks []*targetObject
-	// all are target and hooks, and what only the inventory or the release has.
+	// all are target, hooks, and the objects that only the inventory or the release contains.
 	all []*targetObject
-	// obsolete are the objects that the target does not have any more.
+	// obsolete are the objects that the target no longer contains.
 	obsolete []*targetObject
 	// history is nil without a chart. hadChart is set when an earlier target had one.
 	history  *release.History
@@ -221,8 +220,7 @@ func (s *session) writeWaves(ctx context.Context, plan *applyPlan, kept func(con
 	return nil
 }
 
-// awaitWritten waits until everything up to a wave is ready. What cannot become ready is replaced
-// first: pods that block a roll-out, and those that a heal replaces.
+// awaitWritten waits until all objects up to a wave are ready. It first replaces pods that block a roll-out, and the pods of a heal.
 func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo int) error {
 	if err := s.unblock(ctx, target); err != nil {
 		return err
@@ -239,12 +237,11 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 	return s.awaitReady(ctx, target, upTo)
 }
 
-// prepareWave does what the objects of a wave need first.
+// prepareWave creates the preconditions for writing a wave.
 func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) error {
 	switch wave {
 	case render.WaveWorkload:
-		// An autoscaler that the target does not have would change the replicas back
-		// before it is pruned.
+		// An obsolete autoscaler would change the replicas back until it is pruned.
 		return s.prune(ctx, plan, autoscalers(plan.obsolete))
 	case render.WaveExtension:
 		return s.awaitWritten(ctx, plan.target, render.WaveCustom)
@@ -253,8 +250,7 @@ func (s *session) prepareWave(ctx context.Context, plan *applyPlan, wave int) er
 	}
 }
 
-// writeWave writes the objects of a wave, the deferred ones last. Objects that were made
-// are recorded also when the wave failed or was interrupted.
+// writeWave writes the objects of a wave, the deferred ones last. Created objects are recorded even if the wave fails or is interrupted.
 func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targetObject, done *counter) error {
 	now, later := s.splitDeferred(batch)
 	err := s.writeObjects(ctx, now, done)
@@ -269,8 +265,7 @@ func (s *session) writeWave(ctx context.Context, plan *applyPlan, batch []*targe
 	return err
 }
 
-// splitDeferred splits a wave into the objects that are written now and those whose change
-// has to wait for these.
+// splitDeferred splits a wave into the objects that are written now and the objects whose change has to wait for them.
 func (s *session) splitDeferred(batch []*targetObject) (now, later []*targetObject) {
 	for _, p := range batch {
 		if s.target.Defer != nil && p.live != nil && s.target.Defer(&p.item) {

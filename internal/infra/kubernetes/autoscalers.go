@@ -18,8 +18,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// An autoscaler that others have made for a workload decides on its replicas, as one of the package does. The autoscalers of a namespace
-// are listed once, and only when a workload has other replicas than the target. KEDA makes a HorizontalPodAutoscaler of each ScaledObject.
+// An autoscaler of another owner sets the replicas of its workload, like an autoscaler of the package. The autoscalers of a namespace
+// are listed once, and only if a workload's replicas differ from the target. KEDA creates a HorizontalPodAutoscaler per ScaledObject.
 
 // autoscaler is a HorizontalPodAutoscaler that is not of the instance.
 type autoscaler struct {
@@ -29,7 +29,7 @@ type autoscaler struct {
 	fromZero bool
 }
 
-// foreignAutoscalers are those of a namespace. Without the right to list them there are none.
+// foreignAutoscalers returns the foreign autoscalers of a namespace. Without the right to list autoscalers it returns none.
 func (s *session) foreignAutoscalers(ctx context.Context, namespace string) ([]autoscaler, error) {
 	s.autoscalersMu.Lock()
 	defer s.autoscalersMu.Unlock()
@@ -67,8 +67,8 @@ func (s *session) foreignAutoscalers(ctx context.Context, namespace string) ([]a
 	return found, nil
 }
 
-// foreignAutoscalerOf is the autoscaler that decides on the replicas of a workload in place of the target; nil for none. A workload that
-// the target stops is stopped.
+// foreignAutoscalerOf returns the foreign autoscaler that sets the replicas of a workload instead of the target; nil if there is none.
+// For a workload that the target stops it returns nil: an autoscaler does not prevent the stop.
 func (s *session) foreignAutoscalerOf(ctx context.Context, p *targetObject) (*autoscaler, error) {
 	if _, wanted := p.object.Replicas(); p.shared || wanted != nil && *wanted == 0 || p.object.Scaling != nil && !p.object.Scaling.DriverOwned() {
 		return nil, nil
@@ -90,7 +90,7 @@ func (s *session) foreignAutoscalerOf(ctx context.Context, p *targetObject) (*au
 	return &all[i], nil
 }
 
-// autoscaledProblems is a warning of the workloads whose replicas were left to autoscalers of others.
+// autoscaledProblems returns one warning about all workloads whose replicas are left to foreign autoscalers.
 func (s *session) autoscaledProblems() vnfm.Problems {
 	if len(s.autoscaled) == 0 {
 		return nil
@@ -119,7 +119,7 @@ func hasOtherReplicas(p *targetObject) (bool, error) {
 	return drift.OwnsPath(p.live.ManagedFields, path, kube.FieldManager)
 }
 
-// leaveReplicas leaves the replicas of workloads to autoscalers of others, with a warning.
+// leaveReplicas leaves the replicas of workloads to their foreign autoscalers, with a warning.
 func (s *session) leaveReplicas(ctx context.Context, all []*targetObject) error {
 	others := map[*render.Object]*render.Object{}
 	for _, p := range all {
@@ -148,7 +148,7 @@ func (s *session) leaveReplicas(ctx context.Context, all []*targetObject) error 
 	return nil
 }
 
-// conflictsWithAutoscaler reports whether an autoscaler of others has set the replicas that a manifest has.
+// conflictsWithAutoscaler reports whether a conflict is about replicas of the manifest that a foreign autoscaler has set.
 func (s *session) conflictsWithAutoscaler(ctx context.Context, p *targetObject, conflict *kube.ConflictError) (bool, error) {
 	path, _ := p.object.Replicas()
 	if !slices.ContainsFunc(conflict.Conflicts, func(c kube.FieldConflict) bool { return c.Field == "."+strings.Join(path, ".") }) {

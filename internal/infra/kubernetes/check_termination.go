@@ -9,13 +9,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// CheckTermination rejects the termination of an instance that brings kinds and their
-// controllers, as long as foreign objects of these kinds carry finalizers: the controllers
-// that process the finalizers would be removed. Nobody could delete such an object any
-// more, nor its namespace.
+// CheckTermination rejects the termination of an instance that contains kinds and their controllers while foreign objects of these
+// kinds carry finalizers. The termination would remove the controllers that process the finalizers. Such an object, and its
+// namespace, could then not be deleted any more.
 //
-// A forceful termination, and one that keeps the definitions, leave the objects to the next
-// installation of the controllers.
+// A forceful termination, and one that keeps the definitions, leave the objects to the next installation of the controllers.
 func (d *Driver) CheckTermination(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec) error {
 	definitions, controlled := definitionsOf(t.Instance)
 	if len(definitions) == 0 || !controlled || spec.Type == vnfm.Forceful || spec.Definitions == vnfm.SharedKeep {
@@ -51,8 +49,8 @@ func definitionsOf(i *vnfm.Instance) (definitions []vnfm.InventoryItem, controll
 	return definitions, controlled
 }
 
-// strandedObjects returns the foreign objects of the definitions' kinds that have
-// finalizers. An object that another one owns goes with its owner.
+// strandedObjects returns the foreign objects of the definitions' kinds that have finalizers. An object with an owner among them is
+// left out, because the garbage collector deletes it after its owner.
 func (s *session) strandedObjects(ctx context.Context, definitions []vnfm.InventoryItem) ([]*targetObject, error) {
 	s.saved = s.target.Instance.Inventory
 	r := removal{session: s}

@@ -14,13 +14,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// olderClaimsNote is the note of an operation that has the UIDs of the claims that were there before the StatefulSets that it
-// creates. Times do not tell them apart: Kubernetes notes them in seconds, and a claim may be left in the second in which the
-// next set comes.
+// olderClaimsNote is the note of an operation that lists the UIDs of the claims older than the StatefulSets that it creates. Creation
+// times do not suffice: they have a resolution of one second, and a claim and the next set may be created within the same second.
 const olderClaimsNote = "older claims"
 
-// noteOlderClaims notes which claims the StatefulSets that are to be created will find: they are not of this instance, and stay
-// when its creation is undone.
+// noteOlderClaims notes the existing claims that match StatefulSets to be created. They do not belong to this instance and stay
+// when its creation is rolled back.
 func (s *session) noteOlderClaims(ctx context.Context, target []*targetObject) error {
 	sets := map[string][]map[string]any{}
 	for _, p := range target {
@@ -44,7 +43,7 @@ func (s *session) noteOlderClaims(ctx context.Context, target []*targetObject) e
 	for _, namespace := range slices.Sorted(maps.Keys(sets)) {
 		there, err := s.listMetadata(ctx, claims, namespace, kube.ListOptions{})
 		if apierrors.IsForbidden(err) {
-			// A creation needs no right to list claims; to remove them does, and is refused then.
+			// A creation needs no right to list claims. Deleting claims needs it, and is refused without it.
 			continue
 		}
 		if err != nil {
@@ -79,10 +78,9 @@ func (s *session) olderClaims() ([]string, error) {
 	return ids, nil
 }
 
-// statefulSetClaims returns the claims that the instance's StatefulSets made. They have no
-// owner and no label of the instance: their names and labels are those that the controller
-// gives. With onlyNew, those that were there before their StatefulSet are left out: they hold
-// what an earlier instance has written.
+// statefulSetClaims returns the claims that the instance's StatefulSets created. The controller gives them neither an owner nor the
+// label of the instance, so they are recognised by their names and labels. With onlyNew, claims older than their StatefulSet are left
+// out: they hold the data of an earlier instance.
 func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, onlyNew bool) ([]*targetObject, error) {
 	namespaces := map[string]map[string]bool{}
 	found := map[string]bool{}
@@ -140,8 +138,8 @@ func (s *session) statefulSetClaims(ctx context.Context, all []*targetObject, on
 	return out, nil
 }
 
-// isClaimOf reports whether a StatefulSet made a claim: "<template>-<set>-<ordinal>",
-// with the labels of the template and of the set's selector.
+// isClaimOf reports whether a StatefulSet created a claim. Its name is "<template>-<set>-<ordinal>", and it has the labels of the
+// template and of the set's selector.
 func isClaimOf(set map[string]any, name string, labels map[string]string) bool {
 	setName, _, _ := unstructured.NestedString(set, "metadata", "name")
 	templates, _, _ := unstructured.NestedSlice(set, "spec", "volumeClaimTemplates")

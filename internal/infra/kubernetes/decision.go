@@ -8,9 +8,9 @@ import (
 type action string
 
 const (
-	// actionKeep leaves an object alone that is as the target has it.
+	// actionKeep leaves an object unchanged that equals the target.
 	actionKeep action = "keep"
-	// actionUse leaves a shared object alone that belongs to others.
+	// actionUse leaves a shared object of another owner unchanged.
 	actionUse action = "use"
 	// actionCreate creates an object that does not exist.
 	actionCreate action = "create"
@@ -18,15 +18,15 @@ const (
 	actionAdopt action = "adopt"
 	// actionChange applies an object whose content the target changes.
 	actionChange action = "change"
-	// actionRepair applies an object that lost fields or labels since its last apply. The driver owned these fields, so it takes
-	// them back by force.
+	// actionRepair applies an object that lost fields or labels since its last apply. It forces the apply because the driver owned
+	// these fields.
 	actionRepair action = "repair"
 	// actionReplace deletes an object and creates it again.
 	actionReplace action = "replace"
 )
 
-// decide returns the action for an object of the target from what was read of it. It sends no request. Owners were checked before:
-// a foreign object is one that may be adopted.
+// decide returns the action for an object of the target, depending on its live state. It sends no request. The caller has checked the
+// owners, so a foreign object may be adopted.
 func (s *session) decide(p *targetObject) (action, error) {
 	switch {
 	case p.shared:
@@ -50,8 +50,8 @@ func (s *session) decide(p *targetObject) (action, error) {
 	return actionRepair, nil
 }
 
-// readsOther reports whether a bare Pod of the instance has started with other ConfigMaps or Secrets than those of the target. A Pod
-// without the annotation is left as it is.
+// readsOther reports whether a bare Pod of the instance started with other ConfigMaps or Secrets than the target contains. It returns
+// false for a Pod without the annotation.
 func (s *session) readsOther(p *targetObject) bool {
 	if !isPod(p) || p.live.DeletionTimestamp != nil || !s.belongs(p) {
 		return false

@@ -1,11 +1,9 @@
-// Package kubernetes is the infra driver for Kubernetes: it makes an API server hold the
-// objects of a VNF package, scaled as the VNF instance asks, reports drift, and removes the
-// objects again.
+// Package kubernetes is the infra driver for Kubernetes. It applies the objects of a VNF package, scales them as the VNF instance
+// specifies, reports drift, and deletes the objects.
 //
-// All objects are written by server-side apply, in waves and in parallel inside a wave;
-// workloads begin once the configuration is written that they need. A request that does not
-// depend on another one does not wait for it.
-// Every object carries the id of its instance as a label and the digest of what was applied
-// as an annotation: an object that needs no change costs no request. It is in the inventory
-// of the instance before it is created, so that nothing is lost when the process ends.
+// All objects are written by server-side apply, in waves and concurrently inside a wave. Workloads are written after the
+// configuration that they need. A request waits only for requests that it depends on.
+// Every object carries the id of its instance as a label and the digest of the applied content as an annotation, so that an object
+// that needs no change costs no request. The inventory of the instance contains an object before it is created, so that no object is
+// lost when the process ends.
 package kubernetes

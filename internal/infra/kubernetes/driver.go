@@ -16,12 +16,12 @@ const defaultConcurrency = 16
 type Driver struct {
 	clients    *kube.Pool
 	renderings render.Renderings
-	// drifted has, by the id of an instance, what its last observation showed of the objects that have drifted, by their keys: a
-	// dry run that follows repairs them without being told first that it would.
+	// drifted maps the id of an instance to the drifted objects of its last observation, by key. The dry run that follows forces the
+	// apply of these objects at once, instead of after a conflict.
 	drifted sync.Map
 }
 
-// takeDrifted returns what the last observation of an instance showed of drifted objects, once.
+// takeDrifted returns the drifted objects of the last observation of an instance and forgets them.
 func (d *Driver) takeDrifted(id string) map[string]*live {
 	found, _ := d.drifted.LoadAndDelete(id)
 	out, _ := found.(map[string]*live)
@@ -37,7 +37,7 @@ func New(clients *kube.Pool) *Driver {
 	return d
 }
 
-// CheckVIM connects to the API server, authenticates and reads what it offers.
+// CheckVIM connects to the API server, authenticates, and reads its capabilities.
 func (d *Driver) CheckVIM(ctx context.Context, spec vnfm.VIMSpec) (vnfm.VIMCheck, error) {
 	client, err := d.clients.Client(spec.Name, spec.Kubernetes, spec.Credentials)
 	if err != nil {

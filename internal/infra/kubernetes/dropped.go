@@ -10,15 +10,15 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// noteDropped compares what was sent with the answer. The API server says nothing of fields that it knows and does not keep: an older one,
-// or one with a feature turned off, makes a Service or a volume that is not the described one.
+// noteDropped notes the sent fields that the answer lacks. An API server silently drops known fields of a feature that is turned off,
+// often in older versions. The Service or volume that it creates then differs from the manifest.
 func (s *session) noteDropped(o *render.Object, sent map[string]any, answer *unstructured.Unstructured) {
 	if paths := drift.Dropped(sent, answer.Object); len(paths) > 0 {
 		s.dropped.add("%s (%s): %s", o.Key, o.Place(), strings.Join(paths, ", "))
 	}
 }
 
-// droppedProblems is one warning of all fields.
+// droppedProblems returns one warning about all dropped fields.
 func (s *session) droppedProblems() vnfm.Problems {
 	lines := s.dropped.sorted()
 	if len(lines) == 0 {

@@ -20,10 +20,9 @@ import (
 // dryRunLimit bounds a dry run: a plan must not hang on a VIM that answers slowly.
 const dryRunLimit = 10 * time.Second
 
-// DryRun applies the objects with these keys without storing them. It leaves out objects
-// that the API server cannot judge yet: their kind, or the form of their kind, comes with
-// the same apply. What exists and is not the instance's is one problem, and is not tried. Of
-// many new objects it tries a sample.
+// DryRun applies the objects with these keys without storing them. It leaves out objects that the API server cannot validate yet,
+// because the same apply creates or changes the definition of their kind. Existing objects of other owners are reported as one
+// problem and not tried. Of many new objects it tries a sample.
 func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnfm.Problems, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -43,7 +42,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	recorded := s.inventoryIdentities(func(i *vnfm.InventoryItem) bool { return i.UID != "" })
 	objects = sample(objects, func(o *render.Object) bool {
 		if s.target.AdoptExisting {
-			// It may be there, and run.
+			// The object may exist and run, so it counts as changed.
 			return false
 		}
 		r, _, err := s.resolveKind(ctx, o.GVK)
@@ -54,7 +53,7 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 		objects = nil
 	}
 	run := &dryRun{session: s, recorded: recorded, stop: cancel, findings: make([]finding, len(objects)), unknown: rights.Unknown, half: half, namespaces: missingNamespaces{}}
-	// The end of the time is a finding, not an error.
+	// Reaching the time limit is a finding, not an error.
 	_ = s.each(ctx, len(objects), true, func(ctx context.Context, i int) error {
 		run.tryObject(ctx, i, objects[i])
 		return nil
@@ -83,9 +82,8 @@ func (d *Driver) DryRun(ctx context.Context, t *vnfm.Target, keys []string) (vnf
 	return problems, nil
 }
 
-// rights asks what the credentials may do with the kinds of the objects with these keys in the
-// namespace of the instance. A VIM that does not answer is not a finding: the objects that it
-// rejects are reported.
+// rights returns the rights of the credentials to the kinds of the objects with these keys, in the namespace of the instance. A VIM
+// that does not answer is not a finding, because the objects that it rejects are reported.
 func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Rights {
 	namespace := s.target.Instance.Namespace
 	var resources []kube.Resource
@@ -108,7 +106,7 @@ func (s *session) rights(ctx context.Context, wanted map[string]bool) kube.Right
 	return rights
 }
 
-// withMissingRights names all rights that an apply lacks which met the lack of one: the next apply would meet that of another.
+// withMissingRights adds all missing rights to an error about one missing right, so that the next apply does not fail on another one.
 func (s *session) withMissingRights(ctx context.Context, err error) error {
 	lacksRight := func(err error) bool { refusal, _ := kube.RefusalOf(err); return refusal == kube.NotAllowed }
 	if err == nil || !lacksRight(err) {
@@ -132,7 +130,7 @@ func (s *session) withMissingRights(ctx context.Context, err error) error {
 		s.target.VIM.Name, missing, s.target.Instance.Namespace, err)
 }
 
-// missingRights says which rights are missing.
+// missingRights returns a warning that lists the missing rights.
 func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	return vnfm.Problem{
 		Severity: vnfm.SeverityWarning,
@@ -142,7 +140,7 @@ func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	}
 }
 
-// dryRunnable returns the objects with these keys whose kind does not change itself.
+// dryRunnable returns the objects with these keys, except those whose definition is among the keys.
 func (s *session) dryRunnable(wanted map[string]bool) []*render.Object {
 	changing := map[schema.GroupKind]bool{}
 	for _, o := range s.rendering.Objects {
@@ -166,13 +164,13 @@ type dryRun struct {
 	session *session
 	// recorded are the objects that the instance has made.
 	recorded map[render.Identity]bool
-	// stop ends the dry run: what prevents the check of one object prevents all.
+	// stop ends the dry run early: a missing right or an unreachable server prevents the check of all objects.
 	stop     context.CancelFunc
 	mu       sync.Mutex
 	findings []finding
-	// incomplete says why not all objects were checked.
+	// incomplete is the reason why some objects were not checked.
 	incomplete string
-	// unknown is set when the API server cannot list the rights of the credentials. lacking is then the refusal for one of them.
+	// unknown is set when the API server cannot list the rights of the credentials. lacking is then the refusal of one request.
 	unknown bool
 	lacking error
 	// half is set when the instance is new and has objects.
@@ -216,9 +214,8 @@ func (t *dryRun) tryObject(ctx context.Context, i int, o *render.Object) {
 	t.findings[i] = finding{refusal, text}
 }
 
-// problems returns an error for each object that is rejected as written, or a warning where the
-// plan may precede the destroy of what a creation has left, one warning for
-// all that are rejected at present, and one when not all objects were checked.
+// problems returns an error for each object that is rejected as written. It is a warning while the plan may precede the destroy of
+// a half-made instance. All objects that are rejected only for now share one warning. An incomplete dry run is another warning.
 func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	var ps vnfm.Problems
 	var forNow []string
@@ -253,7 +250,7 @@ func (t *dryRun) problems(objects []*render.Object) vnfm.Problems {
 	return ps
 }
 
-// inventoryIdentities are the objects of the inventory for which include is true.
+// inventoryIdentities returns the objects of the inventory for which include is true.
 func (s *session) inventoryIdentities(include func(*vnfm.InventoryItem) bool) map[render.Identity]bool {
 	out := make(map[render.Identity]bool, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
@@ -264,7 +261,7 @@ func (s *session) inventoryIdentities(include func(*vnfm.InventoryItem) bool) ma
 	return out
 }
 
-// dryRunObject applies an object as writeObject would, without storing it. An object that would be replaced is not a finding.
+// dryRunObject applies an object like writeObject, without storing it. An object that the apply would replace is not a finding.
 func (s *session) dryRunObject(ctx context.Context, o *render.Object, recordedIdentities map[render.Identity]bool) error {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {

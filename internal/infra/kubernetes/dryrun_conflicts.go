@@ -9,14 +9,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// plannedID stands for the id of an instance that is not made yet: no object has it.
+// plannedID is the temporary id of an instance that does not exist yet. No object has it.
 const plannedID = "planned"
 
-// adoptExisting is the argument that lets an instance take over what exists.
+// adoptExisting is the argument that lets an instance take over existing objects.
 const adoptExisting = "adopt_existing"
 
-// asPlanned gives an instance that is not made yet an id, so that what has none is not taken
-// for its own. It reports whether the instance is new.
+// asPlanned gives a new instance a temporary id, so that objects without an id do not count as its own. It reports whether the
+// instance is new.
 func (s *session) asPlanned() (creation bool) {
 	if s.target.Instance.ID != "" {
 		return false
@@ -27,14 +27,12 @@ func (s *session) asPlanned() (creation bool) {
 	return true
 }
 
-// takenObjects finds what the apply would refuse because it exists and is not the instance's,
-// of the objects with these keys and, when the instance is new, of its release and hooks. It
-// takes one LIST for each kind and namespace, and returns the keys of these objects and one
-// problem for all. What cannot be read is left out: the apply finds it. half is set when a new
-// instance has objects already: its creation did not complete, and its record was lost.
+// takenObjects finds existing objects of other owners, which the apply would refuse, among the objects with these keys. For a new
+// instance it also checks the release and the hooks. It sends one LIST per kind and namespace, and returns the keys of the found
+// objects and one problem for all of them. It leaves out unreadable objects, which the apply reports. half is set when a new instance
+// has objects already: its creation did not complete, and its record was lost.
 //
-// It is an error when the instance is new, else a warning: a destroy is planned as an update
-// first.
+// The problem is an error for a new instance, else a warning, because a destroy is planned as an update first.
 func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, half bool, problems vnfm.Problems) {
 	var conflicts []*vnfm.ConflictError
 	adoptable := false
@@ -59,10 +57,10 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 		}
 	}
 	all := s.unrecordedTargets(ctx, wanted, creation)
-	// Of some collections more is known than of none.
+	// The collections that could be read are checked although another one failed.
 	_ = s.readLive(ctx, all, readOptions{partly: true})
 	for _, p := range all {
-		// A terminated instance of the same name may be on its way out.
+		// The object may belong to a terminated instance of the same name.
 		if p.live == nil || p.live.DeletionTimestamp != nil {
 			continue
 		}
@@ -96,8 +94,8 @@ func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, crea
 	return taken, half, vnfm.Problems{problem}
 }
 
-// unrecordedTargets are the objects with these keys that the inventory does not have, and the
-// objects of a new instance's hooks. Objects of unknown kinds are left out.
+// unrecordedTargets returns the objects with these keys that the inventory does not contain, and the objects of a new instance's
+// hooks. It leaves out objects of unknown kinds.
 func (s *session) unrecordedTargets(ctx context.Context, wanted map[string]bool, creation bool) []*targetObject {
 	var out []*targetObject
 	recorded := s.inventoryIdentities(func(*vnfm.InventoryItem) bool { return true })

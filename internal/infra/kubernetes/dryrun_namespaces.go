@@ -13,7 +13,7 @@ import (
 // missingNamespaces counts, by namespace, the objects of a dry run whose namespace is missing.
 type missingNamespaces map[string]int
 
-// problems is one warning of those namespaces that the apply does not make: another resource of the same plan may.
+// problems returns one warning about the namespaces that the apply does not create. Another resource of the same plan may create them.
 func (m missingNamespaces) problems(s *session) vnfm.Problems {
 	made := map[string]bool{s.namespace: true}
 	for _, o := range s.rendering.Objects {

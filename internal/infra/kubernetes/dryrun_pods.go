@@ -13,9 +13,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// replacedPods warns of pods that an apply replaces because nothing else does: those of
-// changed workloads that keep their pods, bare Pods that read other configuration, and pods
-// that would block the roll-out of a StatefulSet. What cannot be read is left out.
+// replacedPods warns of pods that the apply replaces itself because no controller does: the pods of changed workloads that keep their
+// pods, bare Pods that read other configuration, and pods that would block the roll-out of a StatefulSet. It leaves out unreadable
+// objects.
 func (s *session) replacedPods(ctx context.Context, objects []*render.Object) vnfm.Problems {
 	var mu sync.Mutex
 	var replaced, blocking []string
@@ -44,7 +44,8 @@ func (s *session) replacedPods(ctx context.Context, objects []*render.Object) vn
 	return out
 }
 
-// readTarget reads what a rendered object is on the server, with its live state in the target object; nil when it is not there, or cannot be read.
+// readTarget reads the live state of a rendered object into a target object. Both results are nil if the object does not exist or
+// cannot be read.
 func (s *session) readTarget(ctx context.Context, o *render.Object) (*targetObject, *unstructured.Unstructured) {
 	r, served, err := s.resolveKind(ctx, o.GVK)
 	if err != nil || !served {
@@ -59,7 +60,7 @@ func (s *session) readTarget(ctx context.Context, o *render.Object) (*targetObje
 	return p, obj
 }
 
-// blockingPods names the pods of a StatefulSet that are not ready, empty for none.
+// blockingPods returns the names of the pods of a StatefulSet that are not ready.
 func (s *session) blockingPods(ctx context.Context, o *render.Object) string {
 	if o.GVK.GroupKind() != statefulSetKind.GroupKind() {
 		return ""
@@ -82,7 +83,7 @@ func (s *session) blockingPods(ctx context.Context, o *render.Object) string {
 	return strings.Join(names, ", ")
 }
 
-// howReplaced says how the pods of an object are replaced, empty for not at all.
+// howReplaced describes how the pods of an object are replaced. It is empty if they are not replaced.
 func (s *session) howReplaced(ctx context.Context, o *render.Object) string {
 	gk := o.GVK.GroupKind()
 	if !render.KeepsPods(gk) && gk != podKind.GroupKind() {
@@ -106,8 +107,8 @@ func (s *session) howReplaced(ctx context.Context, o *render.Object) string {
 	return ""
 }
 
-// adoptionChanges reports whether an object is to be taken over with a ConfigMap or Secret that its pods read and whose content changes
-// with that.
+// adoptionChanges reports whether the apply takes over an object and also changes the content of a ConfigMap or Secret that its pods
+// read.
 func (s *session) adoptionChanges(ctx context.Context, p *targetObject) bool {
 	if !s.target.AdoptExisting || !s.isForeign(p) {
 		return false
@@ -122,7 +123,7 @@ func (s *session) adoptionChanges(ctx context.Context, p *targetObject) bool {
 	})
 }
 
-// hasContent reports whether a ConfigMap or Secret has what another one would write into it.
+// hasContent reports whether a ConfigMap or Secret already contains all data of another one.
 func hasContent(live, written map[string]any) bool {
 	for _, field := range []string{"data", "binaryData"} {
 		has, _ := live[field].(map[string]any)

@@ -8,12 +8,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 )
 
-// maxNewTried is how many new objects a dry run tries. The apply writes all of them a moment later: a try of each would cost
-// hundreds of requests to find what objects of the same form have shown already.
+// maxNewTried bounds the new objects that a dry run tries. Trying all of them would cost hundreds of requests, and objects of the same
+// form have the same errors.
 const maxNewTried = 64
 
-// sample leaves out new objects when there are more than maxNewTried: of each kind and form at least one stays as long as there is
-// room, in the order of the package. Objects that change are all tried, since an error in one of them interrupts what runs.
+// sample removes new objects above maxNewTried. It prefers one object of each kind and form, in the order of the package. It keeps all
+// changed objects, because an error in one of them disturbs a running instance.
 func sample(objects []*render.Object, isNew func(*render.Object) bool) []*render.Object {
 	var added []*render.Object
 	for _, o := range objects {
@@ -45,13 +45,13 @@ func sample(objects []*render.Object, isNew func(*render.Object) bool) []*render
 	return slices.DeleteFunc(objects, func(o *render.Object) bool { return left[o] })
 }
 
-// freeFields hold keys of the author's choice: two objects that differ in them alone have the same form.
+// freeFields are fields whose keys the author chooses. Two objects that differ only in them have the same form.
 var freeFields = map[string]bool{
 	"annotations": true, "binaryData": true, "data": true, "labels": true, "matchLabels": true,
 	"nodeSelector": true, "selector": true, "stringData": true,
 }
 
-// formOf is the kind of an object and the paths of the fields that it sets.
+// formOf returns the kind of an object and the paths of the fields that it sets.
 func formOf(o *render.Object) string {
 	paths := map[string]bool{}
 	collectPaths(paths, "", o.Content)

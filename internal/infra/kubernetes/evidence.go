@@ -14,7 +14,7 @@ import (
 
 var _ vnfm.Witness = (*Driver)(nil)
 
-// maxWitnessed bounds the objects that are looked at for a report: each is one request.
+// maxWitnessed bounds the objects that a report reads, because each costs one request.
 const maxWitnessed = 200
 
 // Evidence implements vnfm.Witness.

@@ -11,9 +11,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// expandClaims expands the claims that a StatefulSet has made to the sizes of its new volume templates: the templates apply to new
-// claims alone. Kubernetes expands a claim where its storage class allows it, and never shrinks one. Claims that stay as they are are
-// named in a warning.
+// expandClaims expands the claims of a StatefulSet to the sizes of its new volume templates, because Kubernetes applies the templates
+// only to new claims. Kubernetes expands a claim if its storage class allows it, and never shrinks one. A warning names the claims that
+// keep their size.
 func (s *session) expandClaims(ctx context.Context, p *targetObject) error {
 	templates, _ := p.object.Field("spec", "volumeClaimTemplates").([]any)
 	if len(templates) == 0 {
@@ -63,14 +63,14 @@ func (s *session) expandClaim(ctx context.Context, r kube.Resource, claim *unstr
 	}
 }
 
-// requestedStorage returns the size that a claim, or the template of one, requests.
+// requestedStorage returns the requested size of a claim or of a claim template.
 func requestedStorage(claim map[string]any) (resource.Quantity, bool) {
 	text, _, _ := unstructured.NestedString(claim, "spec", "resources", "requests", "storage")
 	size, err := resource.ParseQuantity(text)
 	return size, err == nil
 }
 
-// unexpandedProblems is one warning of all claims.
+// unexpandedProblems returns one warning about all claims that keep their size.
 func (s *session) unexpandedProblems() vnfm.Problems {
 	lines := s.unexpanded.sorted()
 	if len(lines) == 0 {

@@ -12,13 +12,13 @@ import (
 )
 
 // Server-side apply removes a field only when its last owner drops it. A co-owner would therefore keep a field in the object
-// after the package has dropped it. The driver ends the co-ownership of former writers when it adopts an object. A field that
-// another writer owns again later is a conflict when the package drops it.
+// after the package has dropped it. The driver ends the co-ownership of former writers when it adopts an object. If another writer
+// becomes a co-owner later, dropping the field is a conflict.
 
-// changeOwnersTries bounds how often changeOwners tries again when the object changes at the same time.
+// changeOwnersTries bounds the attempts of changeOwners when the object changes concurrently.
 const changeOwnersTries = 5
 
-// changeOwners reads an object and writes the managed fields that change returns. With nil it writes nothing.
+// changeOwners reads an object and writes the managed fields that change returns. It writes nothing if change returns nil.
 func (s *session) changeOwners(ctx context.Context, p *targetObject, change func(obj *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error)) error {
 	for tries := 1; ; tries++ {
 		obj, err := s.client.Get(ctx, p.ref)
@@ -44,8 +44,8 @@ func (s *session) changeOwners(ctx context.Context, p *targetObject, change func
 	}
 }
 
-// takeOverDropped makes the driver the only owner of fields that the target has dropped. Without force, co-owned fields are a
-// *kube.ConflictError.
+// takeOverDropped makes the driver the only owner of fields that the target has dropped. Without force, it returns co-owned fields as
+// a *kube.ConflictError.
 func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map[string]any, force bool) error {
 	held, err := drift.FindHeld(body, p.live.ManagedFields)
 	if err != nil || len(held) == 0 {
@@ -74,7 +74,7 @@ func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map
 	})
 }
 
-// endCoOwnership ends the co-ownership of Helm's command in a release, and of former writers in an adopted object.
+// endCoOwnership ends the co-ownership of the helm command in a release, and of former writers in an adopted object.
 func (s *session) endCoOwnership(ctx context.Context, p *targetObject) error {
 	if s.rendering.Release != nil {
 		if err := s.takeOverFromHelm(ctx, p); err != nil {
@@ -93,8 +93,8 @@ func (s *session) endCoOwnership(ctx context.Context, p *targetObject) error {
 	})
 }
 
-// takeOverFromHelm moves the fields of Helm's command to the driver and applies the object again. The apply removes fields
-// that only the command has set, as the next revision of Helm does.
+// takeOverFromHelm moves the fields of the helm command to the driver and applies the object again. The apply removes fields
+// that only the command has set, like the next revision in Helm.
 func (s *session) takeOverFromHelm(ctx context.Context, p *targetObject) error {
 	entries, err := drift.TakeOverAll(p.live.ManagedFields, helmFieldManager)
 	if err != nil || entries == nil {

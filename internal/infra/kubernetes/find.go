@@ -14,8 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Find implements vnfm.InfraDriver. The Secret beside the objects tells of an instance in one request. An instance without one is
-// found by the labels of its objects, in its namespace alone.
+// Find implements vnfm.InfraDriver. One request finds instances by their Secret. An instance without a Secret is found by the labels
+// of its objects, in its namespace only.
 func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	s, err := d.connect(t, nil)
 	if err != nil {
@@ -31,8 +31,8 @@ func (d *Driver) Find(ctx context.Context, t *vnfm.Target, p vnfm.InstancePlace)
 	return found, nil
 }
 
-// findKept finds instances by the Secrets beside their objects. A place without a namespace is all of them, if Secrets of all namespaces
-// may be listed.
+// findKept finds instances by their Secrets. For a place without a namespace it searches all namespaces, if the credentials may list
+// their Secrets.
 func (s *session) findKept(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	r, err := s.client.Resource(ctx, secretKind)
 	if err != nil {
@@ -60,13 +60,13 @@ func (s *session) findKept(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.Fo
 	return nil, err
 }
 
-// foundIn are the instances of a place by their Secrets.
+// foundIn returns the instances of a place that the Secrets describe.
 func foundIn(secrets []unstructured.Unstructured, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	var out []vnfm.FoundInstance
 	for i := range secrets {
 		one := &secrets[i]
 		id, name := one.GetLabels()[labelKeyOf], one.GetAnnotations()[annotationInstance]
-		// The label can be copied; the name of the Secret is that of one instance.
+		// Users can copy the label to other Secrets, but the name is unique to one instance.
 		if one.GetName() != "vnf-"+id || (p.Name != "" && name != p.Name) {
 			continue
 		}
@@ -81,7 +81,7 @@ func foundIn(secrets []unstructured.Unstructured, p vnfm.InstancePlace) ([]vnfm.
 	return out, nil
 }
 
-// findLabelled finds instances by the labels and annotations of their objects, which tell no arguments.
+// findLabelled finds instances by the labels and annotations of their objects, which do not contain the arguments.
 func (s *session) findLabelled(ctx context.Context, p vnfm.InstancePlace) ([]vnfm.FoundInstance, error) {
 	collections, err := s.collectionsToSearch(ctx, nil)
 	if err != nil {
@@ -106,7 +106,8 @@ func (s *session) findLabelled(ctx context.Context, p vnfm.InstancePlace) ([]vnf
 		defer mu.Unlock()
 		for n := range list {
 			id, name, pkg := list[n].Labels[labelInstance], list[n].Annotations[annotationInstance], list[n].Annotations[annotationPackage]
-			// Objects outside the namespace may be of an instance of the same name in another one; the Lease of an operation names none.
+			// Cluster-scoped objects may belong to an instance of the same name in another namespace. The Lease of an operation has no
+			// package.
 			if list[n].Namespace != "" && pkg != "" && (p.Name == "" || p.Name == name) {
 				byID[id] = vnfm.FoundInstance{ID: id, Name: name, Namespace: list[n].Namespace, PackageID: pkg}
 			}
