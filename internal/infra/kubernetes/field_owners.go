@@ -13,7 +13,7 @@ import (
 
 // Server-side apply removes a field only when its last owner drops it. A co-owner would therefore keep a field in the object
 // after the package has dropped it. The driver ends the co-ownership of former writers when it adopts an object. If another writer
-// becomes a co-owner later, dropping the field is a conflict.
+// becomes a co-owner later, the removal of the field from the package is a conflict.
 
 // changeOwnersTries bounds the attempts of changeOwners when the object changes concurrently.
 const changeOwnersTries = 5

@@ -12,15 +12,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// livingForeignObjects returns the foreign objects of a definition's kind that are not
-// being deleted: they would be lost with the definition.
+// livingForeignObjects returns the foreign objects of a definition's kind that are not being deleted. The removal of the definition
+// would delete them.
 func (s *session) livingForeignObjects(ctx context.Context, p *targetObject) ([]*targetObject, error) {
 	all, err := s.foreignObjects(ctx, p)
 	return slices.DeleteFunc(all, func(p *targetObject) bool { return p.live.DeletionTimestamp != nil }), err
 }
 
-// foreignObjects returns the objects of the kind that a definition gives, in all
-// namespaces, which are not the instance's.
+// foreignObjects returns the objects of a definition's kind, in all namespaces, that do not belong to the instance.
 func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targetObject, error) {
 	obj, err := s.client.Get(ctx, p.ref)
 	if apierrors.IsNotFound(err) {
@@ -30,8 +29,7 @@ func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targe
 		return nil, err
 	}
 	d := render.ReadDefinition(obj.Object)
-	// The stored version needs no conversion: the operator that would convert is gone by
-	// now.
+	// The stored version needs no conversion. The conversion webhook may already be deleted with its operator.
 	version := d.Storage
 	if _, served := d.Replicas[version]; !served && len(d.Replicas) > 0 {
 		version = slices.Sorted(maps.Keys(d.Replicas))[0]
@@ -46,7 +44,7 @@ func (s *session) foreignObjects(ctx context.Context, p *targetObject) ([]*targe
 	for i := range s.saved {
 		own[s.saved[i].UID] = true
 	}
-	// Objects that the instance's objects own, directly or not, go with them.
+	// Objects that the instance's objects own, directly or indirectly, are deleted with their owners.
 	for grown := true; grown; {
 		grown = false
 		for i := range list {

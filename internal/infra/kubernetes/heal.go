@@ -10,14 +10,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Heal replaces the pods of the named VNFCs, of all VNFCs of the named VDUs, or of the
-// whole instance after everything was applied again, and waits until the new ones are
-// ready. The owner of the pods replaces them; a bare Pod is created again from the package,
-// never from what the server holds.
+// Heal replaces the pods of the named VNFCs, of all VNFCs of the named VDUs, or of the whole instance after applying it again. It
+// waits until the new pods are ready. The owner of the pods replaces them. A bare Pod is recreated from the package, never from its
+// live state.
 //
-// Named VNFCs are replaced at the same time. A VDU is restarted by the update strategy of
-// its workload. A kind without an update strategy, and a StatefulSet whose claims are
-// replaced as well, lose one pod after the other.
+// Named VNFCs are replaced concurrently. A VDU is restarted with the update strategy of its workload. The pods of a kind without an
+// update strategy, and of a StatefulSet whose claims are replaced too, are replaced one by one.
 func (d *Driver) Heal(ctx context.Context, t *vnfm.Target, h vnfm.HealSpec, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -43,7 +41,7 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 	restarts := func(v *vduPods) bool {
 		return entirely(v) && restartable(v.workload) && (!h.Storage || v.workload.item.Kind != statefulSetKind.Kind)
 	}
-	// Pods of a workload that replaces them by itself need not be known.
+	// The pods of a workload that replaces them itself need not be read.
 	byHand := slices.DeleteFunc(slices.Clone(vdus), func(v *vduPods) bool { return restarts(v) || !entirely(v) && len(h.VNFCIDs) == 0 })
 	if err := s.readPods(ctx, vdus, byHand); err != nil {
 		return err
@@ -59,7 +57,7 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 		case entirely(v):
 			replaced = append(replaced, v)
 		case len(h.VNFCIDs) == 0:
-			// It is not named.
+			// The heal does not name this VDU.
 		default:
 			o, err := s.planReplacement(ctx, v, h.Storage, func(pod *corev1.Pod) bool { return slices.Contains(h.VNFCIDs, vnfcID(v.id, pod.Name)) })
 			if err != nil {
@@ -81,8 +79,7 @@ func (s *session) replaceVNFCs(ctx context.Context, h *vnfm.HealSpec) error {
 	return nil
 }
 
-// restartable reports whether a workload replaces its pods by itself when its pod
-// template changes.
+// restartable reports whether a workload replaces its pods itself when its pod template changes.
 func restartable(p *targetObject) bool {
 	if p.item.Group != "apps" {
 		return false
@@ -97,9 +94,8 @@ func restartable(p *targetObject) bool {
 	}
 }
 
-// restart marks the pod templates of workloads and waits until all pods follow them. A
-// template that already has the mark of this operation is not changed. The roll-out of a
-// StatefulSet would wait for pods that are not ready, so that these are deleted.
+// restart marks the pod templates of workloads and waits until all pods follow them. The mark is the id of the operation, so a
+// repeated restart changes nothing. The roll-out of a StatefulSet would wait for unready pods, so they are deleted.
 func (s *session) restart(ctx context.Context, vdus []*vduPods, mark string) error {
 	var workloads []*targetObject
 	for _, v := range vdus {

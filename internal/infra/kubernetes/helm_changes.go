@@ -9,15 +9,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 )
 
-// Helm's command may have changed the release of a chart. The next apply makes the revision
-// after its own and treats its changes as Helm itself would: what the new revision does not
-// have is removed.
+// The helm command may have changed the release of a chart. The next apply creates the following revision and treats the changes like
+// Helm: it removes objects and fields that the new revision does not contain.
 
-// helmFieldManager is the field manager of Helm's command.
+// helmFieldManager is the field manager of the helm command.
 const helmFieldManager = "helm"
 
-// readRelease reads the history of the release of a chart, nil without one, and the objects
-// that Helm's command created of the instance's release and that are not in exclude.
+// readRelease reads the history of a chart's release, nil without a chart. It also returns the objects of the instance's release that
+// the helm command created and that are not in exclude.
 func (s *session) readRelease(ctx context.Context, exclude []*targetObject) (h *release.History, unrecorded []*targetObject, err error) {
 	if h, err = s.history(ctx); h == nil || err != nil {
 		return nil, nil, err
@@ -27,8 +26,7 @@ func (s *session) readRelease(ctx context.Context, exclude []*targetObject) (h *
 	return h, unrecorded, err
 }
 
-// unrecordedObjects finds the objects of the last revision, and of the deployed one, that
-// exist and are not in exclude.
+// unrecordedObjects returns the existing objects of the last and of the deployed revision that are not in exclude.
 func (s *session) unrecordedObjects(ctx context.Context, h *release.History, exclude []*targetObject) ([]*targetObject, error) {
 	if !s.ownsRelease {
 		return nil, nil
@@ -62,13 +60,13 @@ func (s *session) unrecordedObjects(ctx context.Context, h *release.History, exc
 	}), nil
 }
 
-// showsRelease reports whether an object proves that the release exists. An object that its
-// policy keeps may be that of an earlier release.
+// showsRelease reports whether an object proves that the release exists. An object with the resource policy "keep" may belong to an
+// earlier release.
 func (s *session) showsRelease(p *targetObject) bool {
 	return p.live != nil && p.object != nil && !p.object.Shared && s.belongs(p) && s.isOfRelease(p) && p.live.Annotations[render.AnnotationResourcePolicy] != render.PolicyKeep
 }
 
-// history reads which revisions the release of the chart has; nil without a chart.
+// history reads the revisions of the chart's release; nil without a chart.
 func (s *session) history(ctx context.Context) (*release.History, error) {
 	if s.rendering == nil || s.rendering.Release == nil {
 		return nil, nil

@@ -13,12 +13,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// The objects of hooks are created when the hook runs, one after the other. They are in the
-// inventory from the beginning, so that none outlives the instance, but drift detection
-// ignores them.
+// The objects of hooks are created one by one, when their hook runs. They are in the inventory from the beginning, so that none
+// outlives the instance. Drift detection ignores them.
 
-// resolveHooks resolves the objects of hooks. An unknown kind is reported when its hook
-// runs: the chart may bring it.
+// resolveHooks resolves the objects of hooks. An unknown kind is reported only when its hook runs, because the chart may define it.
 func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 	hooks, err := s.existingObjects(ctx, s.rendering.HookObjects())
 	hooks = withoutDuplicates(hooks)
@@ -29,7 +27,7 @@ func (s *session) resolveHooks(ctx context.Context) ([]*targetObject, error) {
 	return hooks, err
 }
 
-// runHooks runs the hooks of an event, one after the other, up to the first that fails.
+// runHooks runs the hooks of an event one by one and stops at the first failure.
 func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 	release := s.rendering.Release
 	var done []*render.Hook
@@ -46,7 +44,7 @@ func (s *session) runHooks(ctx context.Context, e helm.Event) error {
 			}
 			err = fmt.Errorf("the %s hook %s (%s) failed: %w", e, own.Object.Key, own.Object.Place(), err)
 			if ctx.Err() == nil {
-				// The failure of the hook matters more than that of its removal.
+				// A failed removal must not hide the failure of the hook.
 				_ = s.removeHooks(ctx, []*render.Hook{own}, helm.HookFailed)
 				_ = s.removeHooks(ctx, done, helm.HookSucceeded)
 			}
@@ -71,8 +69,7 @@ func (s *session) runHook(ctx context.Context, h *render.Hook) error {
 	}
 	if err == nil {
 		p.live = liveOf(p, obj, false)
-		// An interrupted run leaves a Job or a pod that would count as this run's, whatever
-		// the policy.
+		// A Job or pod that an interrupted run left would count as the result of this run, whatever its delete policy.
 		if h.Has(helm.BeforeHookCreation) || runsOnce(p) {
 			if err := s.removeHook(ctx, p); err != nil {
 				return err
@@ -119,8 +116,8 @@ func (s *session) hookObject(ctx context.Context, h *render.Hook) (*targetObject
 	return p, nil
 }
 
-// removeHooks removes the objects of hooks that have one of the policies, the last one
-// first. Definitions stay, as with Helm: all objects of their kinds would be deleted.
+// removeHooks removes the objects of hooks that have one of the policies, in reverse order. Like Helm it keeps definitions, because
+// their removal would delete all objects of their kinds.
 func (s *session) removeHooks(ctx context.Context, hooks []*render.Hook, policies ...helm.Policy) error {
 	for _, h := range slices.Backward(hooks) {
 		if !slices.ContainsFunc(policies, h.Has) || h.Object.GVK.Kind == "CustomResourceDefinition" {

@@ -11,14 +11,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// instanceNamespace returns the namespace of the instance when the driver made it or has to
-// make it; nil when it exists already, is an object of the package, or receives nothing.
-// It belongs to the instance and to no package: neither previews nor observations show it.
+// instanceNamespace returns the namespace of the instance if the driver created it or has to create it. It returns nil if the
+// namespace existed before, is an object of the package, or receives no object. The namespace belongs to the instance and to no
+// package, so previews and observations do not show it.
 func (s *session) instanceNamespace(ctx context.Context, target []*targetObject) (*targetObject, error) {
 	exists := slices.ContainsFunc(target, func(p *targetObject) bool { return p.ref.Namespace == s.namespace && p.live != nil })
 	recorded := slices.ContainsFunc(s.target.Instance.Inventory, func(i vnfm.InventoryItem) bool { return isNamespace(&i, s.namespace) })
-	// Without an inventory the label alone tells that the driver made the namespace: the
-	// record may have been lost.
+	// Without an inventory the record may have been lost. Only the label then shows that the driver created the namespace.
 	if !s.needsNamespace(target) || (exists && !recorded && len(s.target.Instance.Inventory) > 0) {
 		return nil, nil
 	}
@@ -33,14 +32,14 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	case apierrors.IsNotFound(err):
 		return p, nil
 	case apierrors.IsForbidden(err):
-		// The rights end at the namespace. It exists, or the first apply reports the error.
+		// The credentials may be limited to one namespace. If it does not exist, the first apply reports the error.
 		return nil, nil
 	case err != nil:
 		return nil, err
 	}
 	p.live = liveOf(p, obj, false)
 	if p.live.DeletionTimestamp != nil {
-		// Everything in it goes with it, and a new one is created.
+		// Its objects are deleted with the namespace, and the apply creates a new one.
 		return p, nil
 	}
 	if !s.belongs(p) && !s.isRetained(p) {
@@ -50,10 +49,10 @@ func (s *session) instanceNamespace(ctx context.Context, target []*targetObject)
 	return p, nil
 }
 
-// needsNamespace reports whether objects of the target, the records of its release, or what is kept beside them are in the namespace of the
-// instance, and none of them is that.
+// needsNamespace reports whether the instance's namespace receives objects of the target, release records or the instance's Secret,
+// and is not itself an object of the target.
 func (s *session) needsNamespace(target []*targetObject) bool {
-	// Of a chart the records of its release are there, and its hooks may be.
+	// The namespace receives the records of a chart's release, and possibly its hooks.
 	needed := s.rendering != nil && (s.rendering.Release != nil || s.keepsSecret())
 	for _, p := range target {
 		if p.ref.Resource.GVK == namespaceKind && p.ref.Name == s.namespace {
@@ -81,8 +80,8 @@ func withInstanceNamespace(all []*targetObject, namespace *targetObject) []*targ
 	return out
 }
 
-// applyInstanceNamespace creates the namespace of the instance, takes over the one that
-// a terminated instance of the same name kept, or gives it the new name of the instance.
+// applyInstanceNamespace creates the namespace of the instance, takes over the one that a terminated instance of the same name kept,
+// or writes the new name of the instance to its annotation.
 func (s *session) applyInstanceNamespace(ctx context.Context, p *targetObject) error {
 	if p.live != nil && p.live.Labels[labelInstance] == s.target.Instance.ID && !s.showsOldName(p.live.Annotations) {
 		p.ready = true

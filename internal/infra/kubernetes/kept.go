@@ -15,8 +15,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// The fields of the Secret beside the objects: the key of the instance's digests, its arguments, and the results of random functions
-// of its chart.
+// The fields of the instance's Secret on the VIM: the key of the instance's digests, its arguments, and the results of random
+// functions of its chart. They survive the loss of the record.
 const (
 	digestKeyField = "digest-key"
 	argumentsField = "arguments"
@@ -24,27 +24,27 @@ const (
 )
 
 const (
-	// maxKept is how many bytes of data a Secret holds at most (MaxSecretSize of k8s.io/api/core/v1).
+	// maxKept is the maximum size of a Secret's data in bytes (MaxSecretSize of k8s.io/api/core/v1).
 	maxKept = 1 << 20
-	// maxArguments bounds the arguments that are kept, in bytes. With results of the largest size, which vnfm.MaxResults bounds, and the
-	// key, they fit into the Secret.
+	// maxArguments is the maximum size of the arguments in bytes. The Secret also has to hold results of up to vnfm.MaxResults and the
+	// key.
 	maxArguments = maxKept - vnfm.MaxResults - 24<<10
 )
 
-// keptFields are the fields of the Secret. One that is empty is not there.
+// keptFields are the fields of the Secret. An empty field is a missing one.
 type keptFields map[string][]byte
 
 func (k keptFields) equal(other keptFields) bool {
 	return k.holds(other) && bytes.Equal(k[argumentsField], other[argumentsField])
 }
 
-// holds reports whether the key and the results are those of other.
+// holds reports whether the key and the results equal other's.
 func (k keptFields) holds(other keptFields) bool {
 	return bytes.Equal(k[digestKeyField], other[digestKeyField]) && bytes.Equal(k[resultsField], other[resultsField])
 }
 
-// keptRef is the Secret beside the objects of the instance. Like the Lease it is named
-// after the instance, and it does not carry the label of the instance's objects.
+// keptRef returns the reference of the instance's Secret. Its name contains the id of the instance, like the name of the Lease. It
+// does not carry the label of the instance's objects.
 func (s *session) keptRef(ctx context.Context) (kube.Ref, error) {
 	r, err := s.client.Resource(ctx, secretKind)
 	return kube.Ref{Resource: r, Namespace: s.namespace, Name: "vnf-" + s.target.Instance.ID}, err
@@ -56,7 +56,7 @@ func (d *Driver) DigestKey(ctx context.Context, t *vnfm.Target) ([]byte, error) 
 	return kept[digestKeyField], err
 }
 
-// kept reads the Secret beside the objects of an instance; nil when it does not exist.
+// kept reads the Secret of an instance; nil when it does not exist.
 func (d *Driver) kept(ctx context.Context, t *vnfm.Target) (keptFields, error) {
 	s, err := d.connect(t, nil)
 	if err != nil {
@@ -107,12 +107,12 @@ func keptIn(secret *unstructured.Unstructured) (keptFields, error) {
 	return out, nil
 }
 
-// keepsSecret reports whether there is something to keep beside the objects.
+// keepsSecret reports whether the instance needs a Secret.
 func (s *session) keepsSecret() bool {
 	return s.rendering.UsesDigestKey() || len(s.target.Results.Data()) > 0 || s.target.Arguments != nil
 }
 
-// wantedKept are the fields that the Secret is to have: the key when a digest depends on it, the results if there are any, and the
+// wantedKept returns the desired fields of the Secret: the key if a digest depends on it, the results if there are any, and the
 // arguments unless they are too large.
 func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
 	out := keptFields{}
@@ -137,14 +137,14 @@ func (s *session) wantedKept(ctx context.Context) (keptFields, error) {
 	return out, nil
 }
 
-// checkKept warns of arguments that are too large to be kept. Results that are too large are found when they are rendered.
+// checkKept warns of arguments that are too large for the Secret. Rendering finds results that are too large.
 func (s *session) checkKept(ctx context.Context) vnfm.Problems {
 	if s.target.Arguments == nil {
 		return nil
 	}
 	text, err := s.target.Arguments(ctx)
 	if err != nil || len(text) <= maxArguments {
-		// What cannot be encoded is reported by the apply.
+		// The apply reports arguments that cannot be encoded.
 		return nil
 	}
 	return vnfm.Problems{{
@@ -155,7 +155,7 @@ func (s *session) checkKept(ctx context.Context) vnfm.Problems {
 	}}
 }
 
-// applyKept writes the Secret, unless it is as it should be.
+// applyKept writes the Secret unless it is up to date.
 func (s *session) applyKept(ctx context.Context) error {
 	write, _, err := s.keptWrite(ctx)
 	if err != nil {
@@ -166,8 +166,8 @@ func (s *session) applyKept(ctx context.Context) error {
 
 func keepNothing(context.Context) error { return nil }
 
-// keptWrite returns how the Secret beside the objects is written, if it is not as it should be. first is set when that has to
-// be done before anything else is: digests depend on the key, and objects on the results.
+// keptWrite returns a function that writes the Secret unless it is up to date. first is set when the Secret has to be written before
+// the objects, because digests depend on the key and objects on the results.
 func (s *session) keptWrite(ctx context.Context) (write func(context.Context) error, first bool, err error) {
 	want, err := s.wantedKept(ctx)
 	if err != nil || len(want) == 0 {
@@ -179,7 +179,7 @@ func (s *session) keptWrite(ctx context.Context) (write func(context.Context) er
 		return keepNothing, false, err
 	}
 	if !s.isNew {
-		// A Secret that cannot be read, or holds something else, is replaced.
+		// A Secret that is unreadable or differs is replaced.
 		if had, annotations, err := s.readKeptSecret(ctx, ref); err == nil {
 			if had.equal(want) && !s.showsOldName(annotations) {
 				return keepNothing, false, nil
@@ -190,7 +190,7 @@ func (s *session) keptWrite(ctx context.Context) (write func(context.Context) er
 	return func(ctx context.Context) error { return s.writeKept(ctx, ref, want) }, first, nil
 }
 
-// writeKept writes the Secret. Without the right to Secrets only the record has what would be in it.
+// writeKept writes the Secret. Without the right to Secrets only the record contains its data.
 func (s *session) writeKept(ctx context.Context, ref kube.Ref, want keptFields) error {
 	data := map[string]any{}
 	for field, value := range want {
@@ -222,8 +222,8 @@ func (s *session) writeKept(ctx context.Context, ref kube.Ref, want keptFields) 
 	return nil
 }
 
-// forgetKept removes the Secret after a failed creation that has made nothing else: its record may be removed, and nothing would find the
-// Secret again.
+// forgetKept removes the Secret after a failed creation that created no other object. Its record may be deleted, and nothing would
+// refer to the Secret any more.
 func (s *session) forgetKept(ctx context.Context) error {
 	made := slices.ContainsFunc(s.saved, func(i vnfm.InventoryItem) bool { return i.UID != "" || i.Posted != "" })
 	if !s.isNew || made || !s.keepsSecret() || errors.As(context.Cause(ctx), new(*vnfm.LeaseLostError)) {

@@ -22,23 +22,20 @@ const (
 	annotationDigest = vnfm.LabelPrefix + "digest"
 	// annotationKey holds the identity of the object as the package writes it.
 	annotationKey = vnfm.LabelPrefix + "key"
-	// annotationRetained holds the name of the terminated instance that kept the object: an
-	// instance of that name takes it over. A taken over object has it until the first apply
-	// of the instance is complete.
+	// annotationRetained holds the name of the terminated instance that kept the object. An instance of that name takes the object
+	// over. An object that was taken over has the annotation until the first apply of the instance is complete.
 	annotationRetained = vnfm.LabelPrefix + "retained"
-	// annotationHealed is set in the pod template of a workload and holds the id of
-	// the operation for which its pods were replaced last.
+	// annotationHealed is set in the pod template of a workload and holds the id of the operation that last replaced its pods.
 	annotationHealed = vnfm.LabelPrefix + "healed-by"
-	// labelKeyOf holds, on the Secret in which the key of its digests and its arguments are, the id of the
-	// instance.
+	// labelKeyOf holds the id of the instance on its Secret, which contains the key of its digests and its arguments.
 	labelKeyOf = vnfm.LabelPrefix + "digest-key-of"
 )
 
 // instanceSelector selects all objects of an instance.
 func instanceSelector(id string) string { return labelInstance + "=" + id }
 
-// stamp sets the labels and annotations of the driver on an object that is going
-// to be applied. The maps of the rendered object are copied, never changed.
+// stamp sets the labels and annotations of the driver in the metadata of an apply. It copies the maps of the rendered object and never
+// changes them.
 func stamp(meta map[string]any, o *render.Object, instance *vnfm.Instance, packageID string) {
 	meta["labels"] = kube.Merged(meta["labels"], map[string]any{labelInstance: instance.ID})
 	meta["annotations"] = kube.Merged(meta["annotations"], map[string]any{
@@ -49,14 +46,13 @@ func stamp(meta map[string]any, o *render.Object, instance *vnfm.Instance, packa
 	})
 }
 
-// showsOldName reports whether the annotations of an object name the instance as it was called
-// before.
+// showsOldName reports whether the annotations of an object contain a former name of the instance.
 func (s *session) showsOldName(annotations map[string]string) bool {
 	return annotations[annotationInstance] != s.target.Instance.Name
 }
 
-// renameHooks gives the objects of hooks that have stayed the name of the instance: nothing else
-// writes them before their hook runs again.
+// renameHooks writes the new name of the instance to the remaining objects of hooks, which nothing else writes before their hook runs
+// again.
 func (s *session) renameHooks(ctx context.Context, hooks []*targetObject) error {
 	return s.each(ctx, len(hooks), false, func(ctx context.Context, i int) error {
 		p := hooks[i]
@@ -71,9 +67,8 @@ func (s *session) renameHooks(ctx context.Context, hooks []*targetObject) error 
 	})
 }
 
-// applyBody returns what is sent to the server: the rendered object in its namespace, with
-// the driver's labels, and with replicas when they are given. It shares as much as possible
-// with the rendered object, which is not changed.
+// applyBody returns the body of an apply: the rendered object with its namespace, the driver's labels, and the replicas if set. It
+// shares as much as possible with the rendered object and does not change it.
 func applyBody(o *render.Object, t *vnfm.Target, namespace string, replicas *int64) map[string]any {
 	out := kube.Merged(o.Content, nil)
 	meta := kube.Merged(o.Content["metadata"], nil)

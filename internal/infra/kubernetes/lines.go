@@ -26,7 +26,7 @@ func (l *objectLines) sorted() []string {
 	return slices.Compact(slices.Sorted(slices.Values(l.lines)))
 }
 
-// joined joins the lines, at most maxErrors.
+// joined joins at most maxErrors lines.
 func joined(lines []string) string {
 	if more := len(lines) - maxErrors; more > 0 {
 		lines = append(lines[:maxErrors:maxErrors], fmt.Sprintf("and %d more", more))

@@ -16,8 +16,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// resolveKind asks the server about a kind. A CustomResourceDefinition of the package
-// describes a kind that the server does not know yet.
+// resolveKind returns the resource of a kind, from the server or, for a kind that the server does not know yet, from a
+// CustomResourceDefinition of the package.
 func (s *session) resolveKind(ctx context.Context, gvk schema.GroupVersionKind) (r kube.Resource, served bool, err error) {
 	r, err = s.client.Resource(ctx, gvk)
 	var unknown *kube.UnknownKindError
@@ -36,8 +36,8 @@ func (s *session) resolveKind(ctx context.Context, gvk schema.GroupVersionKind) 
 	}, false, nil
 }
 
-// resolveExisting asks about the kind of an object that was created earlier. Its version
-// may not be served any more; ok is false when the kind is gone, and with it the object.
+// resolveExisting returns the resource of an object that was created earlier. If its version is not served any more, another version
+// is used. ok is false if the kind does not exist any more, and so neither does the object.
 func (s *session) resolveExisting(ctx context.Context, gvk schema.GroupVersionKind) (r kube.Resource, ok bool, err error) {
 	var unknown *kube.UnknownKindError
 	r, err = s.client.Resource(ctx, gvk)
@@ -54,8 +54,7 @@ func (s *session) resolveExisting(ctx context.Context, gvk schema.GroupVersionKi
 	return r, err == nil, err
 }
 
-// existingObjects resolves objects that were created earlier. Those whose kind is gone are
-// left out.
+// existingObjects resolves objects that were created earlier. It leaves out objects whose kind does not exist any more.
 func (s *session) existingObjects(ctx context.Context, objects []*render.Object) ([]*targetObject, error) {
 	var out []*targetObject
 	for _, o := range objects {
@@ -73,11 +72,11 @@ func (s *session) existingObjects(ctx context.Context, objects []*render.Object)
 	return out, nil
 }
 
-// neededVerbs are what the driver does with every object.
+// neededVerbs are the verbs that the driver uses on every object.
 var neededVerbs = []string{"delete", "list", "patch"}
 
-// resolveTarget resolves every object of the target. It reports all unknown kinds at once. Objects that are posted
-// once are in session.requests instead.
+// resolveTarget resolves every object of the target. It reports all unknown kinds at once. It stores objects that are posted once in
+// session.requests instead.
 func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 	out := make([]*targetObject, 0, len(s.rendering.Objects))
 	s.requests = nil
@@ -121,7 +120,7 @@ func (s *session) resolveTarget(ctx context.Context) ([]*targetObject, error) {
 	return out, errors.Join(errs...)
 }
 
-// missingVerb names the first needed verb that a kind does not have.
+// missingVerb returns the first of neededVerbs that a kind does not support.
 func missingVerb(r kube.Resource) string {
 	for _, verb := range neededVerbs {
 		if len(r.Verbs) > 0 && !slices.Contains(r.Verbs, verb) {
@@ -131,8 +130,7 @@ func missingVerb(r kube.Resource) string {
 	return ""
 }
 
-// addInventory adds the objects that only the inventory has, and copies the UIDs of the
-// others.
+// addInventory adds the objects that only the inventory contains, and copies the UIDs of the others.
 func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*targetObject, error) {
 	byIdentity := make(map[render.Identity]*targetObject, len(all))
 	for _, p := range all {
@@ -166,15 +164,14 @@ func (s *session) addInventory(ctx context.Context, all []*targetObject) ([]*tar
 	return all, nil
 }
 
-// readOptions say what readLive reads.
+// readOptions are the options of readLive.
 type readOptions struct {
 	selector string
-	// content selects the objects whose kinds are read as a whole, because their metadata
-	// does not tell what matters.
+	// content selects the kinds whose objects are read completely, because their metadata does not suffice.
 	content func(p *targetObject) bool
-	// keepContent keeps the content of those.
+	// keepContent keeps the content of these objects.
 	keepContent bool
-	// partly leaves objects unread that the credentials may not list, see targetObject.unread.
+	// partly skips objects that the credentials may not list, see targetObject.unread.
 	partly bool
 }
 
@@ -201,8 +198,7 @@ func byCollection(all []*targetObject) ([]collection, map[collection][]*targetOb
 	return order, groups
 }
 
-// readLive reads what the server holds of the objects: one LIST for each kind and
-// namespace, however many objects there are.
+// readLive reads the live state of objects with one LIST per kind and namespace, whatever the number of objects.
 func (s *session) readLive(ctx context.Context, all []*targetObject, o readOptions) error {
 	order, groups := byCollection(all)
 	return s.each(ctx, len(order), false, func(ctx context.Context, i int) error {
@@ -256,7 +252,7 @@ func (s *session) readCollection(ctx context.Context, group []*targetObject, o r
 	return nil
 }
 
-// listedAt notes the version of a list, unless there are so many objects that a wait lists them again.
+// listedAt notes the resource version of a list, unless there are so many objects that a wait lists them again.
 func listedAt(group []*targetObject, version string) {
 	if len(group) > kube.MaxKnown {
 		version = ""
@@ -266,8 +262,7 @@ func listedAt(group []*targetObject, version string) {
 	}
 }
 
-// listMetadata lists the metadata of the objects of a kind. A kind that is gone has no
-// objects.
+// listMetadata lists the metadata of the objects of a kind. For a kind that does not exist any more it returns no objects.
 func (s *session) listMetadata(ctx context.Context, r kube.Resource, namespace string, o kube.ListOptions) ([]metav1.PartialObjectMetadata, error) {
 	list, err := s.client.ListMetadata(ctx, r, namespace, o)
 	if s.kindIsGone(err) {
@@ -276,9 +271,8 @@ func (s *session) listMetadata(ctx context.Context, r kube.Resource, namespace s
 	return list, err
 }
 
-// kindIsGone reports whether a LIST failed because its kind is not served any more: its
-// definition was removed after discovery. In a namespace that does not exist a list is
-// empty.
+// kindIsGone reports whether a LIST failed because the definition of its kind was removed after discovery. A missing namespace is no
+// other cause: its lists are empty.
 func (s *session) kindIsGone(err error) bool {
 	if !apierrors.IsNotFound(err) {
 		return false
@@ -287,7 +281,7 @@ func (s *session) kindIsGone(err error) bool {
 	return true
 }
 
-// liveOf keeps what the driver uses of a whole object.
+// liveOf extracts the parts of an object that the driver uses.
 func liveOf(p *targetObject, obj *unstructured.Unstructured, keep bool) *live {
 	l := &live{ObjectMeta: metaOf(obj)}
 	l.ready = readiness.Of(obj, p.rule()).Ready

@@ -23,7 +23,7 @@ const (
 	maxLookedUp = 2000
 )
 
-// lookup reads on the VIM what the templates of a chart look up. A preview opens the VIM for it.
+// lookup reads the objects on the VIM that the templates of a chart look up. A preview connects to the VIM only for lookups.
 func (d *Driver) lookup(ctx context.Context, t *vnfm.Target, wanted []helm.Lookup) ([]helm.Found, error) {
 	ctx, cancel := context.WithTimeout(ctx, lookupLimit)
 	defer cancel()
@@ -49,7 +49,7 @@ func (d *Driver) lookup(ctx context.Context, t *vnfm.Target, wanted []helm.Looku
 	return out, err
 }
 
-// find reads one object or list. Missing objects, and kinds that the API server does not serve, are empty answers.
+// find reads one object or list. The result is empty for a missing object and for a kind that the API server does not serve.
 func (s *session) find(ctx context.Context, l helm.Lookup) helm.Found {
 	r, err := s.client.Resource(ctx, schema.FromAPIVersionAndKind(l.APIVersion, l.Kind))
 	if errors.As(err, new(*kube.UnknownKindError)) {
@@ -90,7 +90,7 @@ func (s *session) findList(ctx context.Context, r kube.Resource, namespace strin
 	return encoded(map[string]any{"apiVersion": r.GVK.GroupVersion().String(), "kind": r.GVK.Kind + "List", "metadata": map[string]any{}, "items": items})
 }
 
-// lookedUp is an object without the bookkeeping of the API server, which takes most of its room.
+// lookedUp returns an object without its managed fields, which are most of its size.
 func lookedUp(o *unstructured.Unstructured) map[string]any {
 	o.SetManagedFields(nil)
 	return o.Object

@@ -11,8 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// namespaceUserKinds are the kinds that are looked for before a namespace is deleted with
-// all objects in it.
+// namespaceUserKinds are the kinds whose foreign objects prevent the deletion of a namespace.
 var namespaceUserKinds = []schema.GroupVersionKind{
 	claimKind,
 	{Version: "v1", Kind: "ConfigMap"},
@@ -27,14 +26,13 @@ var namespaceUserKinds = []schema.GroupVersionKind{
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 }
 
-// isDriverMade reports whether the driver made a namespace, and no package.
+// isDriverMade reports whether a namespace was created by the driver itself and is not an object of a package.
 func isDriverMade(p *targetObject) bool { return p.live.Annotations[annotationKey] == "" }
 
-// spreadConfigMaps are ConfigMaps that Kubernetes, OpenShift and Istio put into each namespace.
+// spreadConfigMaps are ConfigMaps that Kubernetes, OpenShift and Istio create in each namespace.
 var spreadConfigMaps = []string{"kube-root-ca.crt", "openshift-service-ca.crt", "istio-ca-root-cert"}
 
-// namespaceUsers returns the objects that would be lost with a namespace and are not the
-// instance's: volume claims, and what others put there.
+// namespaceUsers returns the volume claims and foreign objects that the deletion of a namespace would delete.
 func (s *session) namespaceUsers(ctx context.Context, namespace *targetObject) ([]*targetObject, error) {
 	found := make([][]*targetObject, len(namespaceUserKinds))
 	err := s.each(ctx, len(namespaceUserKinds), false, func(ctx context.Context, i int) error {
@@ -69,7 +67,7 @@ func (s *session) usesNamespace(kind schema.GroupVersionKind, m *metav1.ObjectMe
 	}
 }
 
-// isIssued reports whether cert-manager made a Secret for a Certificate of the instance: it gives such a Secret no owner.
+// isIssued reports whether cert-manager created a Secret for a Certificate of the instance. Such a Secret has no owner reference.
 func (s *session) isIssued(m *metav1.ObjectMeta) bool {
 	name := m.Annotations["cert-manager.io/certificate-name"]
 	return name != "" && slices.ContainsFunc(s.saved, func(i vnfm.InventoryItem) bool {

@@ -14,11 +14,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Observe compares what the API server holds with what was applied: one LIST of the
-// metadata of each kind and namespace, and one GET for each object that lost a field. An
-// object is drifted when an applied field has another value, was removed, or lost its place
-// in a list. Additions of others are not drift. Objects that the credentials may not list are
-// left out, and named in the observation, which then comes with a *vnfm.RightsError.
+// Observe compares the live objects with the applied ones. It sends one LIST of the metadata per kind and namespace, and one GET for
+// each object that lost a field. An object is drifted when an applied field has another value, was removed, or lost its place in a
+// list. Fields that others added are not drift. The observation names the objects that the credentials may not list, and comes with
+// a *vnfm.RightsError then.
 func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -85,23 +84,24 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
-// noteUnseen notes what of the target is as wanted without being there.
+// noteUnseen adds the VDUs without a workload and the posted objects to an observation. They cannot drift, since the server holds
+// no object of them.
 func (s *session) noteUnseen(out *vnfm.Observation) {
 	for id, state := range s.rendering.States {
 		if s.rendering.VDUs[id] == nil {
-			// The request picks no workload for it.
+			// The request selects no workload for this VDU.
 			out.VDUs[id] = state
 		}
 	}
 	for _, o := range s.rendering.Objects {
 		if o.IsRequest() {
-			// Nothing of it exists that could differ.
+			// The server keeps nothing of a posted object.
 			out.Objects[o.Key] = o.Digest
 		}
 	}
 }
 
-// gone are the objects of the target that an observation has neither seen nor been denied.
+// gone returns the objects of the target that do not exist, according to an observation. Unreadable objects may exist.
 func (s *session) gone(o *vnfm.Observation) []string {
 	var out []string
 	note := func(key string) {
@@ -118,7 +118,7 @@ func (s *session) gone(o *vnfm.Observation) []string {
 	return out
 }
 
-// readable are the objects that could be read, and the keys of the others with what was said of the first one.
+// readable returns the objects that could be read, the keys of the others, and the error of the first of the others.
 func readable(all []*targetObject) (read []*targetObject, unread []string, lacking error) {
 	for _, p := range all {
 		if p.unread == nil {
@@ -133,8 +133,7 @@ func readable(all []*targetObject) (read []*targetObject, unread []string, lacki
 	return read, unread, lacking
 }
 
-// resolveServed resolves the target's objects. Objects of an unknown kind cannot exist and
-// are left out.
+// resolveServed resolves the target's objects. It leaves out objects of an unknown kind, which cannot exist.
 func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 	recorded := make(map[render.Identity]string, len(s.target.Instance.Inventory))
 	for i := range s.target.Instance.Inventory {
@@ -151,8 +150,8 @@ func (s *session) resolveServed(ctx context.Context) ([]*targetObject, error) {
 	return out, s.resolveReplicasPaths(ctx, out)
 }
 
-// readObserved reads the objects that carry the instance's label. A second read without the
-// label tells a lost label from a lost object.
+// readObserved reads the objects that carry the instance's label. A second read without the label distinguishes a lost label from a
+// missing object.
 func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	options := readOptions{selector: instanceSelector(s.target.Instance.ID), content: isScaled, keepContent: true, partly: true}
 	if err := s.readLive(ctx, all, options); err != nil {
@@ -172,7 +171,7 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 		switch {
 		case p.live == nil:
 		case p.object.Shared:
-			// It has the label of another instance, or of none when that one has ended and kept it.
+			// The object has the label of another instance, or none if that instance was terminated and kept the object.
 			p.shared = true
 		case s.belongs(p):
 		default:
@@ -182,7 +181,7 @@ func (s *session) readObserved(ctx context.Context, all []*targetObject) error {
 	return nil
 }
 
-// observedVDU is the present state of a VDU. Its replicas are as wanted while an autoscaler of others decides on them.
+// observedVDU returns the present state of a VDU. If a foreign autoscaler sets the replicas, it returns the desired number.
 func (s *session) observedVDU(ctx context.Context, id string, p *targetObject) (vnfm.VDUState, error) {
 	state := s.rendering.States[id]
 	if state.Replicas == nil || p.live.replicas == nil {
@@ -198,8 +197,8 @@ func (s *session) observedVDU(ctx context.Context, id string, p *targetObject) (
 	return state, nil
 }
 
-// compareObject returns the digest that was applied last, or what drifted; it is empty for
-// an object that does not exist.
+// compareObject returns the digest that was applied last, or a description of the drift. The result is empty for an object that does
+// not exist.
 func (s *session) compareObject(ctx context.Context, p *targetObject) (string, error) {
 	if p.live == nil {
 		if finishedByItself(p) {
@@ -240,7 +239,7 @@ func (s *session) compareObject(ctx context.Context, p *targetObject) (string, e
 	return drift.Describe(withReplicas(p, different), by...), nil
 }
 
-// withReplicas adds to the path of replicas how many there are, and how many were written.
+// withReplicas adds the present and the applied number to the path of the replicas.
 func withReplicas(p *targetObject, different []string) []string {
 	path, wanted := p.object.Replicas()
 	i := slices.Index(different, strings.Join(path, "."))
@@ -250,7 +249,7 @@ func withReplicas(p *targetObject, different []string) []string {
 	return different
 }
 
-// withoutAutoscaled leaves out replicas that an autoscaler of others has set.
+// withoutAutoscaled leaves out replicas that a foreign autoscaler has set.
 func (s *session) withoutAutoscaled(ctx context.Context, p *targetObject, different []string) ([]string, error) {
 	path, _ := p.object.Replicas()
 	i := slices.Index(different, strings.Join(path, "."))
@@ -282,7 +281,7 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	content := p.live.content
 	if content == nil {
 		if vnfm.IsRefresh(ctx) {
-			// The plan will try to repair it, which depends on the rights.
+			// The dry run of the plan needs the rights for the repair, so they are requested early.
 			s.client.AskRights(ctx, s.target.Instance.Namespace)
 		}
 		obj, err := s.client.Get(ctx, p.ref)
@@ -303,8 +302,7 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	return append(different, drift.Differences(rest, content)...), nil
 }
 
-// replicasDrifted reports whether another manager has set the replicas that the driver
-// owns.
+// replicasDrifted reports whether another manager has set replicas that the driver should own.
 func replicasDrifted(p *targetObject) (bool, error) {
 	scaling := p.object.Scaling
 	if scaling == nil || !scaling.DriverOwned() || p.live.replicas == nil || *p.live.replicas == scaling.Count {
@@ -314,8 +312,7 @@ func replicasDrifted(p *targetObject) (bool, error) {
 	return !mine, err
 }
 
-// finishedByItself reports whether a missing object is a Job that removes itself some time
-// after it has ended.
+// finishedByItself reports whether a missing object is a Job that Kubernetes deletes some time after its end.
 func finishedByItself(p *targetObject) bool {
 	return p.object.GVK.Group == "batch" && p.object.GVK.Kind == "Job" && p.item.UID != "" && p.object.Field("spec", "ttlSecondsAfterFinished") != nil
 }

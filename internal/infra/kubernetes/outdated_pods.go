@@ -15,12 +15,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// A ReplicaSet and a ReplicationController keep the pods that they have when their template
-// changes. An apply replaces these one by one. A pod tells its template by an annotation, so
-// that nothing has to be remembered: an apply that follows an interrupted one goes on.
+// A ReplicaSet and a ReplicationController keep their pods when their template changes. An apply replaces these pods one by one. An
+// annotation of a pod holds the digest of its template, so an apply can continue an interrupted one without a record.
 
-// replaceOutdated replaces the pods of workloads that keep their pods and have another
-// template now: one by one, those that are not ready first, each ready before the next.
+// replaceOutdated replaces outdated pods of workloads that keep their pods. It replaces them one by one, unready pods first, and waits
+// until each successor is ready.
 func (s *session) replaceOutdated(ctx context.Context, target []*targetObject) error {
 	for _, p := range target {
 		if p.object == nil || p.live == nil || p.shared || !render.KeepsPods(gvkOf(&p.item).GroupKind()) {
@@ -58,7 +57,7 @@ func (s *session) replaceOutdatedOf(ctx context.Context, p *targetObject) error 
 			return err
 		}
 		r := kube.Replacement{Namespace: pod.Namespace, Old: map[types.UID]string{pod.UID: pod.Name}, Workloads: []kube.Ref{p.ref}}
-		// An autoscaler may want fewer meanwhile.
+		// An autoscaler may reduce the number during the wait.
 		if scaling := p.object.Scaling; scaling == nil || scaling.DriverOwned() {
 			r.Ready = readyAfter(p, pods, r.Old)
 		}
@@ -68,8 +67,8 @@ func (s *session) replaceOutdatedOf(ctx context.Context, p *targetObject) error 
 	}
 }
 
-// readyAfter is how many ready pods a workload has once a pod was replaced, which may be more
-// than it is to have.
+// readyAfter returns the expected number of ready pods of a workload after the replacement of a pod. The desired count bounds it,
+// because the workload may have more pods before a scale-in ends.
 func readyAfter(p *targetObject, pods []corev1.Pod, old map[types.UID]string) map[types.UID]int {
 	ready := expectedReady(pods, old)
 	if scaling := p.object.Scaling; scaling != nil {
@@ -78,8 +77,7 @@ func readyAfter(p *targetObject, pods []corev1.Pod, old map[types.UID]string) ma
 	return ready
 }
 
-// markPods gives pods without a mark, which were there before the driver wrote the workload,
-// the mark of the template that has not changed since.
+// markPods marks pods that are older than the first apply of their workload. The template has not changed since, so they get its mark.
 func (s *session) markPods(ctx context.Context, p *targetObject, resource kube.Resource, pods []corev1.Pod) error {
 	mark, ok := p.mark()
 	if !ok || !p.unmarked {
@@ -98,13 +96,13 @@ func (s *session) markPods(ctx context.Context, p *targetObject, resource kube.R
 	})
 }
 
-// mark is the digest of the pod template of the target.
+// mark returns the digest of the pod template of the target.
 func (p *targetObject) mark() (string, bool) {
 	mark, ok := p.object.Field("spec", "template", "metadata", "annotations", render.AnnotationTemplate).(string)
 	return mark, ok
 }
 
-// firstOutdated returns the pod of another template that is replaced next, nil for none.
+// firstOutdated returns the next pod to replace, nil if no pod has another template.
 func firstOutdated(p *targetObject, pods []corev1.Pod) *corev1.Pod {
 	mark, ok := p.mark()
 	if !ok {
@@ -122,8 +120,7 @@ func firstOutdated(p *targetObject, pods []corev1.Pod) *corev1.Pod {
 	return first
 }
 
-// templateDigest is a digest of the pod template that the server holds, without the marks of
-// the driver.
+// templateDigest returns the digest of the live pod template, without the marks of the driver.
 func templateDigest(obj *unstructured.Unstructured) string {
 	template, _, err := unstructured.NestedMap(obj.Object, "spec", "template")
 	if err != nil {

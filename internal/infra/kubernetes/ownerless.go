@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// noteOwners notes an object whose manifest names owners none of which exists. Owners that cannot be read may exist.
+// noteOwners notes an object if none of the owners in its manifest exists. Unreadable owners may exist.
 func (s *session) noteOwners(ctx context.Context, p *targetObject) {
 	owners, _ := p.object.Field("metadata", "ownerReferences").([]any)
 	var missing []string
@@ -30,7 +30,7 @@ func (s *session) noteOwners(ctx context.Context, p *targetObject) {
 	s.ownerless.add("%s (%s): %s", p, p.object.Place(), strings.Join(missing, ", "))
 }
 
-// missingOwner names an owner that does not exist; empty for one that exists or that cannot be read.
+// missingOwner returns the name of an owner that does not exist. It is empty for an owner that exists or cannot be read.
 func (s *session) missingOwner(ctx context.Context, p *targetObject, owner map[string]any) string {
 	text := func(field string) string { value, _ := owner[field].(string); return value }
 	r, err := s.client.Resource(ctx, schema.FromAPIVersionAndKind(text("apiVersion"), text("kind")))
@@ -48,7 +48,7 @@ func (s *session) missingOwner(ctx context.Context, p *targetObject, owner map[s
 	return ""
 }
 
-// ownerlessProblems is one warning of all objects.
+// ownerlessProblems returns one warning about all objects without an existing owner.
 func (s *session) ownerlessProblems() vnfm.Problems {
 	lines := s.ownerless.sorted()
 	if len(lines) == 0 {

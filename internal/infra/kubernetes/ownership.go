@@ -14,9 +14,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// belongs reports whether a live object is the instance's. An object without its label
-// belongs to the instance when the inventory has its UID, or announced it and a manager of
-// the driver wrote it; and so does what Helm's command created of the instance's release.
+// belongs reports whether a live object belongs to the instance. An object without a label belongs to it if the inventory has its UID,
+// if the inventory names it and the driver wrote it, or if it is part of the instance's release.
 func (s *session) belongs(p *targetObject) bool {
 	switch id := p.live.Labels[labelInstance]; {
 	case id == s.target.Instance.ID, id == "" && s.ownsRelease && s.isOfRelease(p):
@@ -30,16 +29,14 @@ func (s *session) belongs(p *targetObject) bool {
 	}
 }
 
-// isRetained reports whether a terminated instance of the same name kept the object for its
-// successor.
+// isRetained reports whether a terminated instance of the same name kept the object for its successor.
 func (s *session) isRetained(p *targetObject) bool {
 	name, ok := p.live.Annotations[annotationRetained]
 	return ok && p.live.Labels[labelInstance] == "" && name == s.target.Instance.Name
 }
 
-// checkOwners returns a *vnfm.ConflictError for every owner of foreign objects of the target that
-// exist. It is called before anything is written. A foreign shared object is used as it
-// is.
+// checkOwners returns a *vnfm.ConflictError for every owner of existing foreign objects of the target. It is called before anything is
+// written. A foreign shared object is used unchanged.
 func (s *session) checkOwners(all []*targetObject) error {
 	var conflicts []*vnfm.ConflictError
 	for _, p := range all {
@@ -54,7 +51,7 @@ func (s *session) checkOwners(all []*targetObject) error {
 	return joinErrors(errs)
 }
 
-// perOwner makes one conflict of those that differ in the object alone.
+// perOwner merges conflicts that differ only in their object.
 func perOwner(conflicts []*vnfm.ConflictError) []*vnfm.ConflictError {
 	const most = 5
 	var out []*vnfm.ConflictError
@@ -80,8 +77,8 @@ func perOwner(conflicts []*vnfm.ConflictError) []*vnfm.ConflictError {
 	return out
 }
 
-// ownerConflict says whose an object of the target is that exists and that the instance may
-// not have; nil when it may. It marks a shared object as one that is used as it is.
+// ownerConflict returns a conflict with the owner of an existing object of the target, nil if the instance may have the object. It
+// marks a foreign shared object, which is used unchanged.
 func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 	if p.object == nil || p.live == nil || s.belongs(p) || s.isRetained(p) {
 		return nil
@@ -109,7 +106,7 @@ func (s *session) ownerConflict(p *targetObject) *vnfm.ConflictError {
 	}
 }
 
-// withFacts names an object with what else is known of it.
+// withFacts returns the name of an object with additional facts in parentheses.
 func (p *targetObject) withFacts(facts ...string) string {
 	facts = slices.DeleteFunc(facts, func(fact string) bool { return fact == "" })
 	if len(facts) == 0 {
@@ -118,7 +115,7 @@ func (p *targetObject) withFacts(facts ...string) string {
 	return p.ref.String() + " (" + strings.Join(facts, ", ") + ")"
 }
 
-// ofRelease names the Helm release that an object says it belongs to.
+// ofRelease describes the Helm release in the annotations of an object.
 func ofRelease(annotations map[string]string) string {
 	name := annotations[render.AnnotationReleaseName]
 	if name == "" {
@@ -127,7 +124,7 @@ func ofRelease(annotations map[string]string) string {
 	return fmt.Sprintf(", of the Helm release %s in namespace %s", name, annotations[render.AnnotationReleaseNamespace])
 }
 
-// writers names the field managers of an object: they hint at its owner.
+// writers lists the field managers of an object, which hint at its owner.
 func writers(entries []metav1.ManagedFieldsEntry) string {
 	var names []string
 	for i := range entries {
@@ -141,8 +138,7 @@ func writers(entries []metav1.ManagedFieldsEntry) string {
 	return "written by " + strings.Join(names, ", ")
 }
 
-// markAdopted notes that an object existed before the instance took it over, until
-// unmarkAdopted: a termination in between must not delete the object.
+// markAdopted marks an object that existed before the instance took it over. A termination before unmarkAdopted must not delete it.
 func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
 	if p.live == nil || s.belongs(p) || s.isRetained(p) {
 		return nil
@@ -150,8 +146,7 @@ func (s *session) markAdopted(ctx context.Context, p *targetObject) error {
 	return s.client.PatchMetadata(ctx, p.ref, nil, map[string]*string{annotationRetained: &s.target.Instance.Name})
 }
 
-// unmarkAdopted makes the objects that were taken over the instance's own. Until now a
-// termination would have kept them.
+// unmarkAdopted removes the marks of markAdopted. From then on a termination deletes the objects.
 func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) error {
 	return s.each(ctx, len(target), false, func(ctx context.Context, i int) error {
 		p := target[i]
@@ -165,13 +160,12 @@ func (s *session) unmarkAdopted(ctx context.Context, target []*targetObject) err
 	})
 }
 
-// isOfRelease reports whether the annotations of a live object name the chart's release.
+// isOfRelease reports whether the annotations of a live object contain the name and namespace of the chart's release.
 func (s *session) isOfRelease(p *targetObject) bool {
 	return p.live.Annotations[render.AnnotationReleaseName] == s.rendering.Release.ReleaseName() && p.live.Annotations[render.AnnotationReleaseNamespace] == s.namespace
 }
 
-// lostFields returns the applied fields that the driver does not own any more, except
-// metadata that still has the applied value.
+// lostFields returns the applied fields that the driver no longer owns, except metadata that still has the applied value.
 func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
 	set, err := drift.Owned(p.live.ManagedFields, kube.FieldManager)
 	if err != nil {
@@ -184,9 +178,8 @@ func (s *session) lostFields(p *targetObject) ([]drift.Unowned, error) {
 	return drift.SplitLists(missing, p.live.ManagedFields)
 }
 
-// metadataHolds reports whether a label or annotation still has the applied value. The
-// package of the last apply may be an earlier one, and the instance may have been renamed
-// since.
+// metadataHolds reports whether a label or annotation still has the applied value. Package id and instance name may have any value,
+// because the last apply may have had an earlier package or name.
 func (s *session) metadataHolds(p *targetObject, u drift.Unowned) bool {
 	fields := u.Path.Fields()
 	if len(fields) != 3 || fields[0] != "metadata" {

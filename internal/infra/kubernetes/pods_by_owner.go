@@ -14,13 +14,11 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Workloads are deleted before what their pods use: configuration, accounts, addresses.
-// Foreground deletion keeps a workload until its pods are gone: the garbage collector walks
-// down to the pods and up again, object by object. Background deletion and a wait for the
-// pods is several times as fast. The owners of the pods have to be known before the
-// workloads are deleted.
+// Workloads are deleted before the configuration, accounts and addresses that their pods use. Foreground deletion keeps a workload
+// until its pods are deleted: the garbage collector walks down to the pods and up again, object by object. Background deletion and a
+// wait for the pods are several times as fast. The owners of the pods have to be read before the workloads are deleted.
 
-// podOwners are, for each namespace, the UIDs of workloads and of the owners between them and their pods.
+// podOwners maps a namespace to the UIDs of workloads and of the intermediate owners of their pods.
 type podOwners map[string]map[types.UID]bool
 
 // findPodOwners finds the owners of the pods of the workloads in a batch. Without the right to list pods, seen is false.
@@ -54,8 +52,8 @@ func (s *session) findPodOwners(ctx context.Context, batch []*targetObject) (f p
 	return f, true, nil
 }
 
-// awaitPods waits until the pods of deleted workloads are gone: those that are listed now, which no watch tells whose events may be late.
-// A grace period is set on the pods: a workload has none.
+// awaitPods waits until the pods of deleted workloads are deleted. It lists the pods again, because the events of a watch may be late.
+// It passes the grace period with the deletion of the pods, since a workload has none.
 func (s *session) awaitPods(ctx context.Context, f podOwners, grace *int64) error {
 	r, err := s.client.Resource(ctx, podKind)
 	if err != nil {

@@ -13,11 +13,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Objects that the API server answers and keeps nothing of are posted once per content. The inventory
-// notes what was posted. A record that was lost and rebuilt does not know it: the next apply posts them
-// again.
+// Objects that the API server answers without storing them are posted once per content. The inventory notes the posted content. After
+// a lost record was rebuilt, the next apply posts them again.
 
-// keepPosted takes the notes of what was posted from the inventory, as far as the target still has it.
+// keepPosted copies the notes of posted objects from the inventory if the target still contains the same content.
 func (s *session) keepPosted() {
 	s.posted = nil
 	for _, item := range s.target.Instance.Inventory {
@@ -27,7 +26,7 @@ func (s *session) keepPosted() {
 	}
 }
 
-// postRequests posts the objects of a wave that were not posted yet, one after the other, and notes each.
+// postRequests posts the objects of a wave that were not posted yet, one by one, and notes each.
 func (s *session) postRequests(ctx context.Context, plan *applyPlan, wave int) error {
 	for _, p := range ofWave(s.requests, wave) {
 		if slices.ContainsFunc(s.posted, func(i vnfm.InventoryItem) bool { return i.Key == p.object.Key }) {
@@ -46,8 +45,8 @@ func (s *session) postRequests(ctx context.Context, plan *applyPlan, wave int) e
 	return nil
 }
 
-// post sends one object. Of a review only the namespace is sent of its metadata: the API server rejects a name, which a manifest
-// has for its readers. A pod that is bound to the wanted node already was bound by an earlier try.
+// post sends one object. A review is sent without metadata except its namespace, because the API server rejects the name that the
+// manifest has for its readers. If a pod is already bound to the desired node, an earlier attempt bound it.
 func (s *session) post(ctx context.Context, p *targetObject) error {
 	body := kube.Merged(p.object.Content, nil)
 	meta := map[string]any{}

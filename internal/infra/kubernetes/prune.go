@@ -13,9 +13,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// prune removes objects that the inventory has and the target does not, in the reverse
-// order of the waves. Volume claims stay for an instance of the same name: their data may
-// still be wanted. So do a namespace and a definition that something else needs, with a warning.
+// prune removes the instance's obsolete objects in the reverse order of the waves. It keeps volume claims for an instance of the same
+// name, because their data may still be needed. With a warning it also keeps namespaces and definitions that other objects need.
 func (s *session) prune(ctx context.Context, plan *applyPlan, old []*targetObject) error {
 	r := removal{session: s, wanted: plan.target}
 	for wave := render.Waves - 1; wave >= 0; wave-- {
@@ -45,7 +44,7 @@ func (s *session) prune(ctx context.Context, plan *applyPlan, old []*targetObjec
 	return nil
 }
 
-// announce says what is about to be removed, and what stays.
+// announce reports the objects to be removed and the objects that are kept.
 func (r *removal) announce(ctx context.Context, batch []*targetObject) {
 	if gone := slices.DeleteFunc(slices.Clone(batch), r.isKept); len(gone) > 0 {
 		r.session.progress(ctx, "removing %s", firstNames(gone))
@@ -58,30 +57,27 @@ func (r *removal) announce(ctx context.Context, batch []*targetObject) {
 // removal removes objects, wave by wave.
 type removal struct {
 	session *session
-	// all is set when everything with the instance's label is removed: objects of one kind
-	// may then be removed together.
+	// all is set when all objects with the instance's label are removed. Objects of one kind may then be deleted with one request.
 	all bool
 	// deleteVolumes deletes volume claims instead of keeping them.
 	deleteVolumes bool
 	// grace is the grace period of pods in seconds, nil for the pods' own.
 	grace *int64
-	// keepNamespace and keepDefinitions keep the instance's own namespace and the
-	// definitions of kinds, even if nobody else uses them.
+	// keepNamespace and keepDefinitions keep the instance's own namespace and the definitions of kinds, even if no other object
+	// uses them.
 	keepNamespace, keepDefinitions bool
 	// wanted are the objects of the target, which stay.
 	wanted []*targetObject
-	// onKept, when set, is called for each object that is kept although it was to be
-	// deleted.
+	// onKept, when set, is called for each object that is kept instead of deleted.
 	onKept func(object, reason string)
-	// podsForbidden is set without the right to list pods: workloads are then deleted in the
-	// foreground, which waits for their pods.
+	// podsForbidden is set without the right to list pods. Workloads are then deleted in the foreground, which waits for their pods.
 	podsForbidden bool
-	// later are collections that have objects which are deleted after others of the same kind.
+	// later are collections with objects that have to be deleted after others of the same kind.
 	later map[collection]bool
 }
 
-// removeWave removes the objects of one wave and waits until they are gone. It tries all,
-// even after one has failed. Objects that are kept lose their label first.
+// removeWave removes the objects of one wave and waits until they are deleted. It tries all, even after a failure. Kept objects lose
+// their label first.
 func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	var kept, deleted, volumes []*targetObject
@@ -117,8 +113,7 @@ func (r *removal) removeWave(ctx context.Context, batch []*targetObject) error {
 	return r.removeVolumes(ctx, volumes)
 }
 
-// remove deletes objects and waits until they, and the pods of workloads among them,
-// are gone.
+// remove deletes objects and waits until they and the pods of workloads are deleted.
 func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	members, seen, err := s.findPodOwners(ctx, batch)
@@ -141,10 +136,9 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// splitOwned separates the objects of a batch that others in it own. The controller of an
-// owner may need them until it is done: a Cluster of Cluster API cannot be deleted any more
-// when its machine templates, or its control plane before its nodes, are gone. So they are
-// deleted after their owner, which takes most of them along.
+// splitOwned separates the objects whose owner is in the same batch. The controller of the owner may need them until its deletion
+// ends: a Cluster of Cluster API cannot be deleted without its machine templates, or if its control plane is deleted before its nodes.
+// Owned objects are therefore deleted after their owner. The garbage collector deletes most of them.
 func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {
@@ -160,10 +154,9 @@ func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	return unowned, owned
 }
 
-// isKept reports whether an object is kept for an instance of the same name: a claim,
-// unless claims are deleted; an object whose own policy keeps it; and an object that the
-// instance took over and whose first apply never completed. That one existed before and is
-// not the instance's to delete yet.
+// isKept reports whether an object is kept for an instance of the same name: a claim unless claims are deleted, an object with the
+// resource policy "keep", or an object that was taken over by an apply that has not completed. The last one existed before the
+// instance.
 func (r *removal) isKept(p *targetObject) bool {
 	_, takenOver := p.live.Annotations[annotationRetained]
 	return takenOver || p.live.Annotations[render.AnnotationResourcePolicy] == render.PolicyKeep || (isClaim(p) && !r.deleteVolumes)
@@ -174,7 +167,7 @@ func (r *removal) endsLater(p *targetObject) bool {
 	return (r.podsForbidden && isWorkload(p)) || isPod(p) || isClaim(p) || p.wave == render.WaveFoundation || len(p.live.Finalizers) > 0
 }
 
-// delete deletes objects: many of a kind with one request, and at the same time the others one by one.
+// delete deletes objects: many of a kind with one request, and concurrently the others with one request each.
 func (r *removal) delete(ctx context.Context, batch []*targetObject) error {
 	s := r.session
 	together, alone := r.split(batch)
@@ -196,8 +189,8 @@ func (r *removal) deleteAlone(ctx context.Context, p *targetObject) error {
 	return r.session.client.Delete(ctx, p.ref, options)
 }
 
-// split returns the collections whose objects are deleted together, and the objects that are deleted one by one. The API server deletes
-// the objects of a collection one after the other: that pays only for more of them than are deleted at a time.
+// split returns the collections that are deleted with one request, and the objects that are deleted singly. The API server deletes
+// the objects of a collection sequentially, so one request pays only for more objects than are deleted concurrently.
 func (r *removal) split(batch []*targetObject) (together [][]*targetObject, alone []*targetObject) {
 	order, groups := byCollection(batch)
 	for _, k := range order {
@@ -215,7 +208,7 @@ func (r *removal) split(batch []*targetObject) (together [][]*targetObject, alon
 // labelled separates the objects of a collection that may be deleted by the label of the instance.
 func (r *removal) labelled(group []*targetObject) (labelled, others []*targetObject) {
 	first := group[0]
-	// The Lease of the running operation has the label as well.
+	// The Lease of the running operation has the label too.
 	if !r.all || first.wave == render.WaveFoundation || first.item.Kind == "Lease" || !slices.Contains(first.ref.Resource.Verbs, "deletecollection") {
 		return nil, group
 	}
@@ -229,9 +222,8 @@ func (r *removal) labelled(group []*targetObject) (labelled, others []*targetObj
 	return labelled, others
 }
 
-// deleteTogether deletes objects of one kind and namespace by the instance's label and
-// returns those that have to be deleted one by one. A server that does not allow
-// it, or that fails, is not an error.
+// deleteTogether deletes the objects of one kind and namespace by the instance's label. If the server refuses or fails, it returns the
+// objects, which then have to be deleted singly, and no error.
 func (r *removal) deleteTogether(ctx context.Context, group []*targetObject) (alone []*targetObject, err error) {
 	s, first := r.session, group[0]
 	err = s.client.DeleteCollection(ctx, first.ref.Resource, first.ref.Namespace, instanceSelector(s.target.Instance.ID), r.options(first))
@@ -256,8 +248,7 @@ func (r *removal) options(p *targetObject) kube.DeleteOptions {
 	return options
 }
 
-// retain removes the instance's label from an object and records the name of the instance
-// for its successor.
+// retain removes the instance's label from an object and adds the name of the instance for its successor.
 func (s *session) retain(ctx context.Context, p *targetObject) error {
 	name := s.target.Instance.Name
 	return s.client.PatchMetadata(ctx, p.ref,
@@ -265,8 +256,8 @@ func (s *session) retain(ctx context.Context, p *targetObject) error {
 		map[string]*string{annotationRetained: &name, annotationInstance: nil, annotationPackage: nil, annotationDigest: nil, annotationKey: nil})
 }
 
-// removable returns the objects of the batch that can be deleted. A namespace or definition
-// that is to be kept, or that others use, loses the label of the instance instead.
+// removable returns the objects of the batch that can be deleted. It removes the label of the instance from a namespace or definition
+// that the specification keeps or that other objects use.
 func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targetObject, error) {
 	s := r.session
 	var out []*targetObject
@@ -292,8 +283,8 @@ func (r *removal) removable(ctx context.Context, batch []*targetObject) ([]*targ
 	return out, nil
 }
 
-// inUse reports whether an object is to be kept and which objects use it. The description
-// is empty for an object that can be deleted.
+// inUse reports whether the specification keeps an object, and describes the objects that use it. The description is empty for an
+// object that can be deleted.
 func (r *removal) inUse(ctx context.Context, p *targetObject) (keep bool, inUse string, err error) {
 	isNamespace := p.ref.Resource.GVK.GroupKind() == namespaceKind.GroupKind()
 	switch {
