@@ -281,7 +281,7 @@ func (s *session) confirmDrift(ctx context.Context, p *targetObject, candidates 
 	content := p.live.content
 	if content == nil {
 		if vnfm.IsRefresh(ctx) {
-			// The dry run of the plan needs the rights for the repair, so they are requested early.
+			// The dry run of the repair needs the rights of the credentials, so the request for them starts here.
 			s.client.AskRights(ctx, s.target.Instance.Namespace)
 		}
 		obj, err := s.client.Get(ctx, p.ref)

@@ -15,7 +15,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// changeError is the refusal to change an object whose new content the API server would accept of a new object: a field is immutable.
+// changeError is the refusal to change an immutable field of an object. The API server would accept the content for a new object.
 type changeError struct {
 	key string
 	err error
@@ -29,8 +29,9 @@ func (e *changeError) advice() string {
 
 func (e *changeError) Unwrap() error { return e.err }
 
-// changeRefused returns a *changeError when a refused change would be accepted as a creation, else the refusal. It tries the creation
-// without storing it. An object of that name exists, which is the last thing that the API server looks at.
+// changeRefused returns a *changeError if a refused change would be accepted as a creation, else the refusal. It tries the creation
+// without storing it. The API server checks last whether an object of that name exists, so "already exists" means that it accepts
+// the content.
 func (s *session) changeRefused(ctx context.Context, p *targetObject, body map[string]any, refusal error) error {
 	err := s.client.TryCreate(ctx, p.ref, body)
 	if apierrors.IsInvalid(err) && sharesField(err, refusal) || err != nil && !apierrors.IsInvalid(err) && !apierrors.IsAlreadyExists(err) {
@@ -55,13 +56,13 @@ func sharesField(a, b error) bool {
 	return slices.ContainsFunc(fields(a), func(field string) bool { return slices.Contains(others, field) })
 }
 
-// runsOnce reports whether an object is a bare Pod or a Job, which run one time with what they were created with.
+// runsOnce reports whether an object is a bare Pod or a Job, which run once, with the specification that they were created with.
 func runsOnce(p *targetObject) bool {
 	return isPod(p) || p.item.Group == "batch" && p.item.Kind == "Job"
 }
 
-// replaceable reports whether an object that cannot be changed may be deleted and created again. Jobs, bare Pods and bindings store
-// nothing; the user names others.
+// replaceable reports whether an object that cannot be changed may be deleted and created again. Jobs, bare Pods and bindings store no
+// data. The user names other objects in replace_objects.
 func (s *session) replaceable(p *targetObject) bool {
 	binding := p.item.Group == "rbac.authorization.k8s.io" && (p.item.Kind == "RoleBinding" || p.item.Kind == "ClusterRoleBinding")
 	return runsOnce(p) || binding || slices.Contains(s.target.ReplaceObjects, p.item.Key)
@@ -90,7 +91,7 @@ func (s *session) replace(ctx context.Context, p *targetObject, body map[string]
 	return s.client.Apply(ctx, p.ref, body, kube.ApplyOptions{FieldManager: kube.FieldManager})
 }
 
-// keepsPods reports whether an object is a StatefulSet that adopts the pods of the former one: it has the same selector.
+// keepsPods reports whether an object is a StatefulSet with the selector of the former one, whose pods it adopts.
 func (s *session) keepsPods(ctx context.Context, p *targetObject) (bool, error) {
 	if gvkOf(&p.item).GroupKind() != statefulSetKind.GroupKind() {
 		return false, nil
@@ -104,8 +105,8 @@ func (s *session) keepsPods(ctx context.Context, p *targetObject) (bool, error) 
 }
 
 // takeOverDefaults takes over maps that the API server has filled with defaults for a value that the body changes, such as
-// rollingUpdate of a Deployment whose strategy becomes Recreate. Nobody owns them, so that no apply would remove them; the next
-// apply does. It reports whether there are any.
+// rollingUpdate of a Deployment whose strategy becomes Recreate. Without an owner, no apply would remove them. With the driver as
+// owner, the next apply does. taken is set if there are any.
 func (s *session) takeOverDefaults(ctx context.Context, p *targetObject, body map[string]any) (taken bool, err error) {
 	err = s.changeOwners(ctx, p, func(obj *unstructured.Unstructured) ([]metav1.ManagedFieldsEntry, error) {
 		paths, err := drift.FormerDefaults(body, obj.Object, p.live.ManagedFields)

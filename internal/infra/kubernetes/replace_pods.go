@@ -12,27 +12,24 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// A heal replaces the pods that existed when it began. They are recorded with the operation
-// before the first one is deleted: a pod of a StatefulSet comes back under its old name,
-// and a resumed heal must not replace it again.
+// A heal replaces the pods that existed when it began. The operation records them before the first deletion: a StatefulSet recreates
+// a pod under its old name, and a resumed heal must not replace it again.
 
 // podReplacement are the pods of one VDU that a heal replaces.
 type podReplacement struct {
 	// Pods are the names of the pods by UID.
 	Pods map[types.UID]string `json:"pods"`
-	// Ready is the number of ready pods that each controller has in the end. It holds for
-	// this generation of the workload: a later one may have other controllers.
+	// Ready is the expected number of ready pods per controller after the heal. It is valid for this generation of the workload, since
+	// a later one may have other controllers.
 	Ready      map[types.UID]int `json:"ready,omitempty"`
 	Generation int64             `json:"generation"`
-	// Storage is set when the claims that a StatefulSet made for the pods are replaced as
-	// well.
+	// Storage is set when the claims that a StatefulSet created for the pods are replaced too.
 	Storage bool `json:"storage,omitempty"`
 	// continued is set for a resumed heal.
 	continued bool
 }
 
-// planReplacement returns the pods of a VDU that the heal replaces: the recorded ones of a
-// resumed heal, else those that are selected.
+// planReplacement returns the pods of a VDU that the heal replaces: the recorded ones of a resumed heal, else the selected ones.
 func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool, selected func(*corev1.Pod) bool) (*podReplacement, error) {
 	key := "replaced " + v.id
 	if note := s.recorder.Note(key); note != "" {
@@ -59,7 +56,7 @@ func (s *session) planReplacement(ctx context.Context, v *vduPods, storage bool,
 	return o, s.recorder.SetNote(ctx, key, string(note))
 }
 
-// remaining are the pods that have not been deleted yet.
+// remaining returns the pods that have not been deleted yet.
 func (o *podReplacement) remaining(v *vduPods) []corev1.Pod {
 	var out []corev1.Pod
 	for i := range v.pods {
@@ -70,7 +67,7 @@ func (o *podReplacement) remaining(v *vduPods) []corev1.Pod {
 	return out
 }
 
-// replaceOneByOne replaces all pods of a VDU whose workload cannot do it itself.
+// replaceOneByOne replaces all pods of a VDU whose workload cannot replace them itself.
 func (s *session) replaceOneByOne(ctx context.Context, v *vduPods, storage bool) error {
 	o, err := s.planReplacement(ctx, v, storage, func(*corev1.Pod) bool { return true })
 	if err != nil {
@@ -89,7 +86,7 @@ func (s *session) replaceOneByOne(ctx context.Context, v *vduPods, storage bool)
 	return s.replacePods(ctx, v, o, nil)
 }
 
-// replacePods deletes the remaining pods at the same time and waits for their replacements.
+// replacePods deletes the remaining pods concurrently and waits for their replacements.
 func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement, remaining []corev1.Pod) error {
 	switch {
 	case len(o.Pods) == 0:
@@ -117,7 +114,7 @@ func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement
 	}
 	r := kube.Replacement{Namespace: v.workload.ref.Namespace, Old: o.Pods, Workloads: []kube.Ref{v.workload.ref}}
 	same := o.Generation == v.workload.live.Generation
-	// An autoscaler may want fewer meanwhile.
+	// An autoscaler may reduce the number during the wait.
 	if scaling := v.workload.object.Scaling; same && (scaling == nil || scaling.DriverOwned()) {
 		r.Ready = o.Ready
 	}
@@ -127,8 +124,8 @@ func (s *session) replacePods(ctx context.Context, v *vduPods, o *podReplacement
 	return s.awaitWorkload(ctx, v.workload)
 }
 
-// deleteClaims deletes the claims that a StatefulSet made for a pod. They go once the pod
-// is gone, and the StatefulSet creates new claims before it creates the pod.
+// deleteClaims deletes the claims that a StatefulSet created for a pod. Kubernetes removes them after the pod, and the StatefulSet
+// creates new claims before the new pod.
 func (s *session) deleteClaims(ctx context.Context, pod *corev1.Pod) error {
 	if owner := metav1.GetControllerOf(pod); owner == nil || owner.Kind != statefulSetKind.Kind {
 		return nil
@@ -139,7 +136,7 @@ func (s *session) deleteClaims(ctx context.Context, pod *corev1.Pod) error {
 	}
 	for i := range pod.Spec.Volumes {
 		volume := &pod.Spec.Volumes[i]
-		// A StatefulSet gives its claims this name; others are shared.
+		// A StatefulSet gives its claims this name. Pods may share other claims.
 		if volume.PersistentVolumeClaim == nil || volume.PersistentVolumeClaim.ClaimName != volume.Name+"-"+pod.Name {
 			continue
 		}
@@ -155,7 +152,7 @@ func (s *session) awaitWorkload(ctx context.Context, p *targetObject) error {
 	return s.client.WaitReady(ctx, []kube.Ref{p.ref}, s.waitOptions(ctx, instanceSelector(s.target.Instance.ID)))
 }
 
-// awaitWorkloads waits until workloads are ready that were just read or written.
+// awaitWorkloads waits until workloads are ready. It starts from the state in which they were just read or written.
 func (s *session) awaitWorkloads(ctx context.Context, all []*targetObject) error {
 	var refs []kube.Ref
 	options := s.waitOptions(ctx, instanceSelector(s.target.Instance.ID))
@@ -167,9 +164,8 @@ func (s *session) awaitWorkloads(ctx context.Context, all []*targetObject) error
 	return s.client.WaitReady(ctx, refs, options)
 }
 
-// expectedReady is the number of ready pods that each controller has in the end: those that
-// are replaced and those that are ready now. Other pods that are not ready are not waited
-// for.
+// expectedReady returns the number of ready pods to wait for per controller: the replaced pods and the pods that are ready now. Other
+// unready pods may stay unready.
 func expectedReady(pods []corev1.Pod, old map[types.UID]string) map[types.UID]int {
 	out := map[types.UID]int{}
 	for i := range pods {

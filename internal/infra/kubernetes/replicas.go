@@ -13,15 +13,13 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// The replicas of a workload have one owner at a time. The apply that creates the
-// object carries them. From then on they belong to the scale manager, a field
-// manager of its own, or to an autoscaler, and later applies leave them out. A
-// manager that drops a field which nobody else owns resets it to its default, so
-// the scale manager takes the replicas before the main manager lets go of them:
-// the count never jumps to one in between.
+// The replicas of a workload have one owner at a time. The apply that creates the object sets them. Afterwards they belong to a
+// separate field manager, the scale manager, or to an autoscaler, and later applies omit them. A manager that drops a field without
+// another owner resets it to its default. The scale manager therefore takes over the replicas before the main manager drops them, so
+// that the count never changes to one in between.
 
-// applyIdentity is the body of an apply of single fields of an object that exists. The UID
-// keeps the apply from creating an object that was deleted meanwhile.
+// applyIdentity returns the body for an apply of single fields of an existing object. The UID prevents the apply from recreating an
+// object that was just deleted.
 func applyIdentity(p *targetObject) map[string]any {
 	meta := map[string]any{"name": p.ref.Name, "uid": string(p.live.UID)}
 	if p.ref.Namespace != "" {
@@ -34,8 +32,8 @@ func applyIdentity(p *targetObject) map[string]any {
 	}
 }
 
-// setReplicas sets the replicas of an object that exists, as the scale manager. Without
-// force, another manager with another number is a *kube.ConflictError.
+// setReplicas sets the replicas of an existing object, as the scale manager. Without force it returns a *kube.ConflictError if another
+// manager has set another number.
 func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, force bool) error {
 	body := applyIdentity(p)
 	kube.SetNested(body, n, p.object.Scaling.Path...)
@@ -47,9 +45,8 @@ func (s *session) setReplicas(ctx context.Context, p *targetObject, n int64, for
 	return nil
 }
 
-// handOverReplicas gives the replicas to the scale manager while the manager that is about
-// to release them still owns them. The number is that of the VDU, or the one that an
-// autoscaler has chosen.
+// handOverReplicas makes the scale manager an owner of the replicas before the manager from drops them. It sets the number of the VDU,
+// or keeps the number of an autoscaler.
 func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from string) error {
 	scaling := p.object.Scaling
 	held, byScale, err := drift.OwnsReplicas(p.live.ManagedFields, scaling.Path, from)
@@ -59,7 +56,7 @@ func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from st
 	if scaling.DriverOwned() {
 		return s.setReplicas(ctx, p, scaling.Count, true)
 	}
-	// The autoscaler may choose another number at any moment: it wins.
+	// The autoscaler may set another number at any time, which then takes precedence.
 	for {
 		if p.live.replicas == nil {
 			return nil
@@ -80,8 +77,7 @@ func (s *session) handOverReplicas(ctx context.Context, p *targetObject, from st
 	}
 }
 
-// needsReplicas reports whether a live object has another number of replicas than
-// the driver is to hold it at.
+// needsReplicas reports whether the driver has to change the number of replicas of a live object.
 func needsReplicas(p *targetObject) bool {
 	if p.object == nil || p.object.Scaling == nil || p.live == nil {
 		return false
@@ -90,13 +86,11 @@ func needsReplicas(p *targetObject) bool {
 	if scaling.DriverOwned() {
 		return now == nil || *now != scaling.Count
 	}
-	// A stopped workload is started again. KEDA starts it itself, and may have stopped it on
-	// purpose.
+	// A stopped workload is started again. KEDA starts its workloads itself, and may have stopped this one on purpose.
 	return scaling.VDU != "" && !scaling.FromZero && now != nil && *now == 0
 }
 
-// restoreReplicas sets the replicas once more after an autoscaler was removed: its
-// controller may have changed them meanwhile.
+// restoreReplicas sets the replicas again after the removal of an autoscaler, whose controller may have changed them until then.
 func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) error {
 	var scaled, changed []*targetObject
 	for _, p := range target {
@@ -124,8 +118,8 @@ func (s *session) restoreReplicas(ctx context.Context, target []*targetObject) e
 	return s.awaitReady(ctx, target, render.Waves)
 }
 
-// resolveReplicasPaths finds where custom resources hold their replicas when neither their
-// manifest nor a definition in the package tells. Each kind costs one request.
+// resolveReplicasPaths finds the path of the replicas of custom resources if neither their manifest nor a definition in the package
+// contains it. Each kind costs one request.
 func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject) error {
 	paths := map[schema.GroupVersionKind][]string{}
 	others := map[*render.Object]*render.Object{}
@@ -155,7 +149,7 @@ func (s *session) resolveReplicasPaths(ctx context.Context, all []*targetObject)
 	return nil
 }
 
-// replicasPathOf reads from the definition of a kind where its objects hold their replicas.
+// replicasPathOf reads the path of the replicas from the definition of a kind.
 func (s *session) replicasPathOf(ctx context.Context, kind kube.Resource) ([]string, error) {
 	r, err := s.client.Resource(ctx, schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"})
 	if err != nil {

@@ -16,10 +16,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// asRevision does work as a revision of the chart's release: hooks before and after it,
-// tests where they are asked for, and Helm's record of the result. Without a chart, and
-// when the release is deployed as wanted, it only does the work: a repair makes no new
-// revision.
+// asRevision does work as a revision of the chart's release: it runs the hooks before and after it and the tests if they are enabled,
+// and writes Helm's record of the result. Without a chart, and if the deployed release has no difference, it only does the work: a
+// repair creates no revision.
 func (s *session) asRevision(ctx context.Context, h *release.History, target []*targetObject, work func(context.Context) error) error {
 	if h == nil {
 		return work(ctx)
@@ -67,9 +66,8 @@ func (s *session) asRevision(ctx context.Context, h *release.History, target []*
 	return s.deleteFormerRecords(ctx)
 }
 
-// checkRevisionVersion rejects a new revision of a chart that does not support the
-// Kubernetes version of the VIM. A deployed revision is still repaired: a cluster may be
-// upgraded beyond the range of its charts.
+// checkRevisionVersion rejects a new revision of a chart that does not support the Kubernetes version of the VIM. A deployed revision
+// is still repaired, because a cluster may be upgraded beyond the range of its charts.
 func (s *session) checkRevisionVersion(ctx context.Context, h *release.History) error {
 	if h == nil {
 		return nil
@@ -85,8 +83,7 @@ func (s *session) checkRevisionVersion(ctx context.Context, h *release.History) 
 	return vnfm.Problems{*p}.Err()
 }
 
-// checkKubeVersion reports that the chart does not support the Kubernetes version of the
-// VIM.
+// checkKubeVersion returns a problem if the chart does not support the Kubernetes version of the VIM.
 func (s *session) checkKubeVersion(ctx context.Context) (*vnfm.Problem, error) {
 	if s.rendering.Release == nil || !s.rendering.Release.Demands() {
 		return nil, nil
@@ -98,8 +95,8 @@ func (s *session) checkKubeVersion(ctx context.Context) (*vnfm.Problem, error) {
 	return s.rendering.Release.CheckServer(s.target.VIM.Name, version), nil
 }
 
-// applyPrerequisites applies what must exist before the record of a release and its first
-// hook: the namespace, and the definitions of the chart's crds/ directory.
+// applyPrerequisites applies the namespace and the definitions of the chart's crds/ directory. They must exist before the record of a
+// release and its first hook.
 func (s *session) applyPrerequisites(ctx context.Context, target []*targetObject) error {
 	var first []*targetObject
 	for _, p := range target {
@@ -115,13 +112,12 @@ func (s *session) applyPrerequisites(ctx context.Context, target []*targetObject
 	return s.awaitReady(ctx, first, render.WaveFoundation)
 }
 
-// forcefulAdvice says how to remove an instance whose hooks fail.
+// forcefulAdvice describes how to remove an instance whose hooks fail.
 const forcefulAdvice = "a forceful termination runs no hooks: apply with termination.type = \"forceful\", then destroy"
 
-// beginUninstall runs the hooks before the deletion and records it. The function that it
-// returns runs the hooks after the deletion and removes the records; it is called once the
-// objects are gone and before the namespace goes. A forceful termination runs no hooks, nor
-// does that of a release that was never deployed.
+// beginUninstall runs the hooks before the deletion and records the deletion. The returned function runs the hooks after the deletion
+// and removes the records. It has to be called after the deletion of the objects and before the deletion of the namespace. Forceful
+// terminations, and releases that were never deployed, run no hooks.
 func (s *session) beginUninstall(ctx context.Context, spec vnfm.TerminateSpec, h *release.History, all []*targetObject) (end func(context.Context) error, err error) {
 	if h == nil || spec.Type == vnfm.Forceful || !h.Owned() || !h.Deployed() || len(all) == 0 {
 		return s.deleteReleaseRecords, nil
@@ -155,13 +151,13 @@ func (s *session) deleteReleaseRecords(ctx context.Context) error {
 	return s.deleteRecordsNamed(ctx, func(string) bool { return true })
 }
 
-// deleteFormerRecords removes the records under former names of the release.
+// deleteFormerRecords removes the release records under former release names.
 func (s *session) deleteFormerRecords(ctx context.Context) error {
 	name := s.rendering.Release.ReleaseName()
 	return s.deleteRecordsNamed(ctx, func(release string) bool { return release != name })
 }
 
-// deleteRecordsNamed removes the records of the instance's releases with certain names.
+// deleteRecordsNamed removes the records of the instance's releases for whose name named is true.
 func (s *session) deleteRecordsNamed(ctx context.Context, named func(release string) bool) error {
 	r, err := s.client.Resource(ctx, secretKind)
 	if err != nil {
@@ -184,8 +180,8 @@ func (s *session) deleteRecordsNamed(ctx context.Context, named func(release str
 	})
 }
 
-// observeRelease returns the digest of the release when its last revision is deployed as
-// wanted, else what differs; it is empty when there is no release.
+// observeRelease returns the digest of the release if its last revision is deployed without a difference, else a description of the
+// differences. The result is empty if there is no release.
 func (s *session) observeRelease(ctx context.Context) (string, error) {
 	h, err := s.history(ctx)
 	if err != nil {

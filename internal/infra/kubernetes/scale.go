@@ -15,10 +15,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Scale sets the replicas of the VDUs that have another number than the target asks for and
-// waits until they are reached. Nothing else is changed. Replicas that an autoscaler owns
-// are left to it, except to stop and to start. Of a chart whose values set the counts
-// everything is applied: the chart may use a count elsewhere as well.
+// Scale sets the replicas of VDUs whose number differs from the target, and waits until the workloads are ready. It changes nothing
+// else. It leaves replicas to their autoscaler, except to stop and to start. If values of the chart set the counts, it applies
+// everything, because the chart may use a count elsewhere too.
 func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -30,7 +29,8 @@ func (d *Driver) Scale(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) err
 	return s.locked(ctx, func(ctx context.Context) error { return s.besideKept(ctx, s.scale) })
 }
 
-// besideKept does work that changes no digest and no result, so that what is kept beside the objects need not be there before it.
+// besideKept does work and writes the instance's Secret concurrently. The work changes no digest and no result, so it does not depend
+// on the Secret.
 func (s *session) besideKept(ctx context.Context, work func(context.Context) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.applyKept(ctx) })
@@ -58,7 +58,7 @@ func (s *session) scale(ctx context.Context) error {
 	if err := s.leaveReplicas(ctx, workloads); err != nil {
 		return err
 	}
-	// The repair that follows creates missing workloads, with their counts.
+	// The following repair creates missing workloads with their counts.
 	workloads = slices.DeleteFunc(workloads, func(p *targetObject) bool {
 		if p.live == nil {
 			s.recorder.Missing()
@@ -88,15 +88,14 @@ func (s *session) scale(ctx context.Context) error {
 	return s.awaitWorkloads(ctx, slices.DeleteFunc(workloads, func(p *targetObject) bool { return p.live.ready }))
 }
 
-// annotationDeletionCost orders the pods that the controller of ReplicaSets deletes: the
-// lowest cost first.
+// annotationDeletionCost is the order in which the ReplicaSet controller deletes pods, the lowest cost first.
 const annotationDeletionCost = "controller.kubernetes.io/pod-deletion-cost"
 
-// lowestDeletionCost is the lowest cost possible.
+// lowestDeletionCost is the lowest possible cost.
 var lowestDeletionCost = strconv.Itoa(math.MinInt32)
 
-// markForDeletion marks the named VNFCs of the workloads that are scaled in, so that these
-// are deleted first. Nothing is marked unless all of them can be deleted.
+// markForDeletion marks the named VNFCs of workloads that are scaled in, so that they are deleted first. It marks none unless all of
+// them can be deleted.
 func (s *session) markForDeletion(ctx context.Context, changed []*targetObject) error {
 	shrinking := map[*targetObject]int64{}
 	for _, p := range changed {
@@ -147,7 +146,7 @@ func (s *session) selectPods(v *vduPods, lost int64, problems *vnfm.Problems) []
 		if vnfm.VDUOf(id, maps.Keys(s.rendering.VDUs)) != v.id {
 			continue
 		}
-		// A missing pod was deleted by the scale that is resumed.
+		// An earlier run of a resumed scale operation deleted a missing pod.
 		if pod, ok := there[id]; ok {
 			out = append(out, pod)
 		}

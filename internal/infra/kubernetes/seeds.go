@@ -9,8 +9,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// readRecorded reads the manifest of a release that the instance takes over, before anything of its chart is made: passwords and keys
-// that random functions gave Helm are to stay. An instance that has results, or no chart that needs any, has none to read.
+// readRecorded reads the manifest of a release that the instance takes over, before its chart is rendered. The rendering reuses the
+// passwords and keys that random functions generated in Helm. An instance that has results, or whose chart needs none, reads nothing.
 func (s *session) readRecorded(ctx context.Context) error {
 	t := s.target
 	if !t.AdoptExisting || t.Results == nil || len(t.Results.Data()) > 0 {
@@ -18,7 +18,7 @@ func (s *session) readRecorded(ctx context.Context) error {
 	}
 	planned, problems := s.renderings.Render(ctx, t)
 	if problems.HasErrors() || planned.Release == nil {
-		// The problems are reported when the objects are rendered for the apply.
+		// The rendering for the apply reports the problems.
 		return nil
 	}
 	history, err := release.ReadHistory(ctx, s.client, planned.Release, s.namespace, t.Instance.ID)
@@ -35,8 +35,8 @@ func (s *session) readRecorded(ctx context.Context) error {
 	return nil
 }
 
-// notRecorded warns, before an apply, of results that the release does not show and that are made again. A release that cannot be read
-// is reported by the apply.
+// notRecorded warns before an apply of results that the release does not contain, and that are therefore generated again. The apply
+// reports a release that cannot be read.
 func (s *session) notRecorded(ctx context.Context) vnfm.Problems {
 	if err := s.readRecorded(ctx); err != nil || s.target.Recorded == "" {
 		return nil
@@ -45,12 +45,12 @@ func (s *session) notRecorded(ctx context.Context) vnfm.Problems {
 	return madeAgain(problems)
 }
 
-// madeAgain are the problems of a rendering that say which results the release does not show.
+// madeAgain returns the problems of a rendering about results that the release does not contain.
 func madeAgain(problems vnfm.Problems) vnfm.Problems {
 	return slices.DeleteFunc(slices.Clone(problems), func(p vnfm.Problem) bool { return p.Summary != helm.NotRecorded })
 }
 
-// warn tells the user what an operation found.
+// warn reports problems to the user.
 func (s *session) warn(problems vnfm.Problems) {
 	for _, p := range problems {
 		if s.target.Warn != nil {

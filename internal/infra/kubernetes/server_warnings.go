@@ -5,7 +5,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// serverWarnings is one warning of all that the API server has added to its answers.
+// serverWarnings merges all warnings of the API server into one problem.
 func serverWarnings(w *kube.Warnings) vnfm.Problems {
 	lines := w.Lines()
 	if len(lines) == 0 {

@@ -23,41 +23,40 @@ type session struct {
 	target     *vnfm.Target
 	// recorder is nil for a call that only reads.
 	recorder vnfm.Recorder
-	// rendering is nil when the package was lost. Others have it as well.
+	// rendering is nil when the package was lost. Other sessions share it.
 	rendering *render.Rendering
 	// namespace receives namespaced objects that name none.
 	namespace string
 	workers   int
-	// isNew is set when the record named no object at the beginning.
+	// isNew is set when the inventory was empty at the beginning.
 	isNew bool
 	// unlock releases the Lease. It may be called twice.
 	unlock func(ctx context.Context)
 
-	// autoscalers are those of others, by namespace, as far as they were listed; autoscaled names those that decide on replicas, by workload.
+	// autoscalers are the foreign autoscalers of each listed namespace. autoscaled maps a workload to the foreign autoscaler that
+	// sets its replicas.
 	autoscalersMu sync.Mutex
 	autoscalers   map[string][]autoscaler
 	autoscaled    map[string]string
-	// drifted is what an observation has shown of drifted objects, by their keys.
+	// drifted are the drifted objects of the last observation, by key.
 	drifted map[string]*live
 
 	// hooks are the objects of the chart's hooks.
 	hooks []*targetObject
-	// ownsRelease is set once the history has shown that the release of the chart is
-	// the instance's.
+	// ownsRelease is set when the chart's release belongs to the instance, according to its history.
 	ownsRelease bool
-	// requests are the objects of the target that are posted once, posted those of the inventory and
-	// of this call that were.
+	// requests are the objects of the target that are posted once. posted are the objects that were posted, by this call or according
+	// to the inventory.
 	requests []*targetObject
 	posted   []vnfm.InventoryItem
-	// dropped are fields that the API server did not keep, ownerless objects of which no owner exists, unexpanded claims that keep
-	// another size than that of their volume template.
+	// dropped are fields that the API server did not store, ownerless are objects none of whose owners exists, and unexpanded are
+	// claims whose size differs from their volume template.
 	dropped, ownerless, unexpanded objectLines
-	// adopted is what this call took over.
+	// adopted is the configuration that this call took over.
 	adopted adoptedConfiguration
 	// saved is the inventory as it was last saved.
 	saved []vnfm.InventoryItem
-	// beforeReady is called once by an apply, when everything is written and before it waits
-	// for readiness; nil for nothing.
+	// beforeReady is called once by an apply, after all writes and before the wait for readiness. It is nil if unset.
 	beforeReady func(ctx context.Context) error
 }
 
@@ -109,40 +108,38 @@ func (d *Driver) connect(t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	}, nil
 }
 
-// progress reports in one line what the call does.
+// progress reports the current step of the call in one line.
 func (s *session) progress(ctx context.Context, format string, args ...any) {
 	if s.recorder != nil {
 		s.recorder.Progress(ctx, fmt.Sprintf(format, args...))
 	}
 }
 
-// releaseTimeout bounds how long the release of the Lease may take, interruptedTimeout
-// after an interruption. A busy API server needs many seconds for a deletion, and a Lease
-// that remains blocks other machines until it expires.
+// releaseTimeout bounds the release of the Lease, interruptedTimeout the release after an interruption. A busy API server needs many
+// seconds for a deletion, and a remaining Lease blocks other machines until it expires.
 const (
 	releaseTimeout     = 20 * time.Second
 	interruptedTimeout = 2 * time.Second
 )
 
-// locked does work under the instance's Lease, which processes on other machines see.
-// Without the right to create Leases, and as long as the namespace does not exist, only the
-// lock of the store protects the instance.
+// locked does work under the instance's Lease, which locks out processes on other machines. Without the right to create Leases, and
+// while the namespace does not exist, only the lock of the store protects the instance.
 //
-// The work may take as long as ctx allows, also for webhooks that do not answer before an
-// operator of the package runs. What was noticed about objects meanwhile is reported at its end.
+// Until ctx ends, requests wait for webhooks that do not answer before an operator of the package runs. After the work, warnings about
+// the objects are reported.
 func (s *session) locked(ctx context.Context, work func(context.Context) error) error {
 	ctx, warnings := kube.WithWarnings(ctx)
 	defer func() {
 		s.warn(slices.Concat(s.droppedProblems(), s.ownerlessProblems(), s.unexpandedProblems(), serverWarnings(warnings)))
 	}()
 	ctx = kube.AwaitWebhooks(ctx, func(waitingFor string) { s.progress(ctx, "waiting for %s", waitingFor) })
-	// The operation before may still be giving its Lease back.
+	// The previous operation may still be releasing its Lease.
 	vnfm.AwaitTrailing(ctx)
 	name := "vnf-" + s.target.Instance.ID
 	labels := map[string]string{labelInstance: s.target.Instance.ID}
 	var release func(context.Context) error
 	var lost <-chan struct{}
-	// Discovery is needed in any case, and does not wait for the Lease.
+	// Every operation needs discovery, which does not depend on the Lease.
 	var discovery sync.WaitGroup
 	var undiscovered error
 	discovery.Go(func() { _, undiscovered = s.client.GroupVersions(ctx) })
@@ -191,7 +188,7 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 		}
 	}()
 	if err = work(ctx); err == nil {
-		// Whatever comes next does not depend on it.
+		// The release runs in the background because later steps do not depend on it.
 		held := context.WithoutCancel(ctx)
 		vnfm.Trail(ctx, func() { s.unlock(held) })
 	} else {
@@ -200,11 +197,11 @@ func (s *session) locked(ctx context.Context, work func(context.Context) error) 
 	return vnfm.WithCause(ctx, err)
 }
 
-// maxErrors is how many failures of a batch are reported.
+// maxErrors bounds the reported errors of a batch.
 const maxErrors = 20
 
-// each calls f for every index below n, with as many calls at a time as the target allows,
-// and joins the errors. After the first error no new call begins, unless tryAll is set.
+// each calls f for every index below n, with as many concurrent calls as the target allows, and joins the errors. After the first error
+// it starts no new call, unless tryAll is set.
 func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx context.Context, i int) error) error {
 	var (
 		mu      sync.Mutex
@@ -243,8 +240,7 @@ func (s *session) each(ctx context.Context, n int, tryAll bool, f func(ctx conte
 	return joinErrors(errs)
 }
 
-// joinErrors joins errors. Of the calls that the end of the context cut off it keeps one
-// error: all say the same.
+// joinErrors joins errors. It keeps only one error of the calls that the end of the context interrupted, because they are equal.
 func joinErrors(errs []error) error {
 	var out []error
 	interrupted := false
@@ -263,8 +259,8 @@ func joinErrors(errs []error) error {
 	return errors.Join(out...)
 }
 
-// save stores the inventory when it has changed. With announce it names everything that
-// exists or may be created, else only what exists.
+// save stores the inventory if it has changed. With announce it contains all objects that exist or may be created, else only existing
+// objects.
 func (s *session) save(ctx context.Context, all []*targetObject, announce bool) error {
 	items := make([]vnfm.InventoryItem, 0, len(all))
 	for _, p := range all {

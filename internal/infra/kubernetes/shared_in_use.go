@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// keptShared are the namespaces and definitions that leave the package and stay, a line for each.
+// keptShared has one line for each namespace and definition that leaves the package but stays on the VIM.
 type keptShared []string
 
 func (k *keptShared) add(object, reason string) { *k = append(*k, object+": "+reason) }
@@ -27,8 +27,8 @@ func (k *keptShared) problems(s *session) vnfm.Problems {
 	}}
 }
 
-// keepsShared warns, before an apply, of what it would keep of the namespaces and definitions that leave the package. What cannot be read
-// is left out: the apply finds it.
+// keepsShared warns before an apply of namespaces and definitions that leave the package but stay on the VIM. It leaves out unreadable
+// objects, which the apply reports.
 func (s *session) keepsShared(ctx context.Context) vnfm.Problems {
 	target, err := s.resolveTarget(ctx)
 	if err != nil {
@@ -59,7 +59,7 @@ func (s *session) keepsShared(ctx context.Context) vnfm.Problems {
 	return left.problems(s)
 }
 
-// wantedWith returns the objects of the target that would be lost with a namespace or a definition.
+// wantedWith returns the objects of the target that the deletion of a namespace or a definition would delete.
 func (r *removal) wantedWith(p *targetObject) []*targetObject {
 	var out []*targetObject
 	for _, w := range r.wanted {
