@@ -19,23 +19,21 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/poll"
 )
 
-// The controller of StatefulSets rolls out pod by pod and waits for each to become ready,
-// also for a pod of a revision that is not wanted any more: after a bad update neither the
-// former nor a corrected template comes back by itself. Kubernetes calls the way out a
-// forced rollback: the pod that blocks is deleted, and the controller creates it again from
-// the wanted revision. Only pods are deleted, never claims.
+// The StatefulSet controller rolls out pod by pod and waits until each pod is ready, even a pod of an obsolete revision. After a bad
+// update it therefore rolls out neither the former nor a corrected template. The remedy is a forced rollback, in the words of
+// Kubernetes: the driver deletes the blocking pod, and the controller recreates it from the update revision. The driver deletes only
+// pods, never claims.
 
 const (
-	// longestPatience bounds how long a pod of the revision before has to become ready. It may
-	// have just been started, or follow its peers, as members of a database do.
+	// longestPatience bounds the time that a pod of the current revision has to become ready. The pod may have just been started, or
+	// may wait for its peers, like a member of a database.
 	longestPatience = 5 * time.Minute
-	// lookAgainAfter is the pause between two looks at pods that still have time, and
-	// observeAfter that between two looks at a set that its controller has not seen yet.
+	// lookAgainAfter is the interval between checks of pods whose time has not ended. observeAfter is the interval between checks
+	// whether the controller has observed a set.
 	lookAgainAfter, observeAfter = 2 * time.Second, 200 * time.Millisecond
 )
 
-// unblock deletes the pods that block the roll-outs of StatefulSets. A set that was not
-// changed since it was created, or is ready, has none.
+// unblock deletes the pods that block the roll-outs of StatefulSets. A set that is ready or was never changed has no such pods.
 func (s *session) unblock(ctx context.Context, target []*targetObject) error {
 	var sets []*targetObject
 	for _, p := range target {
@@ -47,7 +45,7 @@ func (s *session) unblock(ctx context.Context, target []*targetObject) error {
 	return s.each(ctx, len(sets), false, func(ctx context.Context, i int) error { return s.unblockSet(ctx, sets[i], patienceWithin(ctx)) })
 }
 
-// patienceWithin is a third of the time that an operation has left, or the longest patience.
+// patienceWithin returns a third of the remaining time of an operation, at most longestPatience.
 func patienceWithin(ctx context.Context) time.Duration {
 	if end, limited := ctx.Deadline(); limited {
 		return min(time.Until(end)/3, longestPatience)
@@ -59,8 +57,8 @@ func isStatefulSet(p *targetObject) bool {
 	return gvkOf(&p.item).GroupKind() == statefulSetKind.GroupKind()
 }
 
-// unblockSet deletes the pods that block the roll-out of one StatefulSet. Those of the
-// revision before are deleted only when they have been unready for as long as patience.
+// unblockSet deletes the pods that block the roll-out of one StatefulSet. It deletes pods of the current revision only if they cannot
+// become ready or have been unready for the time of patience.
 func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time.Duration) error {
 	p.listed = "" // The wait is to see its new pods.
 	err := s.deleteStuck(ctx, p, patience)
@@ -70,7 +68,7 @@ func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time
 	return err
 }
 
-// deleteStuck is unblockSet, whose end of ctx is an error.
+// deleteStuck does the work of unblockSet. It returns an error if ctx ends.
 func (s *session) deleteStuck(ctx context.Context, p *targetObject, patience time.Duration) error {
 	resource, err := s.client.Resource(ctx, podKind)
 	if err != nil {
@@ -107,8 +105,8 @@ func (s *session) deleteStuck(ctx context.Context, p *targetObject, patience tim
 	}
 }
 
-// observedSet reads a StatefulSet once its controller has seen its specification; nil when
-// it is gone.
+// observedSet waits until the controller has observed the specification of a StatefulSet, and returns the set. It returns nil if the
+// set does not exist.
 func (s *session) observedSet(ctx context.Context, p *targetObject) (*appsv1.StatefulSet, error) {
 	for {
 		obj, err := s.client.Get(ctx, p.ref)
@@ -136,11 +134,10 @@ func statefulSetOf(obj *unstructured.Unstructured) (*appsv1.StatefulSet, error) 
 	return set, runtime.DefaultUnstructuredConverter.FromUnstructured(obj.Object, set)
 }
 
-// stuckPods returns the pods that block the roll-out of a set: they are not ready, and of
-// neither the wanted revision nor the one before. After a first creation that failed, the
-// revision before is the one that never was ready: its pods block as well when they cannot
-// become ready by themselves, or have had the time of patience for it. wait is how long the
-// next of them still has, 0 for none.
+// stuckPods returns the unready pods that block the roll-out of a set. Pods of the update revision never block. Pods of the current
+// revision block if they cannot become ready without a change, or have been unready for the time of patience: after a failed creation
+// the current revision never was ready. Pods of other revisions always block. wait is the shortest remaining time of a pod, 0 if there
+// is none.
 func stuckPods(set *appsv1.StatefulSet, pods []corev1.Pod, now time.Time, patience time.Duration) (stuck []corev1.Pod, wait time.Duration) {
 	for i := range pods {
 		pod := &pods[i]
@@ -151,7 +148,7 @@ func stuckPods(set *appsv1.StatefulSet, pods []corev1.Pod, now time.Time, patien
 		left := time.Duration(0)
 		if revision == set.Status.CurrentRevision {
 			if belowPartition(set, pod) {
-				// It would come back as it is.
+				// The controller would recreate the same pod.
 				continue
 			}
 			if !hopeless(pod) {
@@ -168,7 +165,7 @@ func stuckPods(set *appsv1.StatefulSet, pods []corev1.Pod, now time.Time, patien
 	return stuck, wait
 }
 
-// belowPartition reports whether a pod keeps the revision before by the partition of its set.
+// belowPartition reports whether a pod keeps the current revision because of the partition of its set.
 func belowPartition(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	rolling := set.Spec.UpdateStrategy.RollingUpdate
 	if rolling == nil || rolling.Partition == nil {
@@ -182,7 +179,7 @@ func belowPartition(set *appsv1.StatefulSet, pod *corev1.Pod) bool {
 	return err == nil && ordinal < start+int(*rolling.Partition)
 }
 
-// notReadySince is since when a pod is not ready.
+// notReadySince returns the time since which a pod is not ready.
 func notReadySince(pod *corev1.Pod) time.Time {
 	for _, c := range pod.Status.Conditions {
 		if c.Type == corev1.PodReady && c.LastTransitionTime.After(pod.CreationTimestamp.Time) {
@@ -192,7 +189,7 @@ func notReadySince(pod *corev1.Pod) time.Time {
 	return pod.CreationTimestamp.Time
 }
 
-// hopelessReasons are why a container waits that does not start as it is written.
+// hopelessReasons are the waiting reasons of a container that cannot start without a change.
 var hopelessReasons = []string{
 	"CrashLoopBackOff", "CreateContainerConfigError", "CreateContainerError", "ErrImageNeverPull", "ErrImagePull", "ImageInspectError", "ImagePullBackOff",
 	"InvalidImageName", "RunContainerError",

@@ -10,18 +10,16 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// Elements of a keyed list, such as the ports of a Service, are identified by their key
-// fields. A change of a key field makes another element: that of the driver is gone, and a
-// foreign one replaces it. An apply restores the driver's element and cannot remove the
-// foreign one, which leaves two ports of one name, and the API server rejects that. So the
-// driver takes over the ownership of the foreign element, by a change of the managed fields
-// alone. The apply that follows does not name it any more and so removes it, in one step
-// with what it restores.
+// Elements of a keyed list, such as the ports of a Service, are identified by their key fields. A change of a key field removes the
+// driver's element and adds a foreign one. An apply restores the driver's element but cannot remove the foreign one. A Service would
+// then have two ports of one name, which the API server rejects. The driver therefore first takes over the ownership of the foreign
+// element, by a change of only the managed fields. The following apply omits this element and so removes it, in one step with the
+// restoration of the driver's.
 //
-// Elements that others added beside the driver's are never touched.
+// The driver never changes additional elements of others.
 
-// takeOverElements takes over the list elements that replaced the driver's own. Nothing is
-// read unless the driver has lost elements of a list.
+// takeOverElements takes over the list elements that replaced the driver's own. It sends no request unless the driver has lost
+// elements of a list.
 func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 	missing, err := s.lostFields(p)
 	if err != nil || !drift.LostElements(missing) {
@@ -41,7 +39,7 @@ func (s *session) takeOverElements(ctx context.Context, p *targetObject) error {
 	})
 }
 
-// foreignElements are the list elements of a live object that replaced the driver's own.
+// foreignElements returns the list elements of a live object that replaced the driver's own.
 func (s *session) foreignElements(p *targetObject, content map[string]any) ([]drift.ForeignElement, error) {
 	missing, err := s.lostFields(p)
 	if err != nil {
@@ -50,8 +48,8 @@ func (s *session) foreignElements(p *targetObject, content map[string]any) ([]dr
 	return drift.FindForeign(missing, p.live.ManagedFields, content)
 }
 
-// foreignElementConflict returns the conflict behind a rejected write of an object in which
-// foreign elements replaced the driver's, else the rejection itself.
+// foreignElementConflict returns a conflict if foreign elements that replaced the driver's may have caused the rejection of a write,
+// else the rejection itself.
 func (s *session) foreignElementConflict(ctx context.Context, p *targetObject, refusal error) error {
 	obj, err := s.client.Get(ctx, p.ref)
 	if err != nil {

@@ -24,44 +24,41 @@ var (
 	statefulSetKind = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "StatefulSet"}
 )
 
-// targetObject is an object of the target, of the inventory, or found by its label, with
-// its place on the server.
+// targetObject is an object of the target, of the inventory, or found by its label, with its reference on the server.
 type targetObject struct {
-	// object is nil when the target does not have it.
+	// object is nil when the target does not contain the object.
 	object *render.Object
 	// item is the object's entry in the inventory.
 	item vnfm.InventoryItem
 	ref  kube.Ref
 	wave int
-	// live is what the server holds, nil when the object does not exist.
+	// live is the state on the server, nil when the object does not exist.
 	live *live
-	// listed is the resource version of the last list of the object's kind, seen the whole object as it was seen last
-	// when it was not ready then.
+	// listed is the resource version of the last list of the object's kind. seen is the whole object as last read, nil if it was ready
+	// then.
 	listed string
 	seen   *unstructured.Unstructured
-	// recorded is set when the inventory already had the object.
+	// recorded is set when the inventory contained the object at the beginning.
 	recorded bool
-	// ready is set once the object was seen ready.
+	// ready is set when the object was ready once.
 	ready bool
-	// unmarked is set when a write has left the pod template of a kind that keeps its pods
-	// as it was: pods without a mark are of this template.
+	// unmarked is set when a write did not change the pod template of a kind that keeps its pods. Pods without a mark then have this
+	// template.
 	unmarked bool
-	// shared is set for a shared object that existed before and is not the instance's: it is
-	// used and never changed.
+	// shared is set for an existing shared object of another owner. It is used and never changed.
 	shared bool
-	// unread is why the object could not be read: the credentials have no right to.
+	// unread is the refusal if the credentials have no right to read the object.
 	unread error
-	// notServed is set when a definition of the package brings the kind and the server does
-	// not know it yet: no object of it can exist.
+	// notServed is set when the package defines the kind and the server does not know it yet. No object of the kind can exist.
 	notServed bool
 }
 
 func (p *targetObject) String() string { return p.item.Key }
 
-// known is the state from which a wait for an object begins.
+// known returns the state from which a wait for an object starts.
 func (p *targetObject) known() kube.Known { return kube.Known{Object: p.seen, Listed: p.listed} }
 
-// rule overrides the readiness rule of the kind; nil for none.
+// rule returns the object's own readiness rule, nil if the rule of the kind applies.
 func (p *targetObject) rule() *readiness.Rule {
 	if p.object == nil {
 		return nil
@@ -69,20 +66,19 @@ func (p *targetObject) rule() *readiness.Rule {
 	return p.object.Rule
 }
 
-// live is the part of an object on the server that the driver uses.
+// live holds the parts of an object on the server that the driver uses.
 type live struct {
 	metav1.ObjectMeta
-	// replicas is set when the object has some.
+	// replicas is nil if the object has no number of replicas.
 	replicas *int64
 	ready    bool
-	// template is the digest of the pod template that the server holds, without the
-	// annotations that tell its pods, of a kind that keeps its pods.
+	// template is the digest of the live pod template without the driver's marks. It is set for kinds that keep their pods.
 	template string
-	// content is the whole object when readOptions asked for it.
+	// content is the whole object if readOptions.keepContent was set.
 	content map[string]any
 }
 
-// see takes over what the server holds of an object.
+// see updates the live state from an object that was read.
 func (p *targetObject) see(obj *unstructured.Unstructured, keepContent bool) {
 	p.live, p.seen = liveOf(p, obj, keepContent), nil
 	if !p.live.ready {
@@ -95,7 +91,7 @@ func gvkOf(i *vnfm.InventoryItem) schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: i.Group, Version: i.Version, Kind: i.Kind}
 }
 
-// newTargetObject places a rendered object on the server.
+// newTargetObject returns the target object of a rendered object, in its namespace on the server.
 func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObject {
 	namespace := ""
 	if r.Namespaced {
@@ -111,8 +107,7 @@ func (s *session) newTargetObject(o *render.Object, r kube.Resource) *targetObje
 	}
 }
 
-// objectNamed returns the expected object of that name, or makes one. It only reads the
-// map.
+// objectNamed returns the expected object of that name, or a new one. It does not change the map, so concurrent calls are safe.
 func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Identity]*targetObject) *targetObject {
 	gvk := ref.Resource.GVK
 	id := render.Identity{Group: gvk.Group, Kind: gvk.Kind, Namespace: ref.Namespace, Name: name}
@@ -128,7 +123,7 @@ func (s *session) objectNamed(ref kube.Ref, name string, expected map[render.Ide
 	}
 }
 
-// withoutDuplicates drops the objects to exclude, and the repeated ones.
+// withoutDuplicates removes the excluded objects and duplicates.
 func withoutDuplicates(all []*targetObject, exclude ...*targetObject) []*targetObject {
 	seen := make(map[render.Identity]bool, len(all)+len(exclude))
 	for _, p := range exclude {
@@ -142,13 +137,12 @@ func withoutDuplicates(all []*targetObject, exclude ...*targetObject) []*targetO
 	})
 }
 
-// awaitsReadiness reports whether an object of the target becomes ready only after its
-// creation.
+// awaitsReadiness reports whether an object of the target becomes ready only after its creation.
 func awaitsReadiness(p *targetObject) bool {
 	return p.object != nil && (p.object.Rule != nil || !readiness.OnCreation(p.object.GVK.GroupKind()))
 }
 
-// isWorkload reports whether the pods of an object must be gone before what they use goes.
+// isWorkload reports whether the pods of an object must be deleted before the objects that they use.
 func isWorkload(p *targetObject) bool {
 	switch p.item.Group {
 	case "apps":
@@ -189,7 +183,7 @@ func ofWave(all []*targetObject, wave int) []*targetObject {
 	return out
 }
 
-// firstNames names the first objects of a list.
+// firstNames returns the names of the first objects of a list.
 func firstNames(all []*targetObject) string {
 	const most = 3
 	var names []string

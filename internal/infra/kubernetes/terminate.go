@@ -13,16 +13,14 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Terminate removes everything that the inventory, the release of a chart or the instance's
-// label names, in the reverse order of the waves, and waits until it is gone. Without an
-// inventory it searches the kinds of the package and all built-in kinds for the label. Objects that are gone already are
-// success; objects that do not go are an error that names them and their finalizers.
-// Foreign objects are never touched.
+// Terminate removes all objects of the inventory, of the release of a chart and with the instance's label, in the reverse order of the
+// waves, and waits until they are deleted. Without an inventory it searches the kinds of the package and all built-in kinds for the
+// label. Missing objects are success. The error about objects that are not deleted names them and their finalizers. Foreign objects
+// are never changed.
 //
-// Volume claims that stay, and volumes that they are bound to, lose the instance's label and
-// record its name: the next instance of that name takes them over. So do a namespace that the driver made and the definition
-// of a kind, when the specification keeps them and as long as something in them stays or is
-// foreign.
+// Volume claims that stay, and the volumes that they are bound to, lose the instance's label and get its name in an annotation: the next
+// instance of that name takes them over. The same holds for a namespace that the driver created and for definitions, if the
+// specification keeps them or if they contain objects that stay or are foreign.
 func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.TerminateSpec, r vnfm.Recorder) error {
 	s, err := d.openToFind(ctx, t, r)
 	if err != nil {
@@ -31,8 +29,9 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	return s.locked(ctx, func(ctx context.Context) error { return s.terminate(ctx, spec) })
 }
 
-// openToFind prepares a call that finds what there is of an instance. The inventory has whatever was made of manifests; only a chart has
-// more, its release and hooks. The package may be lost, and one that cannot be rendered any more must not block its removal.
+// openToFind prepares a call that finds the existing objects of an instance. The inventory contains all objects of manifests. Only a
+// chart is rendered, for its release and hooks, or a package without an inventory. A package that is lost or cannot be rendered any
+// more must not block the removal.
 func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s, err := d.connect(t, r)
 	if err != nil || t.Package == nil || t.Flavour == nil || !s.isNew && !render.HasChart(t) {
@@ -73,7 +72,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 		return err
 	}
 	for wave := render.Waves - 1; wave >= 0; wave-- {
-		// A hook of the termination may have removed its object already.
+		// A hook of the termination may already have removed its object.
 		batch := slices.DeleteFunc(ofWave(all, wave), func(p *targetObject) bool { return p.live == nil })
 		if wave == render.WaveFoundation {
 			if err := end(ctx); err != nil {
@@ -101,7 +100,7 @@ func (s *session) terminate(ctx context.Context, spec vnfm.TerminateSpec) error 
 	return s.save(ctx, nil, false)
 }
 
-// graceOf returns the grace period of pods in seconds, nil for the pods' own.
+// graceOf returns the grace period of pods in seconds, nil if each pod's own applies.
 func graceOf(spec vnfm.TerminateSpec) *int64 {
 	var seconds int64
 	switch {
@@ -115,8 +114,8 @@ func graceOf(spec vnfm.TerminateSpec) *int64 {
 	}
 }
 
-// findAll returns the objects of the instance that exist, with the claims that its
-// StatefulSets made when those are to be deleted.
+// findAll returns the existing objects of the instance. If volumes are to be deleted it includes the claims that the StatefulSets
+// created.
 func (s *session) findAll(ctx context.Context, volumes vnfm.VolumePolicy) ([]*targetObject, error) {
 	expected, err := s.expectedObjects(ctx)
 	if err != nil {
@@ -152,8 +151,8 @@ func (s *session) expectedObjects(ctx context.Context) ([]*targetObject, error) 
 	return s.addInventory(ctx, withoutDuplicates(out))
 }
 
-// collectionsToSearch returns one object without a name for each collection to search:
-// those of the expected objects and, without an inventory, of all other built-in kinds.
+// collectionsToSearch returns one object without a name for each collection to search: the collections of the expected objects and,
+// without an inventory, of all other built-in kinds.
 func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObject) ([]*targetObject, error) {
 	var out []*targetObject
 	seen := map[collection]bool{}
@@ -188,8 +187,8 @@ func (s *session) collectionsToSearch(ctx context.Context, expected []*targetObj
 	return out, nil
 }
 
-// findByLabel lists the objects with the instance's label and joins them with the expected
-// ones. An expected object without the label is looked up by its name.
+// findByLabel lists the objects with the instance's label and joins them with the expected ones. It looks up expected objects without
+// the label by name.
 func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObject) ([]*targetObject, error) {
 	byIdentity := make(map[render.Identity]*targetObject, len(expected))
 	for _, p := range expected {
@@ -200,8 +199,7 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 		ref := scopes[i].ref
 		list, err := s.listMetadata(ctx, ref.Resource, ref.Namespace, kube.ListOptions{LabelSelector: instanceSelector(s.target.Instance.ID)})
 		if apierrors.IsForbidden(err) && len(s.target.Instance.Inventory) == 0 {
-			// A search over kinds that the instance may not use must not ask for more rights
-			// than the instance needed.
+			// A search over all kinds must not need more rights than the instance.
 			return nil
 		}
 		if err != nil {
@@ -225,8 +223,8 @@ func (s *session) findByLabel(ctx context.Context, expected, scopes []*targetObj
 	return s.addWithoutLabel(ctx, expected, all)
 }
 
-// isOfOtherPart reports whether an object that is not expected, and has the label of the instance, is of the part of another VIM: two VIMs
-// can be one cluster. The inventory has all of this part; without one its namespace is known.
+// isOfOtherPart reports whether an unexpected object with the instance's label belongs to the part on another VIM. Two VIMs can be the
+// same cluster. The inventory contains all objects of this part. Without an inventory, namespaces other than this part's are foreign.
 func (s *session) isOfOtherPart(p *targetObject) bool {
 	if s.target.Part == nil {
 		return false
@@ -234,8 +232,7 @@ func (s *session) isOfOtherPart(p *targetObject) bool {
 	return len(s.target.Instance.Inventory) > 0 || isNamespace(&p.item, p.item.Name) && p.item.Name != s.namespace
 }
 
-// addWithoutLabel adds the objects of the inventory that exist and have lost the label.
-// Leases never have an owner that would delete them.
+// addWithoutLabel adds the existing objects of the inventory that have lost the label. It leaves out the instance's own Lease.
 func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetObject) ([]*targetObject, error) {
 	var missing []*targetObject
 	for _, p := range expected {
@@ -251,13 +248,13 @@ func (s *session) addWithoutLabel(ctx context.Context, expected, all []*targetOb
 			all = append(all, p)
 		}
 	}
-	// The instance's own Lease is released, not removed.
+	// The end of the operation releases the Lease.
 	return slices.DeleteFunc(all, func(p *targetObject) bool {
 		return p.item.Group == "coordination.k8s.io" && p.item.Kind == "Lease" && p.item.Name == "vnf-"+s.target.Instance.ID
 	}), nil
 }
 
-// deletesVolumes reports whether volume claims go with the instance.
+// deletesVolumes reports whether volume claims are deleted with the instance.
 func deletesVolumes(p vnfm.VolumePolicy) bool {
 	return p == vnfm.VolumesDelete || p == vnfm.VolumesDeleteNew
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// Resources implements vnfm.InfraDriver: the pods of the VDUs' workloads, found by owner references, in
-// the order of VDU and name. A workload that is gone has none.
+// Resources implements vnfm.InfraDriver. It returns the pods of the VDUs' workloads, found by owner references, in the order of VDU and
+// name. A missing workload has no pods.
 func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceInfo, error) {
 	s, err := d.open(ctx, t, nil)
 	if err != nil {
@@ -38,7 +38,7 @@ func (d *Driver) Resources(ctx context.Context, t *vnfm.Target) (*vnfm.ResourceI
 	return out, nil
 }
 
-// vduPods is a VDU with its workload and the pods that exist of it.
+// vduPods is a VDU with its workload and its existing pods.
 type vduPods struct {
 	id       string
 	workload *targetObject
@@ -54,7 +54,7 @@ func (s *session) podsOfVDUs(ctx context.Context) ([]*vduPods, error) {
 	return vdus, s.readPods(ctx, vdus, vdus)
 }
 
-// resolveVDUs resolves the workloads of all VDUs, in the order of the VDUs' ids. Nothing is read.
+// resolveVDUs resolves the workloads of all VDUs, in the order of the VDUs' ids, without reading them.
 func (s *session) resolveVDUs(ctx context.Context) ([]*vduPods, error) {
 	workloads, err := s.workloads(ctx)
 	if err != nil {
@@ -80,8 +80,8 @@ func (s *session) readWorkloads(ctx context.Context, vdus []*vduPods) error {
 	return s.readLive(ctx, workloads, readOptions{selector: instanceSelector(s.target.Instance.ID), content: isPod, keepContent: true})
 }
 
-// readPods reads the workloads of unread VDUs and, at the same time, the pods of vdus, whose workloads are among those or were read before.
-// Pods of a namespace without a workload need not be readable.
+// readPods reads the workloads of the unread VDUs and, concurrently, the pods of vdus, whose workloads are also unread or were read
+// before. A failure to read the pods of a namespace without an existing workload is ignored.
 func (s *session) readPods(ctx context.Context, unread, vdus []*vduPods) error {
 	kinds := map[string][]schema.GroupKind{}
 	for _, v := range vdus {
@@ -141,7 +141,7 @@ func (s *session) readPods(ctx context.Context, unread, vdus []*vduPods) error {
 	return nil
 }
 
-// workloads returns the workloads of the VDUs. Those whose kind is gone are left out.
+// workloads returns the workloads of the VDUs. It leaves out workloads whose kind does not exist any more.
 func (s *session) workloads(ctx context.Context) ([]*targetObject, error) {
 	var objects []*render.Object
 	for _, id := range slices.Sorted(maps.Keys(s.rendering.VDUs)) {
@@ -160,7 +160,7 @@ func podOf(content map[string]any) (*corev1.Pod, error) {
 	return pod, err
 }
 
-// vnfcID is the id of the VNF component that a pod is.
+// vnfcID returns the id of a pod's VNF component.
 func vnfcID(vdu, pod string) string { return vdu + "-" + pod }
 
 // podIsReady reports whether a pod is ready and is not being deleted.

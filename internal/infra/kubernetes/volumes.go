@@ -12,12 +12,12 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// claimsStay is why claims stay behind.
+// claimsStay is the reported reason for claims that stay.
 const claimsStay = "volume claims stay with their data, for a later instance of this name takes them over; deletion_policy = { volumes = \"delete\" } deletes them with the instance"
 
-// removeVolumes deletes PersistentVolumes and waits until they are gone. One whose claim stays, stays, also while the claim is being
-// bound: the API server would delete the volume only after the claim, for which the removal would wait, and the claim would have lost its
-// data. The claims that the removal deletes are gone by now.
+// removeVolumes deletes PersistentVolumes and waits until they are deleted. It keeps a volume whose claim stays, even while the claim is
+// being bound. The API server would delete such a volume only after the claim, so the removal would wait for the claim, and the claim
+// would lose its data. The claims to be deleted have already been deleted.
 func (r *removal) removeVolumes(ctx context.Context, volumes []*targetObject) error {
 	s := r.session
 	deleted := make([]bool, len(volumes))
@@ -37,7 +37,8 @@ func (r *removal) removeVolumes(ctx context.Context, volumes []*targetObject) er
 	return s.client.WaitGone(ctx, refs, s.waitOptions(ctx, ""))
 }
 
-// removeVolume deletes a PersistentVolume as it was read, or leaves it to the claim that stays. A volume that has changed is read again.
+// removeVolume deletes a PersistentVolume, or keeps it for the claim that stays. It reads the volume again if it has changed since the
+// check of the claim.
 func (r *removal) removeVolume(ctx context.Context, p *targetObject) (deleted bool, err error) {
 	s := r.session
 	for {
@@ -64,7 +65,8 @@ func (r *removal) removeVolume(ctx context.Context, p *targetObject) (deleted bo
 	}
 }
 
-// claimThatStays names the claim that a volume is for and that exists; empty when there is none. A claim that may not be read may exist.
+// claimThatStays returns the name of the existing claim of a volume, empty if there is none. A claim that may not be read counts as
+// existing, unless the volume is released.
 func (s *session) claimThatStays(ctx context.Context, volume *unstructured.Unstructured) (string, error) {
 	claim, _, _ := unstructured.NestedStringMap(volume.Object, "spec", "claimRef")
 	if claim["name"] == "" {
@@ -95,15 +97,15 @@ func (s *session) claimThatStays(ctx context.Context, volume *unstructured.Unstr
 	return name, nil
 }
 
-// leave reports an object that stays although the instance goes, with its namespace.
+// leave reports an object that stays after the removal, with its namespace.
 func (r *removal) leave(p *targetObject, reason string) {
 	if r.onKept != nil {
 		r.onKept(render.ObjectKey(gvkOf(&p.item), p.ref.Namespace, p.ref.Name), reason)
 	}
 }
 
-// leaveMadeClaims reports the claims that StatefulSets have made and that stay. Without the right to list claims none is
-// reported. A claim with an owner goes with that.
+// leaveMadeClaims reports the claims that StatefulSets created and that stay. It reports none without the right to list claims. It
+// leaves out claims with an owner, because the garbage collector deletes them.
 func (r *removal) leaveMadeClaims(ctx context.Context, all []*targetObject) error {
 	if r.deleteVolumes || r.onKept == nil {
 		return nil

@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube/readiness"
 )
 
-// counter reports how many objects are applied, twice a second at most.
+// counter reports the number of applied objects, at most twice a second.
 type counter struct {
 	session *session
 	total   int
@@ -41,8 +41,7 @@ func (c *counter) done(ctx context.Context) {
 	c.session.progress(ctx, "%d/%d objects applied", c.count, c.total)
 }
 
-// awaitDeletion waits until objects that are being deleted are gone, so that they can be
-// created again.
+// awaitDeletion waits for the end of running deletions, so that the objects can be created again.
 func (s *session) awaitDeletion(ctx context.Context, target []*targetObject) error {
 	var refs []kube.Ref
 	var ending []*targetObject
@@ -85,7 +84,7 @@ func (s *session) awaitReady(ctx context.Context, target []*targetObject, upTo i
 			own = append(own, p)
 		}
 	}
-	// Of two instances that make an object at the same time, the last one has its label there.
+	// If two instances create a shared object concurrently, it has the label of the last one.
 	if err := s.awaitObjects(ctx, common, labelInstance); err != nil {
 		return err
 	}
@@ -112,7 +111,7 @@ func (s *session) awaitObjects(ctx context.Context, all []*targetObject, selecto
 	return s.client.WaitReady(ctx, refs, options)
 }
 
-// waitOptions report to the recorder what a wait is waiting for.
+// waitOptions returns options of a wait that report its progress to the recorder.
 func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOptions {
 	return kube.WaitOptions{
 		LabelSelector: selector,
@@ -124,9 +123,8 @@ func (s *session) waitOptions(ctx context.Context, selector string) kube.WaitOpt
 	}
 }
 
-// awaitFoundation waits until definitions are established, namespaces are active, and pods
-// can be created in new namespaces: the API server rejects a bare Pod as long as its
-// namespace has no default ServiceAccount.
+// awaitFoundation waits until definitions are established and namespaces are active. For new bare Pods it also waits for the default
+// ServiceAccount of a namespace of the target, because the API server rejects a Pod without it.
 func (s *session) awaitFoundation(ctx context.Context, target []*targetObject) error {
 	if err := s.awaitReady(ctx, target, render.WaveFoundation); err != nil {
 		return err

@@ -12,7 +12,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/kube"
 )
 
-// writeObject brings one object to the target and records what the server then holds.
+// writeObject brings one object to the target and updates its live state.
 func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	if p.object == nil {
 		return s.applyInstanceNamespace(ctx, p)
@@ -42,7 +42,7 @@ func (s *session) writeObject(ctx context.Context, p *targetObject) error {
 	return s.endCoOwnership(ctx, p)
 }
 
-// write carries out the action for an object that has to be written, as the main manager.
+// write executes the action for an object that has to be written, as the main field manager.
 func (s *session) write(ctx context.Context, p *targetObject, action action) error {
 	var replicas *int64
 	switch {
@@ -91,7 +91,7 @@ func (s *session) write(ctx context.Context, p *targetObject, action action) err
 	return nil
 }
 
-// send applies the body of an object. An object that exists may refuse the change alone, see changeRefused.
+// send applies the body of an object. The API server may refuse the change although it would accept the creation, see changeRefused.
 func (s *session) send(ctx context.Context, p *targetObject, body map[string]any, force bool) (*unstructured.Unstructured, error) {
 	options := kube.ApplyOptions{FieldManager: kube.FieldManager, Force: force}
 	obj, err := s.client.Apply(ctx, p.ref, body, options)
@@ -121,7 +121,7 @@ func (s *session) send(ctx context.Context, p *targetObject, body map[string]any
 	return nil, err
 }
 
-// wrote takes over what the server holds after a write.
+// wrote updates the live state after a write.
 func (p *targetObject) wrote(obj *unstructured.Unstructured) {
 	before := p.live
 	p.see(obj, false)
@@ -129,10 +129,9 @@ func (p *targetObject) wrote(obj *unstructured.Unstructured) {
 	p.unmarked = before != nil && before.template != "" && before.template == p.live.template
 }
 
-// onlyOwnManagers reports whether all conflicting fields belong to a field manager of the
-// driver: replicas that the VNFD does not set any more, the time of a roll-out that a heal has set, or what an admission webhook
-// changed in a request of the driver. Of a chart's objects Helm's own manager counts as
-// well.
+// onlyOwnManagers reports whether all conflicting fields belong to a field manager of the driver. Such fields are replicas that the
+// VNFD no longer sets, the mark of a heal, or changes of an admission webhook to a request of the driver. For a chart's objects Helm's
+// own manager counts too.
 func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	return len(e.Conflicts) > 0 && !slices.ContainsFunc(e.Conflicts, func(c kube.FieldConflict) bool {
 		ours := slices.Contains([]string{kube.FieldManager, kube.ScaleFieldManager, kube.RestartFieldManager}, c.Manager)
@@ -140,7 +139,7 @@ func (s *session) onlyOwnManagers(e *kube.ConflictError) bool {
 	})
 }
 
-// explainWrite adds where the object is written.
+// explainWrite adds the name of the object and its place in the package to an error.
 func (s *session) explainWrite(p *targetObject, err error) error {
 	return fmt.Errorf("%s (%s): %w", p, p.object.Place(), err)
 }
