@@ -14,10 +14,9 @@ import (
 // Apply brings the API server to the target: it writes missing, changed and drifted objects, waits until all objects are ready,
 // and removes objects of the inventory that the target does not contain. An object that needs no change is not written.
 //
-// A drifted object whose content the target does not change is repaired by force: the
-// driver owned those fields. Fields of other managers that the target changes or adds are
-// an error unless ForceConflicts is set. Foreign objects are a *vnfm.ConflictError, found
-// before anything is written.
+// The repair of a drifted object whose content the target does not change is forced, because the driver owned the fields. Fields of
+// other managers that the target changes or adds are an error unless ForceConflicts is set. Foreign objects are a
+// *vnfm.ConflictError, found before anything is written.
 func (d *Driver) Apply(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) error {
 	s, err := d.open(ctx, t, r)
 	if err != nil {
@@ -145,7 +144,7 @@ func (s *session) readHistory(ctx context.Context, plan *applyPlan) error {
 	return nil
 }
 
-// applyAndPrune writes the target, waits until it is ready, and removes what is obsolete.
+// applyAndPrune writes the target, waits until it is ready, and removes obsolete objects.
 func (s *session) applyAndPrune(ctx context.Context, plan *applyPlan) error {
 	if err := s.applyWaves(ctx, plan); err != nil {
 		return err

@@ -4,7 +4,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 )
 
-// action is what an apply does with an object of the target.
+// action is the action of an apply on an object of the target.
 type action string
 
 const (

@@ -140,7 +140,7 @@ func (s *session) missingRights(missing kube.MissingRights) vnfm.Problem {
 	}
 }
 
-// dryRunnable returns the objects with these keys, except those whose definition is among the keys.
+// dryRunnable returns the objects with these keys, without posted objects and without objects whose definition is among the keys.
 func (s *session) dryRunnable(wanted map[string]bool) []*render.Object {
 	changing := map[schema.GroupKind]bool{}
 	for _, o := range s.rendering.Objects {
@@ -333,7 +333,7 @@ func (s *session) wouldRepair(ctx context.Context, p *targetObject, conflict *ku
 	return s.isRepair(p), nil
 }
 
-// isRepair reports whether a write of a live object restores what was applied last.
+// isRepair reports whether a write of a live object restores the content that was applied last.
 func (s *session) isRepair(p *targetObject) bool {
 	return s.belongs(p) && p.live.Annotations[annotationDigest] == p.object.Digest
 }

@@ -29,8 +29,8 @@ func (s *session) asPlanned() (creation bool) {
 
 // takenObjects finds existing objects of other owners, which the apply would refuse, among the objects with these keys. For a new
 // instance it also checks the release and the hooks. It sends one LIST per kind and namespace, and returns the keys of the found
-// objects and one problem for all of them. It leaves out unreadable objects, which the apply reports. half is set when a new instance
-// has objects already: its creation did not complete, and its record was lost.
+// objects and a common problem. It leaves out unreadable objects, which the apply reports. half is set when a new instance has
+// objects already: its creation did not complete, and its record was lost.
 //
 // The problem is an error for a new instance, else a warning, because a destroy is planned as an update first.
 func (s *session) takenObjects(ctx context.Context, wanted map[string]bool, creation bool) (taken []string, half bool, problems vnfm.Problems) {

@@ -84,8 +84,8 @@ func (d *Driver) Observe(ctx context.Context, t *vnfm.Target) (*vnfm.Observation
 	return out, nil
 }
 
-// noteUnseen adds the VDUs without a workload and the posted objects to an observation. They cannot drift, since the server holds
-// no object of them.
+// noteUnseen adds the VDUs without a workload and the posted objects to an observation. They cannot drift, since they have no object
+// on the server.
 func (s *session) noteUnseen(out *vnfm.Observation) {
 	for id, state := range s.rendering.States {
 		if s.rendering.VDUs[id] == nil {

@@ -138,7 +138,7 @@ func (r *removal) remove(ctx context.Context, batch []*targetObject) error {
 
 // splitOwned separates the objects whose owner is in the same batch. The controller of the owner may need them until its deletion
 // ends: a Cluster of Cluster API cannot be deleted without its machine templates, or if its control plane is deleted before its nodes.
-// Owned objects are therefore deleted after their owner. The garbage collector deletes most of them.
+// Owned objects are therefore deleted after their owner, most by the garbage collector.
 func splitOwned(batch []*targetObject) (unowned, owned []*targetObject) {
 	uids := make(map[types.UID]bool, len(batch))
 	for _, p := range batch {

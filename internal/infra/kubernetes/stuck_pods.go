@@ -136,8 +136,8 @@ func statefulSetOf(obj *unstructured.Unstructured) (*appsv1.StatefulSet, error) 
 
 // stuckPods returns the unready pods that block the roll-out of a set. Pods of the update revision never block. Pods of the current
 // revision block if they cannot become ready without a change, or have been unready for the time of patience: after a failed creation
-// the current revision never was ready. Pods of other revisions always block. wait is the shortest remaining time of a pod, 0 if there
-// is none.
+// the current revision never was ready. A partition protects them. Pods of other revisions always block. wait is the shortest
+// remaining time of a pod, 0 if there is none.
 func stuckPods(set *appsv1.StatefulSet, pods []corev1.Pod, now time.Time, patience time.Duration) (stuck []corev1.Pod, wait time.Duration) {
 	for i := range pods {
 		pod := &pods[i]

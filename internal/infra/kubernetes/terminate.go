@@ -29,9 +29,9 @@ func (d *Driver) Terminate(ctx context.Context, t *vnfm.Target, spec vnfm.Termin
 	return s.locked(ctx, func(ctx context.Context) error { return s.terminate(ctx, spec) })
 }
 
-// openToFind prepares a call that finds the existing objects of an instance. The inventory contains all objects of manifests. Only a
-// chart is rendered, for its release and hooks, or a package without an inventory. A package that is lost or cannot be rendered any
-// more must not block the removal.
+// openToFind prepares a call that finds the existing objects of an instance. Since the inventory contains all objects of manifests, the
+// package is rendered only without an inventory, or for the release and the hooks of a chart. A package that is lost or cannot be
+// rendered any more must not block the removal.
 func (d *Driver) openToFind(ctx context.Context, t *vnfm.Target, r vnfm.Recorder) (*session, error) {
 	s, err := d.connect(t, r)
 	if err != nil || t.Package == nil || t.Flavour == nil || !s.isNew && !render.HasChart(t) {
