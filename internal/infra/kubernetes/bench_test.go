@@ -15,11 +15,10 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// benchSizes are the numbers of objects that are measured.
+// benchSizes are the measured numbers of objects.
 var benchSizes = []int{60, 300, 1000}
 
-// BenchmarkRender measures what every plan and every operation begins with: reading
-// the manifests, binding the VDUs, summing up the objects.
+// BenchmarkRender measures the first step of every plan and operation: reading the manifests, binding the VDUs, summarising the objects.
 func BenchmarkRender(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
@@ -39,8 +38,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkDrift measures the comparison of objects that are as they were applied
-// with the fields that the API server says are the driver's, without the requests.
+// BenchmarkDrift measures the comparison of unchanged objects with the driver's managed fields, without the requests.
 func BenchmarkDrift(b *testing.B) {
 	for _, n := range benchSizes {
 		b.Run(fmt.Sprintf("objects=%d", n), func(b *testing.B) {
@@ -71,8 +69,8 @@ func BenchmarkDrift(b *testing.B) {
 	}
 }
 
-// ownedWhole is the entry of the driver's manager that owns every field of an
-// object. Lists are owned as a whole, as the API server has it for atomic ones.
+// ownedWhole is a managed fields entry of the driver that owns every field of an object. It owns lists as a whole, like the API
+// server's entries for atomic lists.
 func ownedWhole(b *testing.B, body map[string]any) metav1.ManagedFieldsEntry {
 	b.Helper()
 	set := fieldpath.NewSet()

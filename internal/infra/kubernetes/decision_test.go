@@ -30,7 +30,7 @@ spec: {containers: [{name: a, image: example.org/a, envFrom: [{configMapRef: {na
 	rendering, problems := render.Render(budget.New(t.Context(), budget.Limits{}), target)
 	require.NoError(t, problems.Err())
 	deleted := metav1.Now()
-	// own is an object of the instance as it was applied last.
+	// own is an object of the instance, unchanged since its last apply.
 	own := func(change func(*live)) func(o *render.Object) *live {
 		return func(o *render.Object) *live {
 			l := &live{ObjectMeta: metav1.ObjectMeta{

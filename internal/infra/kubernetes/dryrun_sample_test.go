@@ -11,7 +11,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/infra/kubernetes/render"
 )
 
-// TestSample keeps one new object of each kind and form, and all that change.
+// TestSample keeps one new object of each kind and form, and all changed objects.
 func TestSample(t *testing.T) {
 	t.Parallel()
 	object := func(kind, key string, content map[string]any) *render.Object {

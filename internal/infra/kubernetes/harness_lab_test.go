@@ -35,11 +35,11 @@ import (
 // labTimeout bounds a test against the lab.
 const labTimeout = 3 * time.Minute
 
-// meter counts the requests that go through it to the lab's API server.
+// meter counts the requests to the lab's API server.
 type meter struct {
 	mu       sync.Mutex
 	requests []string
-	// before is called with every request, when it is set.
+	// before is called with every request if set.
 	before func(method, path string)
 }
 
@@ -68,7 +68,7 @@ func (m *meter) hook(f func(method, path string)) {
 	m.before = f
 }
 
-// writes are the requests that change objects, the Lease of the operation left out.
+// writes returns the requests that change objects, except the Lease of the operation.
 func writes(requests []string) []string {
 	return slices.DeleteFunc(slices.Clone(requests), func(r string) bool {
 		return strings.HasPrefix(r, "GET ") || strings.Contains(r, "/leases")
@@ -87,7 +87,7 @@ type lab struct {
 	recorder  *recorder
 }
 
-// recorder keeps the inventory, and the notes of one operation, as the engine would.
+// recorder keeps the inventory and the notes of one operation, like the engine.
 type recorder struct {
 	mu        sync.Mutex
 	operation string
@@ -96,7 +96,7 @@ type recorder struct {
 	lines     []string
 	saves     int
 	firstSave func()
-	// said is called with every line of progress, when it is set.
+	// said is called with every line of progress if set.
 	said func(line string)
 }
 
@@ -135,7 +135,7 @@ func (r *recorder) Note(key string) string {
 	return r.notes[key]
 }
 
-// begin forgets the notes of another operation.
+// begin starts an operation: it deletes the notes of another one.
 func (r *recorder) begin(operation string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -177,7 +177,7 @@ func newLab(t *testing.T, files map[string]string, counts map[string]int) *lab {
 	return l
 }
 
-// checkShared fails when a call has changed the rendering of the target, which others are given.
+// checkShared fails if a call has changed the rendering of the target, which other calls share.
 func (l *lab) checkShared(ctx context.Context) {
 	l.t.Helper()
 	if l.target.Package == nil || l.target.Flavour == nil {
@@ -247,7 +247,7 @@ func (l *lab) preview() *vnfm.Preview {
 	return p
 }
 
-// inSync fails unless the server holds what the preview says.
+// inSync fails unless the server holds the objects of the preview.
 func (l *lab) inSync() {
 	l.t.Helper()
 	want, got := l.preview(), l.observe()
@@ -259,7 +259,7 @@ func (l *lab) inSync() {
 	}
 }
 
-// differing returns the objects that are not as planned; "" stands for gone.
+// differing returns the objects that differ from the plan, with an empty value for a missing one.
 func (l *lab) differing() map[string]string {
 	l.t.Helper()
 	want, got := l.preview().Objects, l.observe().Objects
@@ -285,8 +285,7 @@ func (l *lab) kubectl(args ...string) string {
 	return l.env.Kubectl(l.t, append([]string{"-n", l.namespace}, args...)...)
 }
 
-// labelled lists what carries the label of the instance, in all namespaced kinds
-// that the tests use.
+// labelled lists the objects with the label of the instance, of all namespaced kinds that the tests use.
 func (l *lab) labelled() []string {
 	l.t.Helper()
 	out := l.kubectl("get", "all,configmap,secret,serviceaccount,role,rolebinding,pvc,pdb,ingress,networkpolicy,lease",
@@ -307,8 +306,7 @@ func (l *lab) replicas(name string) int {
 	return d.Spec.Replicas
 }
 
-// watchReplicas follows the replicas of a Deployment until the function that it
-// returns is called, which tells the numbers that were seen.
+// watchReplicas watches the replicas of a Deployment until a call of the returned function, which returns the observed numbers.
 func (l *lab) watchReplicas(name string) func() map[int]bool {
 	l.t.Helper()
 	s, err := l.driver.connect(l.target, nil)

@@ -10,8 +10,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestKeptFits: key, results and arguments fit into a Secret at their largest; larger arguments are a warning of the plan and are left
-// out.
+// TestKeptFits: key, results and arguments of the maximum sizes fit into a Secret. Larger arguments are omitted, with a warning of the
+// plan.
 func TestKeptFits(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

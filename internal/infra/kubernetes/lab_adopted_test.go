@@ -46,7 +46,7 @@ spec:
     spec: {containers: [{name: udr, image: "example.org/udr:1", envFrom: [{configMapRef: {name: amf}}]}]}
 `
 
-// adoptedPods are pods of which no workload rolls anything out: some read a ConfigMap, others a Secret as well.
+// adoptedPods are pods without a workload that rolls out changes. Some read a ConfigMap, others also a Secret.
 const adoptedPods = `---
 apiVersion: apps/v1
 kind: ReplicaSet
@@ -79,7 +79,7 @@ metadata: {name: bsf, labels: {app: bsf}}
 spec: {terminationGracePeriodSeconds: 0, containers: [{name: bsf, image: "example.org/bsf:1", envFrom: [{secretRef: {name: amf}}]}]}
 `
 
-// byKubectl has kubectl make objects.
+// byKubectl creates objects with kubectl.
 func (l *lab) byKubectl(text string) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "a.yaml")
@@ -87,7 +87,7 @@ func (l *lab) byKubectl(text string) {
 	l.kubectl("apply", "-f", file)
 }
 
-// adoptedUIDs are the pods of adoptedPods, by the label of each and its UID, once all of them are there.
+// adoptedUIDs waits until all pods of adoptedPods exist and returns their labels and UIDs.
 func (l *lab) adoptedUIDs() (uids []string) {
 	l.t.Helper()
 	labtest.Eventually(l.t, time.Minute, "all pods are there", func() error {
@@ -101,7 +101,7 @@ func (l *lab) adoptedUIDs() (uids []string) {
 	return uids
 }
 
-// replacedApps are the labels of the pods that were replaced between two looks.
+// replacedApps returns the labels of the pods that were replaced between two calls of adoptedUIDs.
 func replacedApps(before, after []string) (apps []string) {
 	for _, pod := range before {
 		if app, _, _ := strings.Cut(pod, "="); !slices.Contains(after, pod) && !slices.Contains(apps, app) {
@@ -111,8 +111,8 @@ func replacedApps(before, after []string) (apps []string) {
 	return apps
 }
 
-// TestLabAdoptionRestartsNothing takes over what kubectl has made of the same content: no pod
-// template changes before the content does, and no pod is replaced.
+// TestLabAdoptionRestartsNothing takes over objects of kubectl with the same content. No pod template changes before the content does,
+// and no pod is replaced.
 func TestLabAdoptionRestartsNothing(t *testing.T) {
 	t.Parallel()
 	all := adoptedFiles + adoptedPods
@@ -129,7 +129,7 @@ func TestLabAdoptionRestartsNothing(t *testing.T) {
 	require.Equal(t, pods, l.adoptedUIDs(), "the adoption has replaced pods")
 	l.inSync()
 
-	// What kubectl has written is taken over when it changes.
+	// A changed package takes over the fields of kubectl.
 	l.target.AdoptExisting, l.target.ForceConflicts = false, true
 	l.kubectl("label", "deployment,statefulset", "--all", "vnf.nfv-iac.github.io/instance-id-")
 	l.apply()
@@ -151,8 +151,7 @@ func TestLabAdoptionRestartsNothing(t *testing.T) {
 	l.inSync()
 }
 
-// TestLabAdoptionOfOtherContent takes over what kubectl has made of other content: the pods that
-// read it are replaced.
+// TestLabAdoptionOfOtherContent takes over objects of kubectl with other content. The pods that read it are replaced.
 func TestLabAdoptionOfOtherContent(t *testing.T) {
 	t.Parallel()
 	all := adoptedFiles + adoptedPods

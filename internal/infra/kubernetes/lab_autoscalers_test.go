@@ -43,12 +43,12 @@ func TestLabAutoscaler(t *testing.T) {
 		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
 	}
 
-	// Without the autoscaler the VDU's own count is back.
+	// Without the autoscaler the count of the VDU applies again.
 	l.setFiles("3", map[string]string{"core.yaml": changed})
 	l.apply()
 	l.inSync()
 	assert.Equal(t, 2, l.replicas("amf"))
-	// And the other way round: the count stays until the autoscaler changes it.
+	// With the autoscaler again, the count stays until the autoscaler changes it.
 	seen = l.watchReplicas("amf")
 	changed = strings.Replace(coreManifests, "example.org/amf:1", "example.org/amf:3", 1)
 	l.setFiles("4", map[string]string{"core.yaml": changed + hpaManifest})
@@ -60,8 +60,7 @@ func TestLabAutoscaler(t *testing.T) {
 	}
 }
 
-// TestLabIdleAutoscaler changes a package whose autoscaler has not written any
-// replicas yet: the first apply's number is what it wants.
+// TestLabIdleAutoscaler changes a package whose autoscaler has not written any replicas yet. The number of the first apply stays.
 func TestLabIdleAutoscaler(t *testing.T) {
 	t.Parallel()
 	idle := strings.Replace(hpaManifest, `lab.vnf/desired-replicas: "5"`, `idle: "yes"`, 1)
@@ -91,8 +90,8 @@ spec:
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: example.org/web:1}]}
 `
 
-// TestLabAutoscalerOfOthers: an autoscaler that somebody else makes decides on the replicas of a VDU and of another workload, with a
-// warning, until it goes. A VDU can be stopped.
+// TestLabAutoscalerOfOthers: a foreign autoscaler sets the replicas of a VDU and of another workload until it is deleted, with a
+// warning. A VDU can still be stopped.
 func TestLabAutoscalerOfOthers(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"core.yaml": coreManifests + webManifest}, map[string]int{"amf": 2})
@@ -152,7 +151,7 @@ func TestLabAutoscalerOfOthers(t *testing.T) {
 	require.Empty(t, said)
 	require.Equal(t, []int{3, 4}, []int{l.replicas("amf"), l.replicas("web")})
 
-	// The package hands the replicas of a workload over that is no VDU: they stay until the autoscaler changes them.
+	// The package leaves the replicas of a workload without a VDU to the autoscaler. They stay until the autoscaler changes them.
 	idle := strings.ReplaceAll(strings.ReplaceAll(hpaManifest, "name: amf", "name: web"), `lab.vnf/desired-replicas: "5"`, `idle: "yes"`)
 	seenWeb = l.watchReplicas("web")
 	for _, v := range []string{"3", "4"} {

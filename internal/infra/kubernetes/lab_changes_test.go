@@ -11,8 +11,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabRefusedChanges changes objects in ways that the API server refuses to apply. What only keeps a default of the former value is
-// changed in place; what is immutable is replaced where nothing is lost or the user names it, and an error says how to name it.
+// TestLabRefusedChanges makes changes that the API server refuses. An object that only keeps a default of the former value is changed
+// in place. An object with an immutable field is replaced if no data is lost or the user names it. The error contains its name.
 func TestLabRefusedChanges(t *testing.T) {
 	t.Parallel()
 	const workload = "  selector: {matchLabels: {a: b}}\n  template: {metadata: {labels: {a: b}}, spec: {containers: [{name: c, image: example.org/c}]}}\n"
@@ -40,7 +40,7 @@ func TestLabRefusedChanges(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		before, after, key string
-		// path is what the object has at the end, refused a part of the refusal without replace_objects.
+		// path is a JSONPath with the value want at the end. refused is part of the error without replace_objects.
 		path, want, refused string
 	}{
 		"Deployment to Recreate": {before: deployment("{}"), after: deployment("{type: Recreate}"), key: "deployment/web", path: "{.spec.strategy}", want: `{"type":"Recreate"}`},
@@ -94,7 +94,7 @@ func TestLabRefusedChanges(t *testing.T) {
 	}
 }
 
-// TestLabReplacedStatefulSet changes the volume templates of a StatefulSet that replace_objects names: its pods run on.
+// TestLabReplacedStatefulSet changes the volume templates of a StatefulSet that replace_objects names. Its pods keep running.
 func TestLabReplacedStatefulSet(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -132,7 +132,7 @@ spec:
 	l.kubectl("delete", "storageclass", class)
 }
 
-// TestLabFilledFields applies objects with fields that another program fills: they stay as it has written them, and are no drift.
+// TestLabFilledFields applies objects with fields that another program sets. They keep the values of this program and are not drift.
 func TestLabFilledFields(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)

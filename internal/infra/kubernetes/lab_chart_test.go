@@ -58,7 +58,7 @@ func (l *lab) expectHistory(want ...string) {
 	}
 }
 
-// ran are the hooks that ran, in their order.
+// ran returns the hooks that ran, in order.
 func (l *lab) ran() []string {
 	l.recorder.mu.Lock()
 	defer l.recorder.mu.Unlock()
@@ -89,7 +89,7 @@ func TestLabHooksRunAtTheirMoments(t *testing.T) {
 			hookJob("bye", `helm.sh/hook: pre-delete`, "") + hookJob("test", `helm.sh/hook: test`, "") +
 			"apiVersion: v1\nkind: Pod\nmetadata: { name: once, annotations: { helm.sh/hook: post-install } }\nspec: { restartPolicy: Never, containers: [ { name: a, image: example.org/a:1 } ] }\n",
 	}, nil)
-	// A pod that never ends is not what a hook waits for: the lab ends those of Jobs.
+	// A hook waits for the end of its pod. The lab ends only the pods of Jobs.
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -134,8 +134,8 @@ func TestLabFailedHookIsResumed(t *testing.T) {
 	l.inSync()
 }
 
-// TestLabKilledRevisionIsResumed cuts all connections with the first object after
-// the record of the new revision, as if the process were gone.
+// TestLabKilledRevisionIsResumed cuts all connections at the first object after the record of the new revision, as if the process were
+// killed.
 func TestLabKilledRevisionIsResumed(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
@@ -154,7 +154,7 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	require.Error(t, l.driver.Apply(ctx, l.target, l.recorder), "an apply without connections succeeded")
 	l.meter.hook(nil)
 	l.expectHistory("1 pending-install")
-	// The holder of the Lease lives: it is this process.
+	// The holder of the Lease is still alive, since it is this process.
 	l.kubectl("delete", "leases", "--all")
 	l.apply()
 	l.expectHistory("1 failed", "2 deployed")
@@ -163,8 +163,7 @@ func TestLabKilledRevisionIsResumed(t *testing.T) {
 	assert.Empty(t, l.kubectl("get", "secrets", "-o", "name"), "left")
 }
 
-// TestLabChartGivesWayToManifests changes the form of a package: no release is left, and the
-// key of the digests stays as long as the instance.
+// TestLabChartGivesWayToManifests changes a package from a chart to manifests. The release is deleted, and the key of the digests stays.
 func TestLabChartGivesWayToManifests(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
@@ -199,8 +198,7 @@ func TestLabHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// recordRevision writes the record of a revision as Helm's command would: deployed, and
-// with the labels that the release has.
+// recordRevision writes the record of a deployed revision like the helm command, with the labels of the release.
 func (l *lab) recordRevision(target *vnfm.Target, number int) {
 	l.t.Helper()
 	name := helm.ReleaseName(l.target.Instance.Name)
@@ -244,7 +242,7 @@ func TestLabReleaseOfAnother(t *testing.T) {
 	assert.Empty(t, l.kubectl("get", "secrets", "-l", "owner=helm", "-o", "name"), "left")
 }
 
-// TestLabAdoptionMakesAgain: the apply names results that the record does not show, for a plan without its VIM could not.
+// TestLabAdoptionMakesAgain: the apply names results that the record does not contain, because a plan without its VIM cannot.
 func TestLabAdoptionMakesAgain(t *testing.T) {
 	t.Parallel()
 	digest := func(of string) map[string]string {
@@ -261,7 +259,7 @@ func TestLabAdoptionMakesAgain(t *testing.T) {
 	require.Equal(t, []string{helm.NotRecorded}, warned)
 }
 
-// TestLabFailedAdoption: what the first apply of a release that existed before did not complete is not the instance's to remove.
+// TestLabFailedAdoption: if the first apply to an existing release fails, a termination does not remove the objects of the release.
 func TestLabFailedAdoption(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{
@@ -294,7 +292,7 @@ func TestLabFailedAdoption(t *testing.T) {
 	assert.Len(t, strings.Fields(left), 2, "left: %s", left)
 }
 
-// TestLabDefinitionsAreShared lets two instances of one chart bring the same definition at the same time.
+// TestLabDefinitionsAreShared creates two instances of one chart, and so the same definition, concurrently.
 func TestLabDefinitionsAreShared(t *testing.T) {
 	t.Parallel()
 	first := newChartLab(t, nil, nil)
@@ -316,7 +314,7 @@ spec:
 	defer first.env.Kubectl(t, "delete", "crd", definition, "--ignore-not-found", "--wait=false")
 	first.setChart("1", files)
 	second := newChartLab(t, files, nil)
-	// Both have looked before either writes.
+	// Both read before either writes.
 	var looked sync.WaitGroup
 	looked.Add(2)
 	var both errgroup.Group
@@ -334,14 +332,14 @@ spec:
 	assert.Equal(t, "customresourcedefinition.apiextensions.k8s.io/"+definition, strings.TrimSpace(got), "the definition is gone: %q", got)
 	got = first.kubectl("get", "plans."+group+",configmaps", "-o", "name")
 	assert.Equal(t, "configmap/kept configmap/kube-root-ca.crt", strings.Join(strings.Fields(got), " "), "left: %s", got)
-	// An instance of the same name takes over what was kept.
+	// An instance of the same name takes over the kept objects.
 	first.target.Instance.Inventory = nil
 	first.apply()
 	first.inSync()
 	first.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
 
-// TestLabChartWithoutNamespacedObjects makes the namespace of a chart whose objects are in none, for the records of its release.
+// TestLabChartWithoutNamespacedObjects: the namespace of a chart with only cluster-scoped objects is created for its release records.
 func TestLabChartWithoutNamespacedObjects(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{

@@ -12,8 +12,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// dryRunConflicts tries the whole instance: as one that is not made yet, what exists is one error that has these texts, also for who may
-// only read; adopt_existing leaves the object of another instance, and that one only if it stays. As an update it is a warning.
+// dryRunConflicts runs a dry run of the whole instance. For a new instance, the existing objects are one error that contains these
+// texts, even with credentials that may only read. With adopt_existing, the error is only about the object of the other instance, unless
+// that instance yields. For an update the problem is a warning.
 func (l *lab) dryRunConflicts(texts []string) {
 	l.t.Helper()
 	keys := slices.Sorted(maps.Keys(l.preview().Objects))
@@ -58,8 +59,8 @@ func (l *lab) dryRunConflicts(texts []string) {
 	l.meter.take()
 }
 
-// TestLabRename gives an instance another name: no object, the Secret beside it and what is left of a hook included, shows the old
-// one, and no pod is replaced.
+// TestLabRename renames an instance. No object shows the old name, including its Secret and the remaining object of a hook. No pod is
+// replaced.
 func TestLabRename(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{
@@ -93,7 +94,7 @@ spec:
 	require.Empty(t, writes(l.meter.take()))
 }
 
-// TestLabObjectsElsewhere: the namespace of an instance whose manifests all name another one has what is kept beside the objects.
+// TestLabObjectsElsewhere: the namespace of an instance contains its Secret even if all manifests name another namespace.
 func TestLabObjectsElsewhere(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -108,7 +109,7 @@ func TestLabObjectsElsewhere(t *testing.T) {
 	require.Empty(t, l.kubectl("get", "namespace", own, "--ignore-not-found", "-o", "name"))
 }
 
-// TestLabMissingNamespaces tries objects in namespaces that do not exist: those that the apply makes are no finding.
+// TestLabMissingNamespaces tries objects in missing namespaces. A namespace that the apply creates is not a finding.
 func TestLabMissingNamespaces(t *testing.T) {
 	t.Parallel()
 	config := func(name, namespace string) string {
@@ -126,7 +127,7 @@ func TestLabMissingNamespaces(t *testing.T) {
 	require.True(t, strings.HasPrefix(problems[0].Detail, "namespace no-such-a: 1 objects\nnamespace no-such-b: 2 objects\n"), problems[0].Detail)
 }
 
-// TestLabRejectedWithoutRecord: a plan to create an instance of which there are objects may precede a destroy, and no rejection stops it.
+// TestLabRejectedWithoutRecord: a rejection is a warning if objects of the new instance exist, because its plan may precede a destroy.
 func TestLabRejectedWithoutRecord(t *testing.T) {
 	t.Parallel()
 	config := "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n"

@@ -12,8 +12,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabDeferred changes an object only in its turn, when all else of its wave is written,
-// and not at all when the turn does not come. What does not exist yet is made at once.
+// TestLabDeferred: a deferred object changes after the other objects of its wave and the steps of BeforeDeferred, and not if a step
+// fails. A new object is not deferred.
 func TestLabDeferred(t *testing.T) {
 	t.Parallel()
 	files := func(value string) map[string]string {

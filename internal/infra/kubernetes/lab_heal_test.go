@@ -37,7 +37,7 @@ spec: {terminationGracePeriodSeconds: 1, containers: [{name: probe, image: examp
 `
 )
 
-// newHealLab has a VDU of each way in which pods are replaced.
+// newHealLab creates an instance with a VDU for each way in which pods are replaced.
 func newHealLab(t *testing.T) *lab {
 	t.Helper()
 	l := newLab(t, map[string]string{"core.yaml": coreManifests + "---" + onDeleteManifests + "---" + barePodManifest},
@@ -46,7 +46,7 @@ func newHealLab(t *testing.T) *lab {
 	return l
 }
 
-// pods are the UIDs of the pods of an app by their names.
+// pods returns the UIDs of the pods of an app by name.
 func (l *lab) pods(app string) map[string]string {
 	l.t.Helper()
 	out := map[string]string{}
@@ -58,7 +58,7 @@ func (l *lab) pods(app string) map[string]string {
 	return out
 }
 
-// kept counts the pods that both have.
+// kept counts the pods in both maps.
 func kept(before, after map[string]string) int {
 	n := 0
 	for _, uid := range before {
@@ -100,8 +100,8 @@ func TestLabHealVNFC(t *testing.T) {
 	l.inSync()
 }
 
-// TestLabHealContinued goes on with heals that have replaced everything already, by
-// VNFC and by VDU: nothing is replaced twice. Another heal of the same does it again.
+// TestLabHealContinued resumes heals by VNFC and by VDU that have already replaced all pods. No pod is replaced twice. Another heal of
+// the same VNFCs or VDUs replaces them again.
 func TestLabHealContinued(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
@@ -125,8 +125,7 @@ func TestLabHealContinued(t *testing.T) {
 	assert.Equal(t, 1, kept(before, after), "another heal: %v became %v", before, after)
 }
 
-// TestLabHealVDU restarts workloads by their own strategy, once for each operation,
-// and no later apply takes the mark away again.
+// TestLabHealVDU restarts workloads with their update strategy, once per operation. No later apply removes the mark.
 func TestLabHealVDU(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
@@ -153,7 +152,7 @@ func TestLabHealVDU(t *testing.T) {
 	assert.Equal(t, 2, kept(after["amf"], now), "restarted again: %v became %v", after["amf"], now)
 }
 
-// TestLabHealWhole applies what is gone and replaces all pods.
+// TestLabHealWhole applies missing objects and replaces all pods.
 func TestLabHealWhole(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
@@ -164,7 +163,7 @@ func TestLabHealWhole(t *testing.T) {
 	assert.Zero(t, kept(before, l.pods("amf")))
 }
 
-// TestLabHealNotReady says what does not come back, and why, and goes on when it can.
+// TestLabHealNotReady: the error names the missing pods and the cause. The heal can be resumed after the cause is removed.
 func TestLabHealNotReady(t *testing.T) {
 	t.Parallel()
 	l := newHealLab(t)
@@ -177,7 +176,7 @@ func TestLabHealNotReady(t *testing.T) {
 	l.recorder.begin(request.ID)
 	var err error
 	var unready *kube.NotReadyError
-	// On a slow machine the time may be over before the old pod has gone; the next attempt goes on there.
+	// On a slow machine the time may end before the old pod is deleted. The next attempt resumes then.
 	for patience := 4 * time.Second; !errors.As(err, &unready) && patience < 3*time.Minute; patience *= 2 {
 		ctx, cancel := context.WithTimeout(l.ctx, patience)
 		err = l.driver.Heal(ctx, l.target, request, l.recorder)
@@ -188,7 +187,7 @@ func TestLabHealNotReady(t *testing.T) {
 	for _, want := range []string{"1 new pods not ready", "Deployment", "amf", "exceeded quota"} {
 		require.ErrorContains(t, err, want, "the error does not say")
 	}
-	// Who goes on waits for the successor, of whom the first attempt saw nothing.
+	// The resumed heal waits for the new pod, which the first attempt never saw.
 	l.kubectl("delete", "quota", "none")
 	l.heal(request)
 	ready := l.kubectl("get", "pods", "-l", "app=amf", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`)

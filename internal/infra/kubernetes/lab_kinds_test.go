@@ -22,9 +22,8 @@ type share struct {
 	text string
 }
 
-// manyKinds are a thousand objects of 25 kinds, of all groups that a network function
-// usually has something of. GROUP is to be replaced; what is cluster-wide is named
-// after it.
+// manyKinds are a thousand objects of 25 kinds, from all API groups that a network function usually uses. GROUP is a placeholder, which
+// the names of cluster-scoped objects contain.
 var manyKinds = []share{
 	{300, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {key: value of NAME}\n"},
 	{100, "apiVersion: v1\nkind: Secret\nmetadata: {name: NAME}\nstringData: {password: secret of NAME}\n"},
@@ -71,9 +70,8 @@ func ofManyKinds(group string) (files map[string]string, vdus map[string]int) {
 	return files, vdus
 }
 
-// TestLabRefreshRequests holds a refresh to one request for each kind, however many
-// objects there are: a check of the drift of a thousand objects of 25 kinds, with the
-// look at the VIM that a plan begins with, costs fewer than 30 requests.
+// TestLabRefreshRequests limits a refresh to one request per kind, whatever the number of objects. The drift check of a thousand objects
+// of 25 kinds, including the check of the VIM at the beginning of a plan, costs fewer than 30 requests.
 func TestLabRefreshRequests(t *testing.T) {
 	t.Parallel()
 	const n, kinds = 1000, 25
@@ -85,7 +83,7 @@ func TestLabRefreshRequests(t *testing.T) {
 	l.setFiles("1", files)
 	l.target.Flavour, l.target.Counts = targettest.Manifests(files, vdus).Flavour, vdus
 	defer func() {
-		// Some of it is in no namespace: it goes also when the time of the test is over.
+		// Some objects are cluster-scoped, so they are deleted even if the time of the test has ended.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(l.ctx), labTimeout)
 		defer cancel()
 		l.ctx = ctx
@@ -94,7 +92,7 @@ func TestLabRefreshRequests(t *testing.T) {
 	l.apply()
 	l.meter.take()
 
-	// Another process: nothing is known of what the server offers.
+	// Another process has no discovery data.
 	l.driver = New(kube.NewPool("terraform-provider-vnf/test"))
 	vim := l.target.VIM
 	known := vnfm.VIMSpec{Name: vim.Name, Type: vim.Type, Kubernetes: vim.Kubernetes, Credentials: l.target.Credentials, ClusterUID: "known"}

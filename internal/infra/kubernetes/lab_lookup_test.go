@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabLookup reads what a chart looks up as Helm does, also for a preview, which has not opened the VIM, and says what is forbidden.
+// TestLabLookup reads the objects that a chart looks up, like Helm, even for a preview without an open VIM. It reports forbidden lookups.
 func TestLabLookup(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)

@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabOwnerless: the garbage collector takes objects whose owner does not exist, and the operation that makes them says why.
+// TestLabOwnerless: the garbage collector deletes objects whose owner does not exist, and the operation that creates them warns of it.
 func TestLabOwnerless(t *testing.T) {
 	t.Parallel()
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME, ownerReferences: [{apiVersion: v1, kind: ServiceAccount, name: default, uid: UID}]}\n"

@@ -77,7 +77,7 @@ spec:
 `
 )
 
-// fields shows the fields in which the two versions differ.
+// fields returns the fields in which the two versions differ.
 func (l *lab) fields() string {
 	l.t.Helper()
 	show := func(kind, path string) string { return l.kubectl("get", kind, "amf", "-o", "jsonpath="+path) }
@@ -92,7 +92,7 @@ const (
 	leftFields = `labels , ; data {"plmn":"1"}; secret {"key":"aw=="}; ports sbi; containers amf; env MODE; probe `
 )
 
-// TestLabDroppedFieldsOfAdoptedObjects adopts objects of other tools. The next package drops fields, and they are removed.
+// TestLabDroppedFieldsOfAdoptedObjects adopts objects of other tools. Fields that the next package drops are removed.
 func TestLabDroppedFieldsOfAdoptedObjects(t *testing.T) {
 	t.Parallel()
 	for name, command := range map[string][]string{

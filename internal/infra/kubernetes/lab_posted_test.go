@@ -10,8 +10,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabPosted: of what the API server keeps nothing of is posted once per content, whatever else an apply does, and needs nothing
-// at the end. A Binding binds its pod, also when an earlier try has.
+// TestLabPosted: objects that the API server does not store are posted once per content, and a termination ignores them. A Binding
+// succeeds even if an earlier attempt has bound its pod.
 func TestLabPosted(t *testing.T) {
 	t.Parallel()
 	const review = "apiVersion: authorization.k8s.io/v1\nkind: %KIND\nmetadata: {name: a}\nspec: {user: a, resourceAttributes: {namespace: NAMESPACE, verb: get, resource: pods}}\n---\n"
@@ -43,7 +43,7 @@ func TestLabPosted(t *testing.T) {
 	require.Equal(t, []string{"subjectaccessreviews"}, posts(), "the one that has changed")
 	l.inSync()
 
-	// Killed before the post was noted.
+	// The inventory of a process that was killed before it noted the posts.
 	l.target.Instance.Inventory = l.target.Instance.Inventory[:1]
 	l.apply()
 	require.Len(t, posts(), 5)
@@ -58,7 +58,7 @@ func TestLabPosted(t *testing.T) {
 	require.Empty(t, l.target.Instance.Inventory)
 }
 
-// TestLabPostedRejected: a creation that posts only, and fails, leaves nothing behind.
+// TestLabPostedRejected: a failed creation with only posted objects leaves no object behind.
 func TestLabPostedRejected(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"a.yaml": "apiVersion: authorization.k8s.io/v1\nkind: SubjectAccessReview\nmetadata: {name: none}\nspec: {user: a}\n"}, nil)

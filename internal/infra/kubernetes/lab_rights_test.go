@@ -9,8 +9,8 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestLabPlanner: who may only read sees drift as others do, writes nothing, not even as a dry run, and learns nothing of kinds that
-// it may not read.
+// TestLabPlanner: credentials that may only read suffice for drift. The dry run sends no write. Kinds without the right to read are
+// reported as unread.
 func TestLabPlanner(t *testing.T) {
 	t.Parallel()
 	manifest := func(kind string) string {

@@ -27,8 +27,8 @@ kind: Cell
 metadata: {name: own}
 `
 
-// TestLabSharedDefinition terminates an instance whose definition somebody else has
-// come to use, in another namespace and by an object of the instance's own making.
+// TestLabSharedDefinition terminates an instance whose definition has other objects: a foreign one in another namespace, and a
+// dependent of an object of the instance.
 func TestLabSharedDefinition(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -60,7 +60,7 @@ func TestLabSharedDefinition(t *testing.T) {
 	assert.True(t, slices.Equal(left, want), "the definition is %q; left behind: %q, want %q", names(), left, want)
 	assert.Len(t, strings.Fields(l.env.Kubectl(t, "get", definition, "--all-namespaces", "-o", "name")), 1, "custom resources that are left")
 
-	// The next instance of the name takes it over, and keeps it by its own will.
+	// The next instance of the name takes the definition over, and keeps it because its specification says so.
 	left = nil
 	l.env.Kubectl(t, "-n", elsewhere, "delete", definition, "foreign")
 	l.apply()
@@ -77,8 +77,7 @@ func TestLabSharedDefinition(t *testing.T) {
 	assert.Empty(t, left, "the definition that nobody uses")
 }
 
-// TestLabPrunedDefinition moves to a package without a definition that somebody
-// else uses.
+// TestLabPrunedDefinition changes to a package without a definition that other objects need.
 func TestLabPrunedDefinition(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -96,7 +95,7 @@ func TestLabPrunedDefinition(t *testing.T) {
 		t.Errorf("custom resources that are left: %v", got)
 	}
 
-	// It comes back, and leaves a package that still has an object of its kind.
+	// Another package has the definition again, and the next one only an object of its kind.
 	l.kubectl("delete", "cells."+group, "foreign")
 	l.setFiles("3", map[string]string{"crd.yaml": strings.ReplaceAll(sharedDefinition, "GROUP", group)})
 	l.apply()
@@ -105,8 +104,8 @@ func TestLabPrunedDefinition(t *testing.T) {
 	require.NotEmpty(t, l.kubectl("get", "cells."+group, "own", "--ignore-not-found", "-o", "name"))
 }
 
-// TestLabNamespaceOfPackage: a namespace of the package stays as long as it holds an object that stays, when it leaves the package and
-// when the instance is terminated.
+// TestLabNamespaceOfPackage: a namespace of the package stays while it holds an object that stays, both after its removal from the
+// package and after the termination.
 func TestLabNamespaceOfPackage(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -123,7 +122,7 @@ func TestLabNamespaceOfPackage(t *testing.T) {
 	l.applyAsPlanned("v1/Namespace " + name + ": objects of the package need it: v1/ConfigMap " + name + "/a\n")
 	require.True(t, exists("configmap", "a", "-n", name), "an object of the package was removed with its namespace")
 
-	// The package takes it back. Objects of others keep it.
+	// A package with the namespace takes it over again. Foreign objects prevent its deletion.
 	l.setFiles("3", map[string]string{"a.yaml": namespace + settings})
 	l.apply()
 	l.inSync()
@@ -138,14 +137,15 @@ func TestLabNamespaceOfPackage(t *testing.T) {
 	require.Equal(t, []string{"v1/Namespace " + name + ": it holds v1/Secret " + name + "/foreign"}, left)
 	require.True(t, exists("secret", "foreign", "-n", name), "an object of somebody else was removed with a namespace of the package")
 
-	// Nothing but what the instance made is in it.
+	// The namespace contains only objects of the instance.
 	l.env.Kubectl(t, "-n", name, "delete", "secret", "foreign")
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful})
 	require.False(t, exists("namespace", name), "the namespace that holds nothing")
 }
 
-// applyAsPlanned applies a package that something leaves and stays: the dry run and the apply give the same warning, which begins so.
+// applyAsPlanned applies a package without an object that stays on the VIM. The dry run and the apply give the same warning, whose
+// detail begins with want.
 func (l *lab) applyAsPlanned(want string) {
 	l.t.Helper()
 	planned, err := l.driver.DryRun(l.ctx, l.target, []string{"what leaves the package"})

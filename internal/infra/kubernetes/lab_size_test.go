@@ -14,10 +14,9 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// sizedManifests are n objects of eight kinds, one file each, in the shares that a
-// CNF has: 40 % ConfigMaps, 15 % Deployments, 15 % Services, 10 % Secrets, and 5 %
-// each of ServiceAccounts, Roles, RoleBindings and NetworkPolicies. Of every tenth
-// object of a kind the version is part.
+// sizedManifests returns n objects of eight kinds, one file each, in the proportions of a CNF: 40 % ConfigMaps, 15 % Deployments, 15 %
+// Services, 10 % Secrets, and 5 % each of ServiceAccounts, Roles, RoleBindings and NetworkPolicies. Every tenth object of a kind
+// contains the version.
 func sizedManifests(n int, version string) (files map[string]string, vdus map[string]int) {
 	kinds := []struct {
 		percent int
@@ -53,8 +52,7 @@ func sizedManifests(n int, version string) (files map[string]string, vdus map[st
 	return files, vdus
 }
 
-// TestLabRequests holds the number of requests to what the work needs: one for
-// each object that is written, and some for each kind.
+// TestLabRequests limits the number of requests: one per written object, and some per kind.
 func TestLabRequests(t *testing.T) {
 	t.Parallel()
 	const n, kinds = 100, 8
@@ -89,7 +87,7 @@ func TestLabRequests(t *testing.T) {
 	}
 	l.setFiles("2", changed)
 	l.apply()
-	// The first change of a VDU also hands its replicas over.
+	// The first change of a VDU also moves its replicas to the scale manager.
 	within(fmt.Sprintf("change of %d", count), 10+kinds+count+2)
 	l.inSync()
 	within("observation", 10+kinds)

@@ -26,8 +26,7 @@ spec:
     spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: example.org/slow}]}
 `
 
-// TestLabResumeWaits checks that an apply which finds nothing to write still waits
-// for what an interrupted one has written.
+// TestLabResumeWaits: an apply without a change still waits for the objects that an interrupted one has written.
 func TestLabResumeWaits(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"slow.yaml": slowManifest}, map[string]int{"slow": 1})
@@ -89,7 +88,7 @@ func TestLabJobs(t *testing.T) {
 		return l.kubectl("get", "job", "migrate", "--ignore-not-found", "-o", "name") == ""
 	})
 	l.inSync()
-	// The pod template of a Job is immutable: another version is another run.
+	// The pod template of a Job is immutable, so another version replaces the Job.
 	l.setFiles("2", map[string]string{"jobs.yaml": strings.ReplaceAll(jobManifests, "example.org/load", "example.org/load:2")})
 	l.apply()
 	l.inSync()
@@ -114,8 +113,7 @@ func TestLabLease(t *testing.T) {
 	assert.Empty(t, l.kubectl("get", "lease", "-o", "name"), "the Lease is still there")
 }
 
-// TestLabFewRights applies with rights on ConfigMaps and Secrets of one namespace
-// alone.
+// TestLabFewRights applies with rights to only the ConfigMaps and Secrets of one namespace.
 func TestLabFewRights(t *testing.T) {
 	t.Parallel()
 	const manifests = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: NAME}\ndata: {a: b}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: NAME}\nstringData: {a: planted-secret-value}\n"
@@ -138,8 +136,7 @@ func TestLabFewRights(t *testing.T) {
 	assert.Empty(t, l.recorder.instance.Inventory, "inventory after an apply without the rights")
 }
 
-// TestLabErrors checks that failures name the object and its place, and never
-// what a Secret holds.
+// TestLabErrors: errors name the object and its place, and never contain the data of a Secret.
 func TestLabErrors(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -163,7 +160,7 @@ func TestLabErrors(t *testing.T) {
 	}
 }
 
-// TestLabAfterWrite has an object become ready by what is done once everything is written.
+// TestLabAfterWrite: a step after the writes makes an object ready.
 func TestLabAfterWrite(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"gate.yaml": `
@@ -182,7 +179,7 @@ spec: {selector: {app: gate}, ports: [{port: 80}]}
 	require.ErrorIs(t, l.driver.Apply(l.ctx, l.target, l.recorder), refused, "the error of what is done then")
 }
 
-// TestLabFormerObject: an apply that waits for the former object of a name to go says so, with what holds it.
+// TestLabFormerObject: an apply that waits for the deletion of a former object reports it, with the finalizers.
 func TestLabFormerObject(t *testing.T) {
 	t.Parallel()
 	const text = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\nimmutable: true\ndata: {a: b}\n"

@@ -21,8 +21,8 @@ spec:
   template: {metadata: {labels: {app: operator}}, spec: {containers: [{name: a, image: example.org/a}]}}
 `
 
-// TestLabStranded finds the objects that nobody would finish any more if an instance
-// with definitions and their controller went.
+// TestLabStranded finds the objects whose finalizers no controller would process after the termination of an instance with definitions
+// and their controller.
 func TestLabStranded(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, nil, nil)
@@ -62,7 +62,7 @@ func TestLabStranded(t *testing.T) {
 	l.env.Kubectl(t, "-n", elsewhere, "delete", kind, "held", "--wait=false")
 	check(vnfm.TerminateSpec{}, "held")
 
-	// Without the controller there is nobody to miss.
+	// Without a controller in the package, the termination removes none.
 	l.setFiles("2", map[string]string{"crd.yaml": text})
 	l.apply()
 	check(vnfm.TerminateSpec{})

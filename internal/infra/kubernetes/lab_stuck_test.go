@@ -31,7 +31,7 @@ spec:
   volumeClaimTemplates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]
 `
 
-// orderedSet is the StatefulSet with another image, whose pods fail in a way.
+// orderedSet returns the StatefulSet with another image, whose pods fail in a given way.
 func orderedSet(image, fail, policy string) map[string]string {
 	text := strings.Replace(orderedManifest, "db:1", "db:"+image, 1)
 	if fail != "" {
@@ -40,7 +40,7 @@ func orderedSet(image, fail, policy string) map[string]string {
 	return map[string]string{"db.yaml": strings.Replace(text, "OrderedReady", policy, 1)}
 }
 
-// applyFailing applies until the pods that do not become ready are seen.
+// applyFailing applies until pods exist that do not become ready.
 func (l *lab) applyFailing(reason string) {
 	l.t.Helper()
 	stop, cancel := context.WithCancel(l.ctx)
@@ -56,7 +56,7 @@ func (l *lab) applyFailing(reason string) {
 	}
 }
 
-// images fails unless all pods are ready and of an image.
+// images fails unless all pods are ready and have the image.
 func (l *lab) images(count int, image string) {
 	l.t.Helper()
 	got := l.kubectl("get", "pods", "-l", "app=db", "-o", `jsonpath={range .items[*]}{.spec.containers[0].image} {.status.conditions[?(@.type=="Ready")].status}{"\n"}{end}`)
@@ -65,8 +65,8 @@ func (l *lab) images(count int, image string) {
 	}
 }
 
-// TestLabForcedRollback brings StatefulSets back from updates that failed: to what was before, to a
-// corrected template, and from a first creation that failed. Claims stay.
+// TestLabForcedRollback recovers StatefulSets from failed updates, by the former and by a corrected template, and from a failed
+// creation. Claims stay.
 func TestLabForcedRollback(t *testing.T) {
 	t.Parallel()
 	for _, policy := range []string{"OrderedReady", "Parallel"} {
@@ -103,8 +103,8 @@ func TestLabForcedRollback(t *testing.T) {
 	}
 }
 
-// TestLabHealBroken heals a StatefulSet whose pods are not ready, by VDU and as a whole: the heal
-// waits for what it has replaced, and not for what it is to replace.
+// TestLabHealBroken heals a StatefulSet whose pods are not ready, by VDU and as a whole. The heal waits for the new pods and not for
+// the pods to be replaced.
 func TestLabHealBroken(t *testing.T) {
 	t.Parallel()
 	for name, heal := range map[string]vnfm.HealSpec{"VDU": {ID: "op-1", VDUIDs: []string{"db"}}, "whole": {ID: "op-1"}} {
@@ -112,7 +112,7 @@ func TestLabHealBroken(t *testing.T) {
 			t.Parallel()
 			l := newLab(t, orderedSet("1", "", "OrderedReady"), map[string]int{"db": 2})
 			l.apply()
-			// The pods fail, and what comes after them does not.
+			// The existing pods fail, their successors do not.
 			l.kubectl("annotate", "pods", "-l", "app=db", "lab.vnf/fail=never-ready")
 			l.eventually("the pods are not ready", func() bool {
 				return !strings.Contains(l.kubectl("get", "pods", "-l", "app=db", "-o", `jsonpath={.items[*].status.conditions[?(@.type=="Ready")].status}`), "True")

@@ -13,7 +13,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// asHelm applies an object as Helm's command does with force.
+// asHelm applies an object like the helm command with force.
 func (l *lab) asHelm(text string) {
 	l.t.Helper()
 	file := filepath.Join(l.t.TempDir(), "object.yaml")
@@ -23,9 +23,8 @@ func (l *lab) asHelm(text string) {
 	l.kubectl("apply", "--server-side", "--force-conflicts", "--field-manager", helmFieldManager, "-f", file)
 }
 
-// TestLabHelmLetsGo takes fields back that Helm's command has applied. What it alone
-// has set goes, but for replicas that an autoscaler decides on: the count that there
-// is stays, without another one in between.
+// TestLabHelmLetsGo takes back fields that the helm command has applied. Fields that only the command has set are removed, except
+// replicas that an autoscaler sets: their number stays, without another one in between.
 func TestLabHelmLetsGo(t *testing.T) {
 	t.Parallel()
 	const amf = `apiVersion: apps/v1
@@ -61,7 +60,7 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 		t.Errorf("replicas that were seen: %v", seen)
 	}
 
-	// Helm's command applies what the next revision drops.
+	// The helm command applies fields that the next revision drops.
 	const label = "metadata: { name: amf, labels: { tier: core } }"
 	labelled := strings.NewReplacer("metadata: { name: amf }", label, "ENV", "").Replace(amf)
 	l.setChart("2", map[string]string{"templates/amf.yaml": labelled, "templates/hpa.yaml": autoscaler})
@@ -75,8 +74,8 @@ spec: { scaleTargetRef: { apiVersion: apps/v1, kind: Deployment, name: amf }, mi
 	}
 }
 
-// TestLabUnrecordedOfHelm removes what Helm's command has made of the release, and nothing
-// that only says so.
+// TestLabUnrecordedOfHelm removes objects of the release that the helm command has created. It keeps objects that only have the
+// annotations of the release.
 func TestLabUnrecordedOfHelm(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)
@@ -85,7 +84,7 @@ func TestLabUnrecordedOfHelm(t *testing.T) {
 	object := func(object, release, more string) string {
 		return "apiVersion: v1\nkind: ConfigMap\nmetadata: { name: " + object + ", annotations: { meta.helm.sh/release-name: " + release + ", meta.helm.sh/release-namespace: " + l.namespace + more + " } }\n"
 	}
-	// The next revision is made by somebody else, and its record carries the labels on.
+	// The helm command creates the next revision, and its record keeps the labels.
 	later := targettest.Chart(map[string]string{
 		"templates/a.yaml": someConfig,
 		"templates/b.yaml": object("stray", name, "") + "---\n" + object("kept", name, ", helm.sh/resource-policy: keep") + "---\n" + object("foreign", "other", "") + "---\n" + object("never-made", name, ""),
@@ -102,8 +101,7 @@ func TestLabUnrecordedOfHelm(t *testing.T) {
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful})
 }
 
-// TestLabSpoiltRecord spoils the record of the release: that is drift, the next apply
-// writes another one, and a termination is not kept up by it.
+// TestLabSpoiltRecord damages the record of the release. It is drift, the next apply writes another record, and a termination succeeds.
 func TestLabSpoiltRecord(t *testing.T) {
 	t.Parallel()
 	l := newChartLab(t, map[string]string{"templates/a.yaml": someConfig}, nil)

@@ -42,15 +42,15 @@ spec:
 	return files
 }
 
-// TestLabTerminationOrder removes what pods use only after the pods: one by one, and with one request for each kind of which there are
-// more than requests at a time; also with credentials that may neither see pods nor remove many objects with one request.
+// TestLabTerminationOrder: the objects that pods use are deleted after the pods, singly or, for a kind with more objects than concurrent
+// requests, with one request. The order holds even with credentials that may neither list pods nor delete collections.
 func TestLabTerminationOrder(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		resources []string
-		// workers are the requests at a time.
+		// workers is the number of concurrent requests.
 		workers int
-		// want is the number of requests that remove the three ConfigMaps that go.
+		// want is the number of requests that delete three ConfigMaps.
 		want int
 	}{
 		"all rights":       {workers: 16, want: 3},
@@ -72,7 +72,7 @@ func TestLabTerminationOrder(t *testing.T) {
 				l.target.Credentials = vnfm.Credentials{vnfm.CredentialBearerToken: vnfm.Secret(strings.TrimSpace(l.kubectl("create", "token", "operator")))}
 			}
 			l.apply()
-			// A foreign object of a kind that is removed by label, and one that stays.
+			// One object is foreign and of a kind that is deleted by label, the other stays by its policy.
 			l.kubectl("create", "configmap", "foreign")
 			l.kubectl("annotate", "configmap", "c-3", render.AnnotationResourcePolicy+"="+render.PolicyKeep)
 			left, saves := make(chan string, 100), l.recorder.saves
@@ -102,8 +102,8 @@ func TestLabTerminationOrder(t *testing.T) {
 	}
 }
 
-// TestLabPartsOnOneCluster terminates the parts of an instance on two VIMs that are one cluster: each removes its own objects and namespace
-// and leaves those of the other alone.
+// TestLabPartsOnOneCluster terminates the parts of an instance on two VIMs that are one cluster. Each termination removes only its own
+// objects and namespace.
 func TestLabPartsOnOneCluster(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{

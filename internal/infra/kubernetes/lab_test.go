@@ -226,7 +226,7 @@ func TestLabChange(t *testing.T) {
 	if counts := seen(); len(counts) != 1 || !counts[2] {
 		t.Errorf("the replicas were %v while the package was changed", slices.Sorted(maps.Keys(counts)))
 	}
-	// Two changed, one new, one removed; the replicas change their owner.
+	// Two objects change, one is new, one is removed, and the replicas get another owner.
 	assert.Len(t, writes(requests), 5, "the change wrote")
 	l.inSync()
 	assert.Equal(t, 2, l.replicas("amf"))
@@ -263,7 +263,7 @@ func TestLabConflicts(t *testing.T) {
 	require.ErrorContains(t, l.driver.Apply(l.ctx, l.target, l.recorder), "i-other", "an object of another instance was adopted")
 	l.kubectl("delete", "service", "amf")
 	require.ErrorContains(t, l.driver.Apply(l.ctx, l.target, l.recorder), `.data.plmn (owned by "kubectl-create")`, "a field of another manager was taken over")
-	// Adopted objects outlive a creation that failed.
+	// Adopted objects outlive a failed creation.
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDelete})
 	assert.Equal(t, "1", l.kubectl("get", "configmap", "amf-config", "-o", "jsonpath={.data.plmn}"), "the adopted ConfigMap has the value")
 	l.kubectl("get", "serviceaccount", "amf")

@@ -69,14 +69,14 @@ func TestLabVolumes(t *testing.T) {
 	assert.Contains(t, said, "keeping v1/PersistentVolumeClaim shared, no longer managed")
 	assert.NotContains(t, said, "removing v1/PersistentVolumeClaim")
 
-	// Another instance must not take them, the next of the same name does.
+	// Another instance must not take them over, but the next one of the same name does.
 	id, name := l.target.Instance.ID, l.target.Instance.Name
 	l.target.Instance.ID, l.target.Instance.Name = id+"-2", "another"
 	var conflict *vnfm.ConflictError
 	require.ErrorAs(t, l.driver.Apply(l.ctx, l.target, l.recorder), &conflict, "another instance took the volume")
 	l.target.Instance.Name = name
 
-	// A creation that does not succeed must not cost the volume that it took over.
+	// A failed creation must not delete the volume that it took over.
 	broken := strings.Replace(databaseManifests, "    metadata: {labels: {app: db}}\n", "    metadata: {labels: {app: db}, annotations: {lab.vnf/ready-delay: 10m}}\n", 1)
 	l.setFiles("broken", map[string]string{"db.yaml": broken})
 	short, cancel := context.WithTimeout(l.ctx, 15*time.Second)
@@ -95,7 +95,7 @@ func TestLabVolumes(t *testing.T) {
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Graceful, GracePeriod: time.Second, Volumes: vnfm.VolumesDelete})
 	assert.Equal(t, "persistentvolumeclaim/data-db-x", l.claims(), "claims after a termination that deletes them")
 
-	// The claims of a creation that is undone were there for it alone.
+	// The rollback of a creation deletes the claims that it created.
 	l.apply()
 	l.terminate(vnfm.TerminateSpec{Type: vnfm.Forceful, Volumes: vnfm.VolumesDeleteNew})
 	assert.Equal(t, "persistentvolumeclaim/data-db-x", l.claims(), "claims after a creation was undone")
@@ -167,8 +167,8 @@ func TestLabVolumesOfClaims(t *testing.T) {
 	require.Equal(t, before, bound())
 	require.Empty(t, l.kubectl("get", "pv", names["nobody"], "--ignore-not-found", "-o", "name"))
 
-	// The next instance of the name takes volumes and claims over, and a termination that deletes the claims leaves the foreign one, also
-	// where somebody has deleted its volume.
+	// The next instance of the name takes over volumes and claims. A termination that deletes the claims keeps the foreign one, even if
+	// its volume is being deleted.
 	l.apply()
 	l.inSync()
 	require.Equal(t, before, bound())
@@ -234,7 +234,7 @@ func TestLabInstanceNamespace(t *testing.T) {
 	assert.Empty(t, l.env.Kubectl(t, "get", "namespace", namespace, "--ignore-not-found", "-o", "name"), "the namespace is still there")
 }
 
-// deleteAtEnd removes a cluster-scoped object when the test is over, however it ends.
+// deleteAtEnd deletes a cluster-scoped object after the test, even if the test fails.
 func (l *lab) deleteAtEnd(apiVersion, kind, name string) {
 	l.t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -303,11 +303,11 @@ spec:
 	assert.Empty(t, got.Objects, "observed without the definition")
 }
 
-// TestLabKilledAnywhere ends the driver's work at random requests and does it again.
+// TestLabKilledAnywhere interrupts the driver's work at random requests and repeats it.
 func TestLabKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	sampler := killtest.New(t)
-	// Each time the work gets so many requests further.
+	// Each attempt is interrupted this many requests later.
 	further := int64(4)
 	if sampler.Soak() {
 		further = 1
@@ -372,7 +372,7 @@ func TestLabKilledAnywhere(t *testing.T) {
 	assert.Empty(t, l.claims(), "claims left behind")
 }
 
-// nothingUnknown fails when an object with the instance's label is not in the inventory.
+// nothingUnknown fails if an object with the instance's label is not in the inventory.
 func (l *lab) nothingUnknown() {
 	l.t.Helper()
 	recorded := map[string]bool{}
@@ -390,8 +390,8 @@ func (l *lab) nothingUnknown() {
 	}
 }
 
-// TestLabHealStorage replaces the claims that a StatefulSet made for its pods when a heal asks
-// for it, of one pod and of all, and never one that they share.
+// TestLabHealStorage replaces the claims that a StatefulSet created, of one pod and of all pods, if a heal requests it. A shared claim
+// is never replaced.
 func TestLabHealStorage(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"db.yaml": databaseManifests}, map[string]int{"db": 2})
@@ -424,7 +424,7 @@ func TestLabHealStorage(t *testing.T) {
 	l.inSync()
 }
 
-// TestLabDroppedFields applies a field of a feature that no API server has turned on: it does not keep the field and says nothing.
+// TestLabDroppedFields applies a field of a disabled feature, which the API server drops silently.
 func TestLabDroppedFields(t *testing.T) {
 	t.Parallel()
 	l := newLab(t, map[string]string{"claim.yaml": `
@@ -448,7 +448,7 @@ spec:
 	l.apply()
 	require.Len(t, warned, 1)
 	require.Equal(t, problems[0], warned[0])
-	// The driver owns the field all the same, and a second apply has nothing to write.
+	// The driver owns the field nevertheless, so a second apply writes nothing.
 	l.inSync()
 	l.apply()
 	require.Len(t, warned, 1)

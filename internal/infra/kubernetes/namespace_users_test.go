@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestUsesNamespace: what was not made for the instance is in use.
+// TestUsesNamespace: an object that does not belong to the instance uses the namespace.
 func TestUsesNamespace(t *testing.T) {
 	t.Parallel()
 	s := &session{

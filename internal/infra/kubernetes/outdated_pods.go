@@ -67,8 +67,8 @@ func (s *session) replaceOutdatedOf(ctx context.Context, p *targetObject) error 
 	}
 }
 
-// readyAfter returns the expected number of ready pods of a workload after the replacement of a pod. The desired count bounds it,
-// because the workload may have more pods before a scale-in ends.
+// readyAfter returns the number of ready pods to wait for after the replacement of a pod. It is at most the desired count, because the
+// workload may have more ready pods now.
 func readyAfter(p *targetObject, pods []corev1.Pod, old map[types.UID]string) map[types.UID]int {
 	ready := expectedReady(pods, old)
 	if scaling := p.object.Scaling; scaling != nil {

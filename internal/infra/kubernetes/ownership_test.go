@@ -9,7 +9,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestOneSentencePerOwner: however many objects of an owner are in the way, one sentence names the first ones.
+// TestOneSentencePerOwner: one sentence per owner names the first of its conflicting objects.
 func TestOneSentencePerOwner(t *testing.T) {
 	t.Parallel()
 	var all []*vnfm.ConflictError

@@ -10,7 +10,7 @@ import (
 	"github.com/nfv-iac/terraform-provider-vnf/internal/vnfm"
 )
 
-// TestOpenToFind: the package is rendered where the inventory does not tell all that there may be.
+// TestOpenToFind: the package is rendered if the inventory may not contain all objects.
 func TestOpenToFind(t *testing.T) {
 	t.Parallel()
 	text := "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n"
