@@ -227,7 +227,7 @@ func (s *session) awaitWritten(ctx context.Context, target []*targetObject, upTo
 	if replace := s.beforeReady; replace != nil {
 		s.beforeReady = nil
 		for _, p := range target {
-			p.listed = "" // The wait is to see what comes of this.
+			p.listed = "" // The wait has to list the object again after the replacement.
 		}
 		if err := replace(ctx); err != nil {
 			return err

@@ -57,7 +57,7 @@ func (s *session) takeOverDropped(ctx context.Context, p *targetObject, body map
 			conflict.Conflicts = append(conflict.Conflicts, kube.FieldConflict{Manager: f.Manager, Field: "." + f.Path.String()})
 		}
 		if s.onlyOwnManagers(conflict) {
-			return nil // endCoOwnership removes the fields of Helm's command.
+			return nil // endCoOwnership removes the fields of the helm command.
 		}
 		return conflict
 	}

@@ -33,7 +33,7 @@ func (s *session) replaceOutdated(ctx context.Context, target []*targetObject) e
 }
 
 func (s *session) replaceOutdatedOf(ctx context.Context, p *targetObject) error {
-	p.listed = "" // The wait is to see its new pods.
+	p.listed = "" // The wait has to list the object again after the replacement.
 	resource, err := s.client.Resource(ctx, podKind)
 	if err != nil {
 		return err

@@ -60,7 +60,7 @@ func isStatefulSet(p *targetObject) bool {
 // unblockSet deletes the pods that block the roll-out of one StatefulSet. It deletes pods of the current revision only if they cannot
 // become ready or have been unready for the time of patience.
 func (s *session) unblockSet(ctx context.Context, p *targetObject, patience time.Duration) error {
-	p.listed = "" // The wait is to see its new pods.
+	p.listed = "" // The wait has to list the set again after the deletion.
 	err := s.deleteStuck(ctx, p, patience)
 	if ctx.Err() != nil {
 		return nil //nolint:nilerr // The wait for readiness says what is not ready.
