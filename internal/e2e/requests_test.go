@@ -45,9 +45,11 @@ func TestAccRequests(t *testing.T) {
 		}
 		return false
 	}
-	// A Job whose template changes is refused first and then replaced.
+	// A Job whose template changes is refused first, its creation is tried, and then it is replaced.
 	replaced := func(r request) bool {
-		return r.method == http.MethodPatch && r.status == http.StatusUnprocessableEntity && strings.Contains(r.uri, "/jobs/db-init?")
+		refused := r.method == http.MethodPatch && r.status == http.StatusUnprocessableEntity && strings.Contains(r.uri, "/jobs/db-init?")
+		tried := r.method == http.MethodPost && r.status == http.StatusConflict && strings.Contains(r.uri, "/jobs?dryRun=All&")
+		return refused || tried
 	}
 	all := env.gateway.requests(0)
 	statuses := map[int]int{}
