@@ -49,6 +49,9 @@ func isIdentity(field string) bool { return slices.Contains(identityFields, fiel
 func (r *Rendering) dropIgnored(ignored map[string][]string, ps *vnfm.Problems) {
 	for _, key := range slices.Sorted(maps.Keys(ignored)) {
 		i := slices.IndexFunc(r.Objects, func(o *Object) bool { return o.Key == key })
+		if i < 0 && r.namesLater {
+			continue // It may be an object whose name is not known yet.
+		}
 		if i < 0 {
 			//findings:says an object is named as in changes of a plan, for example "apps/v1/Deployment web"
 			badParam(ps, paramIgnore, "names an object that the instance does not have", fmt.Sprintf("%q; an object is named as in changes of a plan, for example \"apps/v1/Deployment web\"", key))

@@ -36,30 +36,34 @@ func (c *typeCheck) unique(keys []string, v any, at []yamlpos.Step) any {
 	if !ok {
 		return v
 	}
-	out, seen := make([]any, 0, len(items)), map[string]int{}
+	first, dropped := map[string]int{}, map[int]bool{}
 	for i, item := range items {
 		key, ok := entryKey(item, keys)
-		first, twice := seen[key]
-		switch {
-		case !ok:
-		case !twice:
-		case reflect.DeepEqual(out[first], item):
+		if !ok {
 			continue
-		case lastWins(out[first], item, items):
-			c.warn(step(at, yamlpos.Step{Index: i}), fmt.Sprintf("%s has %s twice", fieldPath(at), key),
-				"containers get the last value; remove the others")
-			out[first] = nil
+		}
+		before, twice := first[key]
+		switch {
+		case !twice:
+			first[key] = i
+		case reflect.DeepEqual(items[before], item):
+			dropped[i] = true
+		case lastWins(items[before], item, items):
+			c.warn(step(at, yamlpos.Step{Index: i}), fmt.Sprintf("%s has %s twice", fieldPath(at), key), "containers get the last value; remove the others")
+			first[key], dropped[before] = i, true
 		default:
-			n := c.manifest.ValueAt(step(at, yamlpos.Step{Index: slices.IndexFunc(items, func(other any) bool { return reflect.DeepEqual(other, out[first]) })})...)
+			line := c.manifest.ValueAt(step(at, yamlpos.Step{Index: before})...).Line
 			c.errors = append(c.errors, c.problem(vnfm.SeverityError, step(at, yamlpos.Step{Index: i}), fmt.Sprintf("%s has %s twice", fieldPath(at), key),
-				fmt.Sprintf("the API server identifies its entries by %s; merge the two, the first one is in line %d", strings.Join(keys, " and "), n.Line)))
+				fmt.Sprintf("the API server identifies its entries by %s; merge the two, the first one is in line %d", strings.Join(keys, " and "), line)))
 		}
-		if ok {
-			seen[key] = len(out)
-		}
-		out = append(out, item)
 	}
-	return slices.DeleteFunc(out, func(item any) bool { return item == nil })
+	out := make([]any, 0, len(items))
+	for i, item := range items {
+		if !dropped[i] {
+			out = append(out, item)
+		}
+	}
+	return out
 }
 
 // entryKey writes the key of a list entry; false if the entry lacks a key field.

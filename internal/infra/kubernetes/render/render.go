@@ -56,7 +56,6 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 	r.nameRequests()
 	moved := r.overrideNamespace(p.namespace)
 	r.checkDuplicates(&ps)
-	r.dropIgnored(p.ignored, &ps)
 	t.Blame(ps)
 	if ps.HasErrors() {
 		// Later checks would repeat these problems: a VDU whose manifest cannot be read has no workload either.
@@ -65,6 +64,7 @@ func render(b *budget.Budget, t *vnfm.Target, keeps bool, find lookup) (*Renderi
 	if r.Release != nil && r.Release.Unknown {
 		return r, ps
 	}
+	r.dropIgnored(p.ignored, &ps)
 	if len(t.AvailabilityZones) > 0 && t.Part == nil {
 		ps.Invalid(vnfm.AttributeZones, "a Kubernetes VIM has no availability zones of servers", "remove the argument: nodes are chosen by the manifests or the VNFD")
 	}
